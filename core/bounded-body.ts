@@ -1,4 +1,4 @@
-/** The body of an HTTP answer had more bytes than permitted. What the body said is not in the message. */
+/** The body of an HTTP answer exceeds its size limit. The message never quotes the body. */
 export class BodyTooLarge extends Error {
   constructor(bytesMax: number) {
     super(`the body is longer than ${bytesMax} bytes`);
@@ -6,7 +6,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** The chunks up to `bytesMax`; throws `BodyTooLarge` at the first byte too many, which ends the stream and its connection. */
+/** The chunks up to `bytesMax`. Throws `BodyTooLarge` at the first byte above it, which closes the stream and its connection. */
 export async function* boundedChunks<Chunk extends Uint8Array>(
   chunks: AsyncIterable<Chunk>,
   bytesMax: number,

@@ -1,4 +1,4 @@
-/** Where the time comes from, so that tests can hold it still. */
+/** The source of the current time; tests replace it with a fixed one. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
   nowMs(): number;

@@ -1,11 +1,11 @@
-/** How our commands are called here: by npm where the program runs from its sources, by its own name where it is installed. */
+/** How the user invokes our commands: through npm in a source checkout, by the program's name in an installation. */
 
 /** Commands of the program that package.json has a script for. */
 const OWN_SCRIPTS: ReadonlySet<string> = new Set(['admin', 'doctor', 'import']);
 
 const IS_SOURCE = import.meta.url.endsWith('.ts');
 
-/** `commandText('admin key list')`: what a person types for it. */
+/** `commandText('admin key list')`: the command line to type. */
 export function commandText(words: string, isSource = IS_SOURCE): string {
   if (!isSource) return `settlement-index ${words}`;
   const [command = '', ...rest] = words.split(' ');
@@ -13,10 +13,10 @@ export function commandText(words: string, isSource = IS_SOURCE): string {
   return `npm run ${command}${rest.length === 0 ? '' : ` -- ${rest.join(' ')}`}`;
 }
 
-/** A name further away than this from every known one is not a typing error. */
+/** At a larger edit distance a name is not taken for a typo. */
 const SUGGESTION_DISTANCE_MAX = 3;
 
-/** The known name with the fewest edits, when it is near enough to be what was meant. Letters' case does not count. */
+/** The known name that `name` is most likely a typo of, if any is close enough. Ignores case. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   const wanted = name.toLowerCase();
@@ -30,7 +30,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best.distance <= allowed ? best.candidate : undefined;
 }
 
-/** Edits of one letter each, two neighbours that changed places among them; one row at a time. */
+/** Edit distance with adjacent swaps as one edit (optimal string alignment), computed row by row. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -2,8 +2,8 @@ import type { PaymentOffer, PaymentTrouble } from './domain/payment.ts';
 import type { Resource } from './domain/resources.ts';
 
 /**
- * Every error this program answers with, once. Status, title and retry advice are projected into answers, OpenAPI,
- * docs/reference/errors.md and the tests.
+ * The catalogue of all errors that the program answers with. Answers, OpenAPI, docs/reference/errors.md and the tests take status,
+ * title and retry advice from it.
  */
 
 interface ErrorEntry {
@@ -214,14 +214,14 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** Where and why, in the caller's own text. */
+/** What is wrong with a query, and where in the caller's own text. */
 export interface QueryTrouble {
-  /** Of `query_failed`, and of an `invalid_query` that the engine found in planning: a closed list. */
+  /** Set for `query_failed`, and for an `invalid_query` that the engine found while planning. A closed list. */
   readonly reason?: string;
   readonly position?: { readonly line: number; readonly column: number };
   readonly near?: string;
   readonly hint?: string;
-  /** What to write instead of `near`, where one word is all; not told by itself. */
+  /** The replacement for `near`, if it is a single word; only part of `hint`, never a field of its own. */
   readonly meant?: string;
 }
 
@@ -250,7 +250,7 @@ export interface FailureContext {
   readonly usedQu?: number;
   /** What was charged for it. */
   readonly charged?: ChargeFacts;
-  /** What really happened, for the log only. */
+  /** The underlying error, for the log only. */
   readonly cause?: unknown;
 }
 

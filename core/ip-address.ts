@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Addresses as they come over the network and out of headers. An IPv4 address mapped into IPv6 is the IPv4 address. */
+/** IP addresses from sockets and headers. An IPv4-mapped IPv6 address counts as the IPv4 address. */
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 export interface IpNetwork {
@@ -13,15 +13,15 @@ const V4_BITS = 32;
 const V6_BITS = 128;
 /** Of `::ffff:0:0/96`, in which IPv4 is mapped. */
 const MAPPED_BITS = 96;
-/** What one customer of a network holds, so the other half of the address says nothing. Source: RFC 6177. */
+/** One customer of a provider holds at least a /64, so the other half identifies no one. Source: RFC 6177. */
 const CUSTOMER_BITS = 64;
 
-/** Null for anything but an address in its usual spelling: shortened, octal and hexadecimal forms of IPv4 are none. */
+/** Null for anything but an address in standard notation; rejects shortened, octal and hexadecimal IPv4. */
 export function parseAddress(text: string): IpAddress | null {
   return isIP(text) === 0 ? null : ipaddr.process(text);
 }
 
-/** An address alone is a network of one. Null for what is neither. */
+/** Reads a network; a single address is a network of one. Null for anything else. */
 export function parseNetwork(text: string): IpNetwork | null {
   const [host = '', length, ...rest] = text.split('/');
   const version = isIP(host);
@@ -40,9 +40,9 @@ export function isWithin(address: IpAddress, network: IpNetwork): boolean {
   return address.kind() === network.address.kind() && address.match(network.address, network.bits);
 }
 
-/** Whom an address stands for: an IPv4 address, or the /64 of an IPv6 address. The text itself where it is no address. */
+/** The customer behind an address: an IPv4 address, or the /64 of an IPv6 address. Returns the text itself if it is no address. */
 export function customerOf(text: string): string {
-  // The only spelling of this address that `isIP` takes; every request comes here.
+  // The only form of this address that `isIP` accepts. A fast path: every request comes here.
   if (isIP(text) === 4) return text;
   const address = parseAddress(text);
   if (address === null) return text;

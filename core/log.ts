@@ -16,7 +16,7 @@ const SECRET_PATHS = [
   'cookie',
 ].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
 
-/** One structured line per event on stderr; stdout stays free for what a command was asked to print. */
+/** One structured line per event on stderr; stdout is reserved for a command's output. */
 export function createLog(
   level: LogLevel,
   name: string,
@@ -25,7 +25,7 @@ export function createLog(
   return pino({ level, name, redact: { paths: SECRET_PATHS, censor: '[secret]' } }, destination);
 }
 
-/** The host of an RPC URL: enough to know which provider spoke, without path keys or credentials. */
+/** The host of an RPC URL: it identifies the provider without path keys or credentials. */
 export function providerName(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'unreadable-url';
 }

@@ -1,6 +1,6 @@
 import type { FAMILIES } from './metric-families.ts';
 
-/** What parts of the program may say about themselves. The library behind it is known to one file (prometheus-meter.ts). */
+/** The port for metrics. Only prometheus-meter.ts knows the library behind it. */
 
 export type FamilyName = keyof typeof FAMILIES;
 type NamesOf<Kind> = {
@@ -12,7 +12,7 @@ export type LabelsOf<Name extends FamilyName> = Readonly<
   Record<(typeof FAMILIES)[Name]['labels'][number], string>
 >;
 
-/** A value that is read when somebody asks, instead of being counted. */
+/** A value that is read at scrape time instead of being counted. */
 export interface Reading {
   readonly name: Exclude<FamilyName, HistogramName>;
   readonly labels?: Readonly<Record<string, string>>;
@@ -22,11 +22,11 @@ export interface Reading {
 export interface Meter {
   /** Adds to a counter; `by` is 1 when absent. */
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, by?: number): void;
-  /** Takes one duration, in seconds. */
+  /** Records one duration, in seconds. */
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void;
   /**
-   * Asked at every scrape. What it gave before is forgotten first, so that a load that fails leaves nothing stale: its figures are
-   * absent then. `group` names the load where its failures are counted.
+   * Called at every scrape. Its previous values are dropped first, so that a failed load leaves its figures absent instead of stale.
+   * `group` is the label under which its failures are counted.
    */
   read(group: string, load: () => Promise<readonly Reading[]>): void;
 }
@@ -38,17 +38,17 @@ export function secondsSince(startedMs: number): number {
   return (performance.now() - startedMs) / MS_PER_SECOND;
 }
 
-/** Spans, as the program sees them. The library behind it is loaded only where traces are sent (otel-tracer.ts). */
+/** The port for spans. The library behind it is loaded only if traces are sent (otel-tracer.ts). */
 
-/** Facts of a span: ids, codes, counts. Never a text of SQL, a parameter, an address of a caller, a key or a URL. */
+/** Attributes of a span: ids, codes, counts. Never SQL text, a parameter, a caller's address, a key or a URL. */
 export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface OpenSpan {
-  /** Adds what is known only later. */
+  /** Adds attributes that become known later. */
   tell(facts: SpanFacts): void;
 }
 
-/** The span of a request that came in; everything that runs `within` it lies below it. */
+/** The span of an incoming request; spans begun `within` it become its children. */
 export interface RequestSpan extends OpenSpan {
   within<T>(work: () => T): T;
   /** Ends the span. `failed` marks it as an error. */
@@ -56,12 +56,12 @@ export interface RequestSpan extends OpenSpan {
 }
 
 export interface Tracer {
-  /** Runs the work in a span below the one it is called in. A rejection marks the span with the name of the error. */
+  /** Runs the work in a child of the current span. A rejection marks the span with the name of the error. */
   span<T>(name: string, facts: SpanFacts, work: (span: OpenSpan) => Promise<T>): Promise<T>;
-  /** Begins the span of a request; `headers` may name the trace that it belongs to (W3C traceparent). */
+  /** Begins the span of a request; `headers` may carry the trace to continue (W3C traceparent). */
   request(name: string, facts: SpanFacts, headers: Readonly<Record<string, unknown>>): RequestSpan;
-  /** What a request that leaves has to carry to belong to the present span; nothing outside of one. */
+  /** Headers that tie an outgoing request to the current span; empty outside of one. */
   headers(): Readonly<Record<string, string>>;
-  /** Sends what is left. Rejects never. */
+  /** Sends the remaining spans. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Every metric of the program, declared once: the exporter, the table of docs/observe.md and the tests of dashboard and alerts
- * read it. Labels have few values, known before: ids of operations, codes, names of statements and chains, hosts of RPC
- * providers. Never a path, an address, a key or anything else that callers choose.
+ * Every metric of the program, declared once: the exporter, the table of docs/observe.md and the tests of dashboard and alerts read
+ * it. Labels take few values, known in advance: operation ids, codes, names of statements and chains, hosts of RPC providers. Never
+ * a path, an address, a key or anything else that callers choose.
  */
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram';
@@ -19,7 +19,7 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** From a point read to a statement of the rollups, and to the dearest tier of SQL (300 s). */
 const ENGINE_SECONDS = [0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 300];
 
-/** Before every name of ours. Metrics of the runtime (`process_…`, `nodejs_…`) keep the names that dashboards know. */
+/** Prefix of our metrics. Runtime metrics (`process_…`, `nodejs_…`) keep the names that dashboards expect. */
 export const METRIC_PREFIX = 'settlement_index_';
 
 const TRAFFIC = {
@@ -32,7 +32,7 @@ const TRAFFIC = {
     ['operation'],
     REQUEST_SECONDS,
   ),
-  calls_total: counter('What the gate made of calls, HTTP and MCP alike: `ok` or a code of the errors.', [
+  calls_total: counter('Calls through the gate, HTTP and MCP alike, by outcome: `ok` or an error code.', [
     'operation',
     'surface',
     'lane',
@@ -43,7 +43,7 @@ const TRAFFIC = {
 
 const MONEY = {
   payments_total: counter(
-    'Questions to the facilitator: `verify`, `settle`, `announced`; and what it said.',
+    'Requests to the facilitator by stage (`verify`, `settle`, `announced`) and result.',
     ['stage', 'outcome'],
   ),
   payment_seconds: histogram('How long the facilitator took.', ['stage'], REQUEST_SECONDS),
@@ -53,7 +53,10 @@ const MONEY = {
 } as const satisfies Record<string, Family>;
 
 const SQL = {
-  sql_queries_total: counter('Queries of callers that were run: `ok`, or why not.', ['tier', 'outcome']),
+  sql_queries_total: counter('Callers’ queries that ran, by outcome: `ok`, or why they failed.', [
+    'tier',
+    'outcome',
+  ]),
   sql_engine_seconds: histogram(
     'Engine time of a query, which is what is charged.',
     ['tier'],
@@ -63,12 +66,9 @@ const SQL = {
   sql_running: gauge('Queries of callers that have a place now.', []),
   sql_waiting: gauge('Queries of callers that wait for one.', []),
   sql_places: gauge('Places there are.', []),
-  sql_unstoppable: gauge(
-    'Queries that the engine did not stop when it was told to, and that it still runs without a place.',
-    [],
-  ),
+  sql_unstoppable: gauge('Queries that ignored a KILL and still run after giving up their place.', []),
   sql_open_to: gauge(
-    'Whose SQL is run after queries that could not be stopped: 2 everyone, 1 organizations only, 0 no caller until the service is started anew.',
+    'Whose SQL still runs after queries that could not be stopped: 2 everyone, 1 organizations only, 0 no caller until the service restarts.',
     [],
   ),
 } as const satisfies Record<string, Family>;
@@ -77,7 +77,7 @@ const ENGINE = {
   engine_up: gauge('1 while the engine answers this process.', []),
   engine_uptime_seconds: gauge('How long the engine has been up.', []),
   engine_wall: gauge(
-    '1 for a wall around the embedded engine that stands, 0 for one that does not: `landlock`, `own_user`, `clean_environment`. Absent with an engine of your own.',
+    '1 if a wall around the embedded engine is in place, else 0: `landlock`, `own_user`, `clean_environment`. Absent with an engine of your own.',
     ['wall'],
   ),
   engine_landlock_abi: gauge('Version of Landlock that confines the embedded engine; 0 where none does.', []),
@@ -86,16 +86,16 @@ const ENGINE = {
     ['statement', 'user', 'outcome'],
   ),
   engine_statement_seconds: histogram(
-    'How long a statement took, the way to the engine included.',
+    'How long a statement took, including the round trip to the engine.',
     ['statement', 'user'],
     ENGINE_SECONDS,
   ),
 } as const satisfies Record<string, Family>;
 
-/** The same figures as in `/v0/telemetry`, by the same questions: from processes that have an API. */
+/** The figures of `/v0/telemetry`, read by the same statements. From processes that serve the API. */
 const INDEX = {
   chain_state: gauge('1 for the state that ingest reports of a chain, 0 for the others.', ['chain', 'state']),
-  chain_head_block: gauge('The newest block that the node told of.', ['chain']),
+  chain_head_block: gauge('The newest block that the node has reported.', ['chain']),
   chain_indexed_block: gauge('The newest block that is in the index.', ['chain']),
   chain_finalized_block: gauge('The newest indexed block that can no longer be undone.', ['chain']),
   chain_lag_seconds: gauge('How far the index is behind the present.', ['chain']),
@@ -105,7 +105,7 @@ const INDEX = {
   chain_blocks_per_second: gauge('Blocks a second, moving average.', ['chain']),
   chain_reorgs_total: counter('Reorgs that were followed.', ['chain']),
   chain_deepest_reorg_blocks: gauge('The deepest of them.', ['chain']),
-  chain_retries_total: counter('Questions to nodes that were asked again.', ['chain']),
+  chain_retries_total: counter('Requests to nodes that were retried.', ['chain']),
   chain_contradictions_total: counter('Answers of nodes that contradicted themselves or the chain.', [
     'chain',
   ]),
@@ -123,7 +123,7 @@ const INDEX = {
   ]),
 } as const satisfies Record<string, Family>;
 
-/** From the processes that read chains and roll up. */
+/** From processes that ingest chains and compute rollups. */
 const WORK = {
   rpc_calls_total: counter('Calls sent to a node, by the host of its URL.', ['chain', 'provider']),
   rpc_seconds: histogram(
@@ -133,14 +133,14 @@ const WORK = {
   ),
   rpc_failures_total: counter('Calls that failed or contradicted, by kind.', ['chain', 'provider', 'kind']),
   ingest_windows_total: counter('Windows of blocks that were read.', ['chain', 'outcome']),
-  documents_total: counter('Files that strangers name, by what fetching them gave.', ['outcome']),
+  documents_total: counter('Fetches of third-party files, by outcome.', ['outcome']),
   rollup_slices_closed_total: counter('Slices of time that this process computed.', []),
 } as const satisfies Record<string, Family>;
 
 const SELF = {
-  build_info: gauge('Always 1; what runs here.', ['version', 'role']),
+  build_info: gauge('Always 1; the labels say what runs here.', ['version', 'role']),
   scrape_failures_total: counter(
-    'Groups of figures that could not be read for a scrape, and are absent from it.',
+    'Groups of figures that could not be read for a scrape and are missing from it.',
     ['group'],
   ),
 } as const satisfies Record<string, Family>;

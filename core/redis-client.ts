@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
 
-/** What every connection to Redis has in common: how it comes back, and what of it may be logged. */
+/** Shared by every Redis connection: how it reconnects, and what may be logged of it. */
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 25;
@@ -9,9 +9,9 @@ const RECONNECT_FIRST_MS = 25;
 const RECONNECT_MAX_MS = 500;
 const REASON_CHARS_MAX = 200;
 
-/** How commands behave while the connection is away. */
+/** How commands behave while disconnected. */
 export interface CommandRules {
-  /** Absent: a command waits for ever, as one that blocks must. */
+  /** Absent: commands wait forever, which blocking commands need. */
   readonly commandTimeout?: number;
   readonly enableOfflineQueue: boolean;
   readonly maxRetriesPerRequest: number | null;
@@ -19,21 +19,21 @@ export interface CommandRules {
   readonly autoResendUnfulfilledCommands?: boolean;
 }
 
-/** A connection that comes back by itself. Its first attempt begins at once. */
+/** A connection that reconnects by itself. The first attempt begins at once. */
 export function createRedis(url: string, rules: CommandRules): Redis {
   return new Redis(url, {
     connectionName: 'settlement-index',
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
-    // A primary that became a replica refuses to write; its name may lead to the new primary by now.
+    // A primary that became a replica refuses writes; its name may resolve to the new primary by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    // RESP2 answers the same on every version; RESP3 would give nothing here.
+    // RESP2 behaves the same on every version; RESP3 would add nothing here.
     protocol: 2,
     ...rules,
   });
 }
 
-/** One line when the connection goes and one when it comes: attempts in between would fill the log. */
+/** Logs one line at disconnect and one at reconnect: the attempts in between would fill the log. */
 export function tellChanges(redis: Redis, url: string, log: Log): void {
   let away = false;
   let reason = 'the connection was closed';
@@ -56,8 +56,8 @@ export function tellChanges(redis: Redis, url: string, log: Log): void {
 }
 
 /**
- * What may be logged of an error of the client: its text. Its fields hold the arguments of the command, for `AUTH` the
- * password, and a URL in a text would hold it too.
+ * The loggable part of a client error: its message, without URLs. The fields hold the arguments of the command (the password for
+ * `AUTH`), and a URL in the message could hold it too.
  */
 export function harmless(error: unknown, url: string): Error {
   const text = error instanceof Error ? error.message || errorCode(error) : String(error);
@@ -66,7 +66,7 @@ export function harmless(error: unknown, url: string): Error {
   return new Error(clean.slice(0, REASON_CHARS_MAX));
 }
 
-/** A failed attempt on several addresses (`localhost` on IPv4 and IPv6) has a code and no text. */
+/** A failed attempt on several addresses (`localhost` on IPv4 and IPv6) has a code but no message. */
 function errorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
@@ -84,7 +84,7 @@ function decodedOrAsIs(text: string): string {
   }
 }
 
-/** A connection that stays open and silent, as behind a firewall, would cost every command its whole deadline. */
+/** A connection that is open but silent, for example behind a firewall, would cost every command its whole deadline. */
 export function dropSilentConnection(redis: Redis, error: unknown): void {
   const silent = error instanceof Error && error.message === 'Command timed out';
   if (silent && redis.status === 'ready') redis.disconnect(true);

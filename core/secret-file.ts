@@ -16,13 +16,13 @@ import type { CursorKeys } from './domain/cursor.ts';
 
 export const CURSOR_KEY_FILE = 'cursor.key';
 const DAY_MS = 86_400_000;
-/** Cursors of a key that was rotated are good for so long. A walk is a matter of minutes; somebody may have noted one down. */
+/** How long cursors of a rotated key stay valid. Paging takes minutes, but clients may store a cursor for later. */
 export const CURSOR_KEY_KEPT_DAYS = 7;
 export const CURSOR_KEY_KEPT_MS = CURSOR_KEY_KEPT_DAYS * DAY_MS;
 
 /**
- * The keys that sign cursors: the configured ones, or one generated key that stays in the data directory with those that it replaced
- * lately, so that a walk survives a restart and a rotation. Several API processes must share configured keys.
+ * The keys that sign cursors: the configured ones, or a generated key in the data directory together with recently rotated ones, so
+ * that cursors survive a restart and a rotation. Several API processes must share configured keys.
  */
 export function loadCursorKeys(
   config: Pick<Config, 'cursorSecrets' | 'dataDir'>,
@@ -37,14 +37,14 @@ export function loadCursorKeys(
 
 const PURPOSE = 'settlement-index key issue v1';
 export const KEY_ISSUE_FILE = 'key-issue.key';
-/** As long as payments are remembered (docs/upkeep.md): the key that one bought can be shown again until then. */
+/** As long as payments are kept (docs/upkeep.md): until then a payment can show its key again. */
 export const KEY_ISSUE_KEPT_DAYS = 90;
 export const KEY_ISSUE_KEPT_MS = KEY_ISSUE_KEPT_DAYS * DAY_MS;
 
 /**
- * The secrets that repeatable trial keys are made of, newest first: derived from `cursorSecrets` where they are configured,
- * because several API processes must share both, otherwise generated ones in the data directory. HKDF keeps the two uses
- * apart: whoever learned a cursor's key could not make an API key.
+ * The secrets that repeatable trial keys are derived from, newest first. Derived from `cursorSecrets` if those are configured,
+ * because several API processes must share both; otherwise generated in the data directory. HKDF separates the two uses: a leaked
+ * cursor key cannot make an API key.
  */
 export function loadKeyIssueSecrets(
   config: Pick<Config, 'cursorSecrets' | 'dataDir'>,
@@ -58,10 +58,10 @@ export function loadKeyIssueSecrets(
 }
 
 export const SECRET_BYTES = 32;
-/** When a secret was put aside, Unix milliseconds, before each older secret. */
+/** Before each older secret: when it was retired, Unix milliseconds. */
 const TIME_BYTES = 8;
 const OLDER_BYTES = TIME_BYTES + SECRET_BYTES;
-/** Rotated by mistake in a loop, a file must not grow for ever. */
+/** Bounds the file if it is rotated in a loop by mistake. */
 const OLDER_MAX = 16;
 
 interface OlderSecret {
@@ -76,9 +76,9 @@ interface SecretFile {
 }
 
 /**
- * The secrets of a file of the data directory, newest first: the one in use, and those that were put aside less than `keptMs` ago.
- * The file is readable by its owner only and made on first use; of two processes that start at once, both read the one that was put
- * there first. Throws for a file that is damaged.
+ * The secrets of a file in the data directory, newest first: the current one, and those retired less than `keptMs` ago. The file is
+ * readable by its owner only and created on first use; if two processes start at once, both read the one that was created first.
+ * Throws for a damaged file.
  */
 export function loadOrMakeSecrets(
   dataDir: string,
@@ -91,8 +91,8 @@ export function loadOrMakeSecrets(
 }
 
 /**
- * Puts a new secret into the file; the one before is kept for `keptMs`. One rename: whoever reads meanwhile has the file of before or the
- * file of after. Services that run go on with what they read at their start.
+ * Puts a new secret into the file and keeps the previous one for `keptMs`. The file is replaced by a single rename, so a concurrent
+ * reader gets either the old or the new one. Running services keep the secrets that they read at startup.
  */
 export function rotateSecret(
   dataDir: string,
@@ -137,7 +137,7 @@ function readSecrets(path: string): SecretFile | undefined {
   return { newest: bytes.subarray(0, SECRET_BYTES), older };
 }
 
-/** Nobody’s file is replaced: of two that make one, the first one’s stands. */
+/** Never replaces an existing file: if two processes create one, the first wins. */
 function makeSecret(dataDir: string, path: string): SecretFile {
   mkdirSync(dataDir, { recursive: true });
   const draft = writeDraft(path, { newest: randomBytes(SECRET_BYTES), older: [] });
@@ -153,7 +153,7 @@ function makeSecret(dataDir: string, path: string): SecretFile {
   return made;
 }
 
-/** Written whole and synced before it gets its name: nobody ever reads half of it, also not after a power cut. */
+/** Written and synced before it gets its name, so no reader sees a partial file, even after a power cut. */
 function writeDraft(path: string, { newest, older }: SecretFile): string {
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);

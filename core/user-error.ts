@@ -1,9 +1,9 @@
 /**
- * What a user must correct: the command line, the configuration, the state of a directory or of the database. Its text says how and is all that
- * the command prints; any other error is a defect and is printed with its stack.
+ * An error that the user must correct: in the command line, the configuration, a directory or the database. The command prints only
+ * its message, which says how; any other error is a defect and is printed with its stack.
  */
 export class UserError extends Error {
-  /** One line each; the message alone where there is one thing to correct. */
+  /** One line per problem; with a single problem, just the message. */
   readonly problems: readonly string[];
 
   constructor(message: string, options?: ErrorOptions & { readonly problems?: readonly string[] }) {
@@ -13,7 +13,7 @@ export class UserError extends Error {
   }
 }
 
-/** Several things to correct, below a line that says of what. */
+/** Several problems under one heading. */
 export function userErrors(heading: string, problems: readonly string[]): UserError {
   const lines = problems.map((problem) => `  - ${problem}`);
   return new UserError([`${heading}:`, ...lines].join('\n'), { problems });
@@ -40,7 +40,7 @@ export class MissingPackage extends Error {
 
 const NOT_FOUND: ReadonlySet<unknown> = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
-/** Whether an import or a require failed because a package is not there, and not because it is broken. */
+/** Whether an import or require failed because the package is missing, not because it is broken. */
 export function isMissingPackage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && NOT_FOUND.has(error.code);
 }

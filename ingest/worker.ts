@@ -30,14 +30,15 @@ import { createVersions, highestVersion, type Versions } from './write/versions.
  *   the leader of a chain         follows the tip, retracts what a reorg undoes, plans range jobs, publishes the status
  *   every process                 works on the range jobs of every chain
  *
- * Who leads, and who takes a job, is up to the coordination (coordinate/coordination.ts, docs/decisions/0007-many-ingest-processes.md).
+ * The coordination decides which process leads and which takes a job (coordinate/coordination.ts,
+ * docs/decisions/0007-many-ingest-processes.md).
  */
 export interface IngestDeps {
   readonly config: Config;
   readonly writer: Writer;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Writes one line for a person; null without a terminal. */
+  /** Writes a readable line; null without a terminal. */
   readonly terminal: ((line: string) => void) | null;
   /** Default: nothing is counted or traced. */
   readonly observation?: WorkObservation;
@@ -75,7 +76,7 @@ async function openCoordination(
   return redisCoordination(redisUrl, keyPrefix, log);
 }
 
-/** One process of many: it may lead the catalogue or not, and grades by what is published. */
+/** One process of many: it may or may not lead the catalogue, and grades by the published one. */
 async function runShared(deps: Deps): Promise<void> {
   await runTogether(deps.signal, async (signal) => {
     const own = { ...deps, signal };

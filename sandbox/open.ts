@@ -28,27 +28,27 @@ import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
 export interface SandboxOptions {
   readonly access: EngineAccess;
   readonly log: Log;
-  /** Of the machine that the engine runs on. */
+  /** Cores of the engine's machine. */
   readonly cores: number;
-  /** Resolves when a new engine answers; null for an engine that is not ours to start. */
+  /** Restarts the engine and resolves when it answers; null for an engine that we cannot restart. */
   readonly restartEngine: (() => Promise<void>) | null;
-  /** Whose SQL is run, by the walls of the engine; everyone's where it is not given. */
+  /** Whose SQL runs, given the walls of the engine. Default: everyone's. */
   readonly openTo?: () => SqlCallers;
   /** How long a query of a tier may run. */
   readonly secondsOf: (tier: SqlTierId) => number;
-  /** For tests, which cannot wait for the real one. */
+  /** For tests, which cannot wait for the real value. */
   readonly killObeyedMaxMs?: number;
-  /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
+  /** Replaces the pinned policy, for tests of the engine with texts that neither judgement accepts. */
   readonly policy?: SqlPolicy;
   readonly placeKeptMaxMs?: number;
-  /** Counts and traces what the guest is asked. */
+  /** Counts and traces the guest's statements. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
 
 export interface OpenSandbox extends SqlSandbox {
-  /** Of the places for queries. */
+  /** Usage of the places for queries. */
   load: Places['load'];
-  /** Checks the guest now instead of with the first call, for the log. Never rejects. */
+  /** Checks the guest now instead of at the first call, so that the log shows the result early. Never rejects. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
     load: () => runPlaces.load(),
     openNow: () => narrower(openTo(), admission.openTo()),
-    // The log says why it does not pass.
+    // The log says why the check fails.
     check: () => settled(gate),
     async close() {
       await Promise.all([guest, ...shards, killer].map((part) => part.close()));
@@ -128,16 +128,16 @@ function loggedPenalties(log: Log): Penalties {
   });
 }
 
-/** Of two answers the one that lets fewer callers in. */
+/** The more restrictive of the two. */
 function narrower(one: OpenTo, other: OpenTo): OpenTo {
   return OPEN_TO.indexOf(one) > OPEN_TO.indexOf(other) ? one : other;
 }
 
 const SQL_IS_CLOSED = {
   organizations:
-    'several queries could not be stopped: SQL is for organizations only until an hour has passed without another one',
+    'several queries could not be stopped: SQL is for organizations only until an hour passes without another one',
   no_caller:
-    'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
+    'queries could not be stopped repeatedly: SQL is closed for every caller until this service is restarted; check the quarantined digests in the log first (docs/operators.md)',
 } as const;
 
 function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox['inspect'] {

@@ -4,37 +4,37 @@ import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 
 /**
- * The sandbox as operations see it: judge a text, run what was accepted, or say what running it would cost. Nothing runs that
- * was not judged: `run` and `estimate` take the verdict, not the text (docs/design/sandbox.md).
+ * The sandbox's interface for operations: judge a text, run it once accepted, or estimate its cost. Nothing runs unjudged: `run` and
+ * `estimate` take the verdict, not the text (docs/design/sandbox.md).
  */
 export interface SqlSandbox {
-  /** Whose SQL is run by this deployment; the gate asks before it lets a call in. */
+  /** Whose SQL this deployment runs; the gate checks it before it admits a call. */
   openTo(): SqlCallers;
-  /** Whose queries are run at this moment: by `openTo`, and by the penalties for queries that could not be stopped. */
+  /** Whose queries run right now, given `openTo` and the penalties for unstoppable queries. */
   openNow(): OpenTo;
   /**
-   * Rejects with `SandboxBusy` where the caller's queries are not run at the moment, with `EngineError` when the engine cannot be asked,
-   * and for no other reason. Verdicts are remembered by the full digest of engine, policy, text and parameters.
+   * Rejects only with `SandboxBusy`, if the caller's queries currently do not run, or `EngineError`, if the engine does not answer.
+   * Verdicts are cached by the full digest of engine, policy, text and parameters.
    */
   inspect(text: SandboxText): Promise<Verdict>;
   /**
-   * Waits for its turn, then resolves when the engine has finished: everything about the run is known, no byte has left, and a slow
-   * reader of `body` holds up no other query. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError`
-   * where the engine and not the query is at fault.
+   * Waits for its turn, then resolves when the engine has finished: all figures are known, nothing has been sent, and a slow reader of
+   * `body` delays no other query. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError` if the
+   * engine, not the query, is at fault.
    */
   run(query: SandboxQuery, signal: AbortSignal): Promise<SandboxResult>;
-  /** What the engine expects to read. Runs no query, but plans one: bounded in time. Rejects like `run`. */
+  /** What the engine expects to read. Only plans the query, within a time limit. Rejects like `run`. */
   estimate(
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
     signal: AbortSignal,
   ): Promise<Estimate>;
 }
 
-/** Whose SQL is run, from the most callers to none. */
+/** Whose SQL runs, from the most callers to none. */
 export const OPEN_TO = ['everyone', 'organizations', 'no_caller'] as const;
 export type OpenTo = (typeof OPEN_TO)[number];
 
-/** What the engine writes. `rows` is JSONCompactEachRowWithNamesAndTypes: a line of names, a line of types, a line for each row. */
+/** Formats that the engine writes. `rows` is JSONCompactEachRowWithNamesAndTypes: a line of names, a line of types, a line per row. */
 export const RESULT_FORMATS = ['rows', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 
@@ -49,21 +49,21 @@ export interface SandboxQuery {
   readonly accepted: Accepted;
   readonly parameters: QueryParameters;
   readonly tier: SqlTierId;
-  /** Seconds that it may run, where that is less than its tier allows. */
+  /** Time limit in seconds, if lower than that of its tier. */
   readonly maxSeconds?: number;
   readonly format: ResultFormat;
   /**
-   * Rows that the engine gives at most. One more than the caller may have tells that there are more; a format that cannot be
-   * cut afterwards (parquet, arrow) is asked for the caller's own number.
+   * The engine's row limit. One above the caller's limit, to detect further rows; for formats that cannot be cut afterwards (parquet,
+   * arrow) exactly the caller's limit.
    */
   readonly maxRows: number;
-  /** Names the caller, whose queries take turns with those of others and share its penalties. Holds no secret. */
+  /** Identifies the caller for fair queueing and penalties. Holds no secret. */
   readonly caller: string;
 }
 
 /** What a run took, as the engine counted it. */
 export interface RunFigures {
-  /** Engine time, which is what is charged; waiting for a turn is not in it. */
+  /** Engine time, which is charged; excludes the wait for a turn. */
   readonly engineMs: number;
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -73,23 +73,23 @@ export interface RunFigures {
 export interface SandboxResult extends RunFigures {
   /** Rows in `body`. */
   readonly resultRows: number;
-  /** The engine stopped at its cap of bytes: there may be more rows. */
+  /** The engine stopped at its byte limit: there may be more rows. */
   readonly cutByBytes: boolean;
   readonly queuedMs: number;
-  /** The whole result; to be read to its end or destroyed. */
+  /** The whole result. Must be read to its end or destroyed. */
   readonly body: Readable;
 }
 
 export interface Estimate {
-  /** Rows and uncompressed bytes, by the engine's index analysis: an estimate. Null when the engine did not say in time. */
+  /** Estimated rows and uncompressed bytes, from the engine's index analysis. Null if the engine did not answer in time. */
   readonly rows: number | null;
   readonly bytes: number | null;
-  /** Public tables that are read without help of their keys, and those that no condition on time narrows. */
+  /** Public tables that are read without using their keys, and those without a condition on time. */
   readonly withoutKey: readonly string[];
   readonly withoutTime: readonly string[];
 }
 
-/** Why a query that was accepted did not come to its end. Closed list: documented, and in OpenAPI. */
+/** Why an accepted query failed. A closed list: documented, and in OpenAPI. */
 export const QUERY_FAILURES = {
   timeout: 'It ran longer than its tier, or its `max_qu`, allows.',
   memory: 'It needed more memory than a query may use.',
@@ -108,18 +108,18 @@ export const QUERY_FAILURES = {
 } as const;
 export type QueryFailure = keyof typeof QUERY_FAILURES;
 
-/** The query's own fault, or the end of its limits. */
+/** The query is at fault or exceeded its limits. */
 export class QueryFailed extends Error {
   readonly reason: QueryFailure;
-  /** For the caller: the engine's words without physical names, paths, hosts, versions and settings. */
+  /** For the caller: the engine's message without physical names, paths, hosts, versions and settings. */
   readonly detail: string;
-  /** For a caller without a key: our words only. What the engine says of a constant may hold what it computed. */
+  /** For a caller without a key: our wording only, because the engine's message may contain a computed value. */
   readonly ownDetail: string;
   readonly hint: string | undefined;
-  /** The word of the query that is wrong, and the one that was meant, where both are known. */
+  /** The wrong word of the query and the probable correct one, if known. */
   readonly near: string | undefined;
   readonly meant: string | undefined;
-  /** Null when it never reached the engine. */
+  /** Null if the query never reached the engine. */
   readonly figures: RunFigures | null;
 
   constructor(facts: {
@@ -144,7 +144,7 @@ export class QueryFailed extends Error {
   }
 }
 
-/** Why a query has to come again later. */
+/** Why a query must be retried later. */
 export const BUSY_REASONS = {
   places: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
   penalty:
@@ -169,9 +169,9 @@ export class SandboxBusy extends Error {
   }
 }
 
-/** The caller left. The engine was told to stop. */
+/** The caller left, and the engine has been sent a KILL. */
 export class QueryAbandoned extends Error {
-  /** What it used until then; null when it had not begun. */
+  /** Its usage until then; null if it had not begun. */
   readonly engineMs: number | null;
 
   constructor(engineMs: number | null) {

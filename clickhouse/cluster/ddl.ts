@@ -6,23 +6,23 @@ import { NODE_VIEWS } from '../guest/public-views.ts';
 import { PLACEMENTS } from '../tables/all-tables.ts';
 import type { Placement } from '../tables/table.ts';
 
-/** The tables that reach over all nodes: the names that the program and its guests use, without a row of their own. */
+/** The tables over all nodes, which the program and its guests query. They store no rows themselves. */
 
-/** A table over all nodes, made like the local one behind it. */
+/** A table over all nodes, created like the local table behind it. */
 export interface DistributedTable {
-  /** Of the table over all nodes. */
+  /** Database of the table over all nodes. */
   readonly database: string;
-  /** Of the one behind it, which has the same name. */
+  /** Database of the local table behind it, which has the same name. */
   readonly local: string;
   readonly name: string;
   /** Null: read only. */
   readonly key: Placement['key'];
 }
 
-/** How a local table looks; what is made like it must be made anew when that changes. */
+/** The shape of a local table. When it changes, the table over all nodes must be created again. */
 export type Columns = string;
 
-/** Says in its comment what it was made from, so that a table that is right already is left alone. */
+/** The table's comment records what it was created from, so that an up-to-date table is left alone. */
 export function distributedStatement(
   { database, local, name, key }: DistributedTable,
   cluster: string,
@@ -35,7 +35,7 @@ ENGINE = Distributed('${cluster}', '${local}', '${name}'${sharding})`;
   return { statement: `${made}\nCOMMENT '${comment}'`, comment };
 }
 
-/** What runs on any node: also on the replicas that a reading of the rows leaves out. */
+/** The statements running on every node, including the replicas that a read of rows skips. */
 export function statementsOfAllNodes(database: string, cluster: string): string {
   const { statements } = NODE_VIEWS;
   return `CREATE OR REPLACE VIEW ${database}.${statements} SQL SECURITY INVOKER AS
@@ -43,8 +43,8 @@ SELECT * FROM clusterAllReplicas('${cluster}', ${localDatabaseOf(database)}.${st
 }
 
 /**
- * The engine (26.7) does not share out a statement with a subquery that depends on the row outside; over a view it reads the
- * tables first and joins where it was asked. Read with the rights of whoever asks.
+ * The engine (26.7) cannot distribute a statement with a correlated subquery; through a view it reads the tables first and joins
+ * them on the initiating node. Runs with the rights of the user who queries it.
  */
 export function viewOfAllNodes(database: string, name: string): string {
   return `CREATE OR REPLACE VIEW ${viewedDatabaseOf(database)}.${name} SQL SECURITY INVOKER AS
@@ -52,21 +52,21 @@ SELECT * FROM ${publicDatabaseOf(database)}.${name}`;
 }
 
 /**
- * How a further replica of a shard gets its schema. A replicated table must look as the Keeper has it by now: made by the files from
- * the first one on it would be refused (tried with a ZooKeeper: code 122 for other columns, 342 for other indexes). So it is made from
- * the definitions of the replica that was brought up to date before, and what was altered or inserted there comes by itself.
+ * How a further replica of a shard gets its schema. A replicated table must match its current definition in Keeper; creating it
+ * from the first migration on would be refused (tried with a ZooKeeper: code 122 for other columns, 342 for other indexes). So it
+ * is created from the definitions of the replica that was migrated before, and replication brings alterations and rows.
  */
 
-/** What stands for a table or view in `system.tables`, by name. */
+/** `create_table_query` of `system.tables`, by name. */
 export type Definitions = ReadonlyMap<string, string>;
 
 const LOOK_MAX_SECONDS = 30;
 const TABLES_MAX = 10_000;
 const CREATED = /^CREATE (?:TABLE IF NOT EXISTS|MATERIALIZED VIEW IF NOT EXISTS|OR REPLACE VIEW) (\w+)/;
-/** Comes through the Keeper; settings of a table are each replica's own. */
+/** Statements that Keeper replicates; a table's settings are local to each replica. */
 const REPLICATED = /^(?:ALTER TABLE \w+ (?!MODIFY SETTING)|INSERT INTO )/;
 
-/** The definitions in a database of a node that is up to date. */
+/** The definitions in a database of an up-to-date node. */
 export async function readDefinitions(writer: Writer, database: string): Promise<Definitions> {
   const { rows } = await writer.rows({
     name: 'definitions',
@@ -77,7 +77,7 @@ export async function readDefinitions(writer: Writer, database: string): Promise
   return new Map(rows.map(([name, definition]) => [String(name), String(definition)]));
 }
 
-/** A statement of the files as a further replica runs it; null where it has nothing to do. */
+/** A migration statement as a further replica runs it; null if the replica has nothing to do. */
 export function replicaStatement(
   statement: string,
   { names, made }: { readonly names: LocalNames; readonly made: Definitions },
@@ -85,7 +85,7 @@ export function replicaStatement(
   if (REPLICATED.test(statement)) return null;
   const created = CREATED.exec(statement)?.[1];
   if (created === undefined) return localStatement(statement, names);
-  // What a later file has dropped is not made again.
+  // A later migration dropped it: do not create it again.
   const definition = made.get(created);
   return definition === undefined ? null : repeatable(definition);
 }
@@ -97,11 +97,11 @@ function repeatable(definition: string): string {
 }
 
 /**
- * Statements of the migrations as a node of a cluster runs them, in its database of local tables. The files are the same for one
- * engine and for many; what differs is two clauses, and both stand in a form that the files keep (a test reads them for it).
+ * Migration statements as a cluster node runs them, in its database of local tables. A single engine and a cluster use the same
+ * files; only two clauses differ, and the files keep both in a fixed form (a test checks that).
  */
 export interface LocalNames {
-  /** Of the tables that reach over all nodes. */
+  /** Database of the tables over all nodes. */
   readonly database: string;
   readonly isReplicated: boolean;
 }
@@ -119,7 +119,7 @@ export function localStatement(statement: string, names: LocalNames): string {
   return names.isReplicated ? replicated(targeted, localDatabaseOf(names.database)) : targeted;
 }
 
-/** The table that a materialised view fills on other nodes too; null for every other statement. */
+/** The target table of a materialised view that writes to other nodes too; null for every other statement. */
 export function crossingTarget(statement: string): string | null {
   const target = MATERIALIZED_VIEW.exec(statement)?.[2];
   return target !== undefined && crosses(statement, target) ? target : null;
@@ -130,21 +130,21 @@ export function createdTable(statement: string): string | null {
   return TABLE.exec(statement)?.[1] ?? null;
 }
 
-/** Whether the rows of a view belong to other shards than those it is made from. */
+/** Whether a view's rows belong to other shards than its source rows. */
 function crosses(statement: string, target: string): boolean {
   const source = SOURCE.exec(statement)?.[1] ?? '';
   const [from, to] = [PLACEMENTS[source]?.key, PLACEMENTS[target]?.key];
-  // A table that is gone by a later migration has no placement; what fills it may stay where it runs.
+  // A table that a later migration dropped has no placement; the view that fills it may write locally.
   if (from === undefined || to === undefined || to === null) return false;
   return shardOf(from) !== shardOf(to);
 }
 
-/** Keys that give rows of the same time the same shard are one: the column that holds the time has many names. */
+/** Treats sharding keys by time as equal, although the time column has different names. */
 function shardOf(key: string | null): string {
   return key === null ? '' : key.replace(/toDate\(\w+\)/, 'day');
 }
 
-/** The path names the table once in the Keeper, the macros come from the configuration of each node. */
+/** The path identifies the table in Keeper; the macros come from the configuration of each node. */
 function replicated(statement: string, database: string): string {
   const table = createdTable(statement);
   if (table === null) return statement;

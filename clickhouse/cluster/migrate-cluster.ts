@@ -28,16 +28,16 @@ import {
 } from './ddl.ts';
 
 /**
- * Brings one node after the other up to date: its local tables by the numbered files, then what reaches over all nodes. Each node
- * remembers by itself what it has, so a run that met a node that was down goes on where it was, and nodes may differ by a version
- * for a while: a table over all nodes is changed only after the local one.
+ * Migrates the nodes: first their local tables with the numbered files, then the tables over all nodes. Each node records its own
+ * migrations, so after a node was down the next run continues there, and nodes may be a version apart for a while: a table over all
+ * nodes changes only after its local table.
  */
 export type ClusterAccess = EngineAccess & { readonly cluster: EngineCluster };
 
 const LOOK_MAX_SECONDS = 30;
 const TABLES_MAX = 10_000;
 
-/** Shards at once, replicas in turn. A node that is down keeps none of the others from what they can have. */
+/** Shards in parallel, replicas in turn. A node that is down does not block the others. */
 export async function migrateCluster(
   access: ClusterAccess,
   migrations: readonly Migration[],
@@ -53,11 +53,11 @@ export async function migrateCluster(
   const done = shards.flatMap((shard) => (shard.status === 'fulfilled' ? shard.value : []));
   const names = (of: (one: Migrated) => readonly string[]): string[] => [...new Set(done.flatMap(of))].sort();
   const applied = names((one) => one.applied);
-  // Up to date is what every node had before.
+  // The migrations that every node had before.
   return { applied, already: names((one) => one.already).filter((name) => !applied.includes(name)) };
 }
 
-/** The replica that has most of the history goes first, and the others follow what it has (replica-ddl.ts). */
+/** The replica with the most migrations goes first, and the others take their schema from it (ddl.ts). */
 async function migrateShard(
   access: ClusterAccess,
   { replicas, index }: { readonly replicas: readonly [string, ...string[]]; readonly index: number },
@@ -81,7 +81,7 @@ async function migrateShard(
   return done;
 }
 
-/** How many migrations a node remembers; none where nothing was ever made. */
+/** How many migrations a node has recorded; 0 for an empty node. */
 async function migrationsOf(node: ClusterAccess): Promise<number> {
   return onNode(node, 'system', async (writer) => {
     const history = await writer.rows({
@@ -106,7 +106,7 @@ function definitionsOf(node: ClusterAccess): Promise<Definitions> {
   return onNode(node, local, (writer) => readDefinitions(writer, local));
 }
 
-/** One engine is asked, and nothing of the cluster's settings concerns what it is asked. */
+/** Access to a single engine, without the cluster's settings. */
 function byItself({ cluster: _, ...node }: ClusterAccess): EngineAccess {
   return node;
 }
@@ -125,7 +125,7 @@ async function onNode<Result>(
   }
 }
 
-/** `made`: what a replica of the shard has that is up to date; null for the first one, which runs the files as they are. */
+/** `made`: the definitions of an up-to-date replica of the shard; null for the first one, which runs the files as they are. */
 async function migrateNode(
   node: ClusterAccess,
   { shard, made }: { readonly shard: number; readonly made: Definitions | null },
@@ -148,7 +148,7 @@ async function migrateNode(
       await checkShard(writer, cluster, shard);
       const migrated = await applyMigrations(writer, migrations, log, async (name, statement) => {
         const target = crossingTarget(statement);
-        // The view is made for the table over all nodes, which must be there before it.
+        // The view writes to the table over all nodes, which must exist first.
         if (target !== null) await makeTables(writer, cluster, [tableOf(database, target)]);
         const own =
           made === null ? localStatement(statement, names) : replicaStatement(statement, { names, made });
@@ -172,7 +172,7 @@ function tableOf(database: string, name: string): DistributedTable {
   return { database, local: localDatabaseOf(database), name, key: placement.key };
 }
 
-/** A list of nodes that is not in the order of the cluster, or names one of them twice, would lose or double rows. */
+/** A list of nodes in another order than the cluster's, or with a node twice, would lose or duplicate rows. */
 async function checkShard(
   writer: Writer,
   { name, shards }: Pick<EngineCluster, 'name' | 'shards'>,
@@ -196,7 +196,7 @@ async function checkShard(
     throw new UserError(`${at}: in its cluster ${name} it is shard ${String(own) || 'none'}.`);
 }
 
-/** Makes tables over all nodes, but for those that are what they should be. All of one database. */
+/** Creates the tables over all nodes that are missing or outdated. All are in one database. */
 async function makeTables(
   writer: Writer,
   { name: cluster }: EngineCluster,
@@ -236,8 +236,8 @@ async function readComments(writer: Writer, database: string): Promise<ReadonlyM
 }
 
 /**
- * What the guest reads is a table over all nodes in front of a view on each of them, so that a condition is looked up in the
- * indexes of every node instead of after all rows have travelled.
+ * The guest reads a table over all nodes in front of a view on each node, so that each node applies a condition with its indexes
+ * instead of sending all rows first.
  */
 async function makeViews(writer: Writer, { database, cluster }: ClusterAccess): Promise<void> {
   const local = localDatabaseOf(database);

@@ -2,8 +2,8 @@ import type { EngineAccess } from '../engine/engine.ts';
 import { localDatabaseOf } from '../guest/public-database.ts';
 
 /**
- * The parts of a cluster, each as an engine by itself: its own rows in its own database, under the names of the tables. An engine
- * by itself has no parts.
+ * The nodes of a cluster, each accessed as a single engine: its own rows in its own database, under the same table names. A single
+ * engine has no nodes.
  */
 
 /** Every node. */
@@ -25,18 +25,18 @@ function partsOf(
 }
 
 /**
- * What every statement needs on a cluster, so that its answer is that of one engine: sent with each statement of the reader and
- * the writer, pinned in the profile of the guest.
+ * Settings with which a cluster answers like a single engine: sent with each statement of the reader and the writer, pinned in the
+ * profile of the guest.
  */
 export const CLUSTER_SETTINGS: Readonly<Record<string, string | number>> = {
-  // The right side of IN and JOIN is read once, over all nodes, and sent to each. Without it a node would look at its own part.
+  // Reads the right side of IN and JOIN once, over all nodes, and sends it to each. Otherwise each node would use only its own rows.
   distributed_product_mode: 'global',
-  // A node that does not answer fails the statement: a part of the answer is no answer.
+  // A node that does not answer fails the statement instead of making the answer partial.
   skip_unavailable_shards: 0,
-  // Acknowledged means stored by the nodes that the rows belong to, not queued for them.
+  // An acknowledged insert is stored on the target nodes, not queued for them.
   distributed_foreground_insert: 1,
-  // The engine would copy between the parts of one node, past the sharding key of the target.
+  // Otherwise the engine would copy rows within each node, ignoring the target's sharding key.
   parallel_distributed_insert_select: 0,
-  // A statement that names a wallet asks the node of that wallet alone.
+  // A statement for one wallet goes only to the shard of that wallet.
   optimize_skip_unused_shards: 1,
 };

@@ -1,16 +1,16 @@
 import { DataType, load, open } from 'ffi-rs';
 import type { HostUser } from './host-bootstrap.ts';
 
-/** Calls of the C library that Node has none of its own for. Only for the engine's launcher, on Linux with glibc. */
+/** C library calls that Node does not offer. Only for the engine's launcher, on Linux with glibc. */
 
 const LIBRARY = 'libc';
 const LIBRARY_FILE = 'libc.so.6';
 const FAILED = -1;
 
-/** A pointer is passed as a `Buffer` or a text, everything else as a 64-bit integer, which is how arguments lie in registers. */
+/** Pointers are passed as a `Buffer` or a string, everything else as a 64-bit integer, the width of argument registers. */
 export type LibcArgument = number | string | Buffer;
 
-/** libc answered -1. */
+/** A libc call returned -1. */
 export class LibcError extends Error {
   readonly errno: number;
 
@@ -23,7 +23,7 @@ export class LibcError extends Error {
 
 let isOpen = false;
 
-/** Calls a function of libc on this thread. Throws `LibcError` when it answers -1. */
+/** Calls a libc function on this thread. Throws `LibcError` when it returns -1. */
 export function callLibc(name: string, args: readonly LibcArgument[]): number {
   if (!isOpen) open({ library: LIBRARY, path: LIBRARY_FILE });
   isOpen = true;
@@ -39,7 +39,7 @@ export function callLibc(name: string, args: readonly LibcArgument[]): number {
   return value;
 }
 
-/** A function that answers an `int` fills the lower half of the register only. */
+/** A function that returns an `int` sets only the lower half of the register. */
 function isFailure(value: number): boolean {
   return value === FAILED || value === FAILED + 2 ** 32;
 }
@@ -49,7 +49,7 @@ function typeOf(argument: LibcArgument): DataType {
   return typeof argument === 'string' ? DataType.String : DataType.U8Array;
 }
 
-/** The launcher's calls as root, to become the engine's user (engine-user.ts decides whether). */
+/** The launcher's calls as root to become the engine's user (user.ts decides whether). */
 
 const PR_SET_KEEPCAPS = 8;
 const PR_CAP_AMBIENT = 47;
@@ -59,7 +59,7 @@ const CAPABILITY_VERSION_3 = 0x2008_0522;
 const CAPABILITY_SETS_BYTES = 24;
 const U32_BYTES = 4;
 
-/** For good: the program that is executed next cannot become root again. The group has the same number. */
+/** Irreversible: the program that is executed next cannot become root again. The group has the same id. */
 export function becomeUser({ id, passesPermissions }: HostUser): void {
   if (passesPermissions) callLibc('prctl', [PR_SET_KEEPCAPS, 1, 0, 0, 0]);
   process.setgroups?.([]);
@@ -68,7 +68,7 @@ export function becomeUser({ id, passesPermissions }: HostUser): void {
   if (passesPermissions) keepCapability(CAP_DAC_OVERRIDE);
 }
 
-/** Every other one is given up. Ambient: it outlives the execution of a program by a user that is not root. */
+/** Keeps only this capability, as an ambient one, which survives `exec` by a non-root user. */
 function keepCapability(capability: number): void {
   const header = Buffer.alloc(2 * U32_BYTES); // struct __user_cap_header_struct, this thread
   header.writeUInt32LE(CAPABILITY_VERSION_3);

@@ -16,30 +16,30 @@ import { Value } from '@sinclair/typebox/value';
 import { backupsDirOf, type EngineFiles, writeEngineFiles } from './users.ts';
 
 /**
- * What lies in the data directory of an engine. Its own are `store` and `backups`; everything else is ours, and closed to it:
- * `access.json` with the passwords, and `config`, which it may read while it starts.
+ * The data directory of an engine. The engine owns `store` and `backups`; everything else is ours and closed to it: `access.json`
+ * with the passwords, and `config`, which it may read while it starts.
  */
 export interface EngineDirectory {
   readonly dataDir: string;
   readonly store: string;
   readonly backups: string;
-  /** What holds the directories of configuration of all starts. */
+  /** Parent of the configuration directories of all starts. */
   readonly configRoot: string;
-  /** Of this start; there only between `writeConfig` and `removeConfig`. */
+  /** Configuration of this start; exists only between `writeConfig` and `removeConfig`. */
   readonly configFile: string;
   writeConfig(): void;
-  /** The engine reads its files once. They hold digests of passwords and the path that queries are sent to: SQL finds neither. */
+  /** Removed after the engine has read it once: it holds password digests and the secret query path, which SQL must not find. */
   removeConfig(): void;
-  /** What earlier starts left behind when they were killed. */
+  /** Removes what killed starts left behind. */
   removeStaleConfigs(): void;
 }
 
 const CONFIG_NAME_BYTES = 6;
-/** Younger configuration directories may belong to an engine that is starting right now. */
+/** Younger configuration directories may belong to an engine that is still starting. */
 const STALE_CONFIG_MS = 60_000;
 const OURS_ALONE = 0o700;
 
-/** Makes what is missing. */
+/** Creates what is missing. */
 export function makeEngineDirectory(
   dataDir: string,
   files: Omit<EngineFiles, 'directory' | 'backupsDir'>,
@@ -71,7 +71,7 @@ function removeStaleConfigs(configRoot: string, mine: string): void {
   }
 }
 
-/** Whose files are, where we are root and the engine has a user of its own. */
+/** File ownership, for when we are root and the engine has a user of its own. */
 
 /** Whether everything below a directory is known to be this user's: see `giveTo`. */
 export function belongsTo(directory: string, id: number): boolean {
@@ -79,8 +79,8 @@ export function belongsTo(directory: string, id: number): boolean {
 }
 
 /**
- * Makes a user the owner of a directory and of all below it. The directory itself is last: when it is the user's, everything is,
- * and nothing has to be looked through. Links are not followed.
+ * Makes a user the owner of a directory and everything below it. The directory itself comes last: if the user already owns it, all
+ * below is done and need not be scanned. Does not follow links.
  */
 export function giveTo(directory: string, id: number): void {
   if (!belongsTo(directory, id)) give(directory, id);
@@ -92,7 +92,7 @@ function give(path: string, id: number): void {
   if (found.uid !== id) lchownSync(path, id, id);
 }
 
-/** Makes this process the owner of all below a directory that an engine's own user has written to. Only root has to and can. */
+/** Makes this process the owner of everything below a directory that the engine's user has written to. Only root needs to, and can. */
 export function takeAll(directory: string): void {
   const me = process.geteuid?.();
   if (me !== 0) return;
@@ -100,9 +100,9 @@ export function takeAll(directory: string): void {
 }
 
 /**
- * Where a running embedded engine can be reached and as whom, for commands that work beside the service: the engine locks its
- * directory, so a second one cannot be started. The file holds this start's passwords; it is readable by this user only, lies
- * in the directory whose rows it opens anyway, and is removed when the engine stops.
+ * URL and credentials of a running embedded engine, for commands that run while the service does: the engine locks its directory,
+ * so they cannot start a second one. The file holds this start's passwords, is readable by this user only, and is removed when the
+ * engine stops.
  */
 
 const UserShape = Type.Object({ user: Type.String(), password: Type.String() });
@@ -120,11 +120,11 @@ const AccessShape = Type.Object({
   writer: UserShape,
   reader: UserShape,
   guest: UserShape,
-  /** What stands between this engine and the files of others; absent from the file of an older version. */
+  /** The walls around this engine; absent in the file of an older version. */
   walls: Type.Optional(WallsShape),
 });
 
-/** `EngineAccess` without the database, which every command takes from its own configuration. */
+/** `EngineAccess` without the database, which each command takes from its own configuration. */
 export type AccessRecord = Static<typeof AccessShape>;
 
 const FILE_NAME = 'access.json';
@@ -134,7 +134,7 @@ export function accessFileOf(dataDir: string): string {
   return join(dataDir, FILE_NAME);
 }
 
-/** Replaces the file as a whole: a reader never sees half of it. `dataDir` is the engine's own directory. */
+/** Replaces the file atomically, so a reader never sees part of it. `dataDir` is the engine's own directory. */
 export function writeAccessFile(dataDir: string, access: AccessRecord): void {
   const half = join(dataDir, `${FILE_NAME}.${randomBytes(6).toString('hex')}`);
   const { url, writer, reader, guest, walls } = access;
@@ -142,7 +142,7 @@ export function writeAccessFile(dataDir: string, access: AccessRecord): void {
   renameSync(half, accessFileOf(dataDir));
 }
 
-/** What the last engine of this directory wrote, or null. After a `kill -9` it may name an engine that is gone. */
+/** What the last engine of this directory wrote, or null. After a `kill -9` that engine may be gone. */
 export function readAccessFile(dataDir: string): AccessRecord | null {
   try {
     const record: unknown = JSON.parse(readFileSync(accessFileOf(dataDir), 'utf8'));

@@ -6,14 +6,14 @@ import type { HostBootstrap } from './host-bootstrap.ts';
 import type { LandlockRule } from './landlock.ts';
 
 /**
- * Everything that the engine's process opens from its start to its end: found with strace over migrations, inserts, merges, mutations,
- * sorting on disk, BACKUP and RESTORE. What else it tries (parts of /proc, debug symbols) it does without.
+ * Every file that the engine's process needs, found with strace over migrations, inserts, merges, mutations, sorting on disk,
+ * BACKUP and RESTORE. It also tries others (parts of /proc, debug symbols) but works without them.
  */
 
-/** Of the machine. Nothing in them tells who is here or what runs. */
+/** System files. They reveal neither users nor running processes. */
 const MACHINE = [
   '/etc/ld.so.cache',
-  '/etc/ssl/openssl.cnf', // Node ends at once where it is there and cannot be read
+  '/etc/ssl/openssl.cnf', // Node exits at once if it exists but cannot be read
   '/proc/cpuinfo',
   '/proc/meminfo',
   '/proc/sys/vm/overcommit_memory',
@@ -22,9 +22,9 @@ const MACHINE = [
   '/sys/kernel/mm/transparent_hugepage',
 ];
 /**
- * Of the process itself: how much memory it has, without which the engine does not start; and what each thread has used, which it
- * asks several times in every query. Refused, each of these questions costs it an exception with a stack, which doubled the time of a
- * look-up. Below `task` lies also the environment of the threads, which is why that has to be clean.
+ * Files about the process: its memory, without which the engine does not start, and the usage of each thread, which it reads
+ * several times per query. If those reads are refused, each costs an exception with a stack trace, which doubled the time of a
+ * look-up. `task` also exposes the environment of the threads, which is why that must be clean.
  */
 const ITSELF = ['/proc/self/statm', '/proc/self/task'];
 const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom', '/dev/zero'];
@@ -32,13 +32,13 @@ const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom', '/dev/zero'];
 /** The script of the engine's process. */
 export const HOST_SCRIPT = fileURLToPath(new URL('./host.mjs', import.meta.url));
 
-/** `mapped`: what this process has mapped, which is the same Node with the same libraries. */
+/** `mapped`: the files mapped into this process, which runs the same Node with the same libraries. */
 export function engineRules(bootstrap: HostBootstrap, mapped: readonly string[]): readonly LandlockRule[] {
   const libraries = mapped.filter((path) => basename(path).includes('.so'));
   const runs = [process.execPath, ...libraries.filter((path) => isLoader(path))];
   const reads = [
     ...libraries,
-    // What the C library loads when it is needed first.
+    // Loaded lazily by the C library.
     ...libraries.filter((path) => isLibc(path)).map((path) => dirname(path)),
     ...packageFiles(),
     dirname(bootstrap.library),
@@ -58,12 +58,12 @@ export function engineRules(bootstrap: HostBootstrap, mapped: readonly string[])
   ];
 }
 
-/** What a user must be able to read to run the engine. */
+/** The files that a user must be able to read to run the engine. */
 export function engineProgram(library: string): readonly string[] {
   return [process.execPath, library, HOST_SCRIPT, ...packageFiles()];
 }
 
-/** Where ffi-rs and its native part lie. */
+/** The directories of ffi-rs and its native part. */
 function packageFiles(): string[] {
   const ffi = createRequire(import.meta.url).resolve('ffi-rs');
   const native = nativePackage();
@@ -71,12 +71,12 @@ function packageFiles(): string[] {
   try {
     directories.push(dirname(createRequire(ffi).resolve(`${native}/package.json`)));
   } catch {
-    // Then it lies in ffi-rs itself, which is how it looks for it first.
+    // Then it is inside ffi-rs, where ffi-rs looks first.
   }
   return directories;
 }
 
-/** As ffi-rs chooses it where chdb has a library. */
+/** The package that ffi-rs chooses on the platforms that chdb supports. */
 function nativePackage(): string {
   const { platform, arch } = process;
   return `@yuuang/ffi-rs-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
@@ -89,7 +89,7 @@ export function mappedFiles(): string[] {
   return [...new Set(paths)];
 }
 
-/** What the kernel starts to start a program: ld-linux-x86-64.so.2, ld-2.31.so. */
+/** The dynamic loader, which the kernel runs to start a program: ld-linux-x86-64.so.2, ld-2.31.so. */
 function isLoader(path: string): boolean {
   return /^ld-.*\.so/.test(basename(path));
 }

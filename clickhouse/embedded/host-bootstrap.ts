@@ -1,26 +1,26 @@
-/** What the supervisor tells the launcher of the engine on stdin, one JSON line. Holds no secret: the launcher names parts of it to the host as an argument. */
+/** The JSON line that the supervisor sends the engine's launcher on stdin. Holds no secret: the launcher passes parts of it to the host as an argument. */
 export interface HostBootstrap {
-  /** Directory of the tables. */
+  /** Directory of the tables' data. */
   readonly path: string;
   readonly configFile: string;
   readonly port: number;
-  /** Of the engine's native protocol, which the nodes of a cluster speak among each other; null: closed. */
+  /** Port of the native protocol, which cluster nodes use among each other; null: closed. */
   readonly tcpPort: number | null;
   /** Absolute path of libchdb.so. */
   readonly library: string;
-  /** Directories that are its own, beside `path`. */
+  /** Further directories that the engine owns. */
   readonly own: readonly string[];
-  /** Directories of others that it may read, and those that it may change. */
+  /** Directories of other owners that the engine may read, and those that it may change. */
   readonly borrowed: { readonly read: readonly string[]; readonly changed: readonly string[] };
-  /** Whether it is confined with Landlock where the kernel can do that. */
+  /** Whether to confine the engine with Landlock, if the kernel supports it. */
   readonly landlock: boolean;
-  /** The user that it runs as; null: the one of the supervisor. */
+  /** The user that the engine runs as; null: the supervisor's. */
   readonly user: HostUser | null;
 }
 
 export interface HostUser {
   readonly id: number;
-  /** Whether permissions of files do not count for it, as they do not for root: for reading and writing backups that are not its own. */
+  /** Whether the engine bypasses file permissions, as root does: to read and write backups that it does not own. */
   readonly passesPermissions: boolean;
 }
 

@@ -2,11 +2,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { DataType, load, open } from 'ffi-rs';
 
 /**
- * The engine's process, after the launcher (launcher.ts) has executed it. `libchdb.so` contains clickhouse-local; its C entry
- * `chdb_query_cmdline` runs it on a thread of its own, and the engine opens its real ClickHouse HTTP port. `koffi` cannot make
- * this call: it switches stacks and the engine refuses.
+ * The engine's process, executed by the launcher (launcher.ts). `libchdb.so` contains clickhouse-local; its C entry point
+ * `chdb_query_cmdline` runs it on a thread of its own, and the engine opens its real ClickHouse HTTP port. `koffi` cannot make this
+ * call: it switches stacks, which the engine refuses.
  *
- * Plain JavaScript, the same file from the source tree and in `dist`: behind the walls there is no loader that could compile it.
+ * Plain JavaScript, the same file in the source tree and in `dist`: no loader is available inside the walls to compile it.
  */
 
 /** An unfiltered `KILL QUERY` ends the running keep-alive statement, and with the last one the listener. */
@@ -15,11 +15,11 @@ const KEEP_ALIVE_STATEMENTS = 50;
 const KEEP_ALIVE =
   'SELECT sleepEachRow(1) FROM numbers(1000000000) SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null; ';
 const STDERR = 2;
-/** Readable by every process that is not confined. */
+/** Every unconfined process can read it. */
 const OUTSIDE = '/proc/self/environ';
 
 function end() {
-  process.kill(process.pid, 'SIGKILL'); // acknowledged inserts survive it; the graceful way takes 6 s
+  process.kill(process.pid, 'SIGKILL'); // acknowledged inserts survive it; a graceful stop takes 6 s
 }
 
 function isConfined() {
@@ -31,13 +31,13 @@ function isConfined() {
   }
 }
 
-/** What this process finds of its walls, for the supervisor (walls.ts): seen from inside, not what the launcher meant to do. */
+/** The state of the walls, for the supervisor (walls.ts): measured from inside, not what the launcher intended. */
 function reportWalls({ reportMark, landlockAbi, landlockMissing }) {
   const report = {
     landlockAbi: landlockAbi !== null && isConfined() ? landlockAbi : null,
     landlockMissing,
     userId: process.geteuid?.() ?? null,
-    // biome-ignore lint/style/noProcessEnv: the names are the finding; no setting is read.
+    // biome-ignore lint/style/noProcessEnv: checks the names; reads no setting.
     environment: Object.keys(process.env),
   };
   writeSync(STDERR, `${reportMark}${JSON.stringify(report)}\n`);
@@ -46,7 +46,7 @@ function reportWalls({ reportMark, landlockAbi, landlockMissing }) {
 async function main() {
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
-  // The supervisor holds the other end of stdin: when it closes, there is no supervisor any more.
+  // The supervisor holds the other end of stdin: when it closes, the supervisor is gone.
   process.stdin.on('data', () => undefined);
   process.stdin.once('end', end);
   process.stdin.once('error', end);
@@ -78,9 +78,9 @@ async function main() {
     paramsValue: [argv.length, argv],
     runInNewThread: true,
   });
-  // Reached only when the engine could not start, which it has said on stderr by itself, or when its statements have ended.
-  // Its result is not asked for an error: without one `chdb_result_error` answers null, reading that as text crashes this
-  // thread, and the engine's own crash handler can then hang for ever and miss the end of stdin.
+  // Reached only when the engine could not start, which it reports on stderr itself, or when its statements have ended.
+  // Do not ask its result for an error: without one `chdb_result_error` returns null, reading that as text crashes this
+  // thread, and the engine's crash handler can then hang forever and miss the end of stdin.
   end();
 }
 

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { callLibc, LibcError } from './become-user.ts';
 
 /**
- * What Landlock can allow below a path, by the version of its interface (ABI): a bit for each right, as in `linux/landlock.h`. A
- * right that a kernel does not know must not be named to it; it is then not restricted there.
+ * The file access rights of Landlock by ABI version, one bit each, as in `linux/landlock.h`. Naming a right that the kernel does not
+ * know is an error; the kernel does not restrict that right.
  */
 
 const EXECUTE = 1n << 0n;
@@ -20,19 +20,18 @@ const REFER = 1n << 13n;
 const TRUNCATE = 1n << 14n;
 const IOCTL_DEV = 1n << 15n;
 
-/** The rights of each ABI that added some; 4, 6 and 7 added none of files. */
+/** The file rights that each ABI added; 4, 6 and 7 added none. */
 const RIGHTS_BEFORE_REFER = REFER - 1n;
 const REFER_ABI = 2;
 const TRUNCATE_ABI = 3;
 const IOCTL_DEV_ABI = 5;
 
 /**
- * Linux 5.19. Before it, no file can be moved or linked from one directory to another by a restricted process, which the engine
- * does all the time.
+ * Linux 5.19. Before it, a restricted process cannot move or link files between directories, which the engine does all the time.
  */
 export const LANDLOCK_ABI_MIN = REFER_ABI;
 
-/** Every right of files that a kernel of this ABI restricts. */
+/** Every file right that a kernel of this ABI can restrict. */
 export function rightsOfAbi(abi: number): bigint {
   let rights = RIGHTS_BEFORE_REFER;
   if (abi >= REFER_ABI) rights |= REFER;
@@ -61,7 +60,7 @@ const RIGHTS: Readonly<Record<LandlockAccess, bigint>> = {
     REFER,
 };
 
-/** The rights that mean something for what is no directory; the kernel refuses a rule with others. */
+/** The rights that apply to non-directories; the kernel rejects a rule with any other. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 
 /** The bits of a rule for a path. */
@@ -71,17 +70,17 @@ export function rightsOfRule(access: LandlockAccess, abi: number, isDirectory: b
 }
 
 /**
- * Landlock: a process takes from itself the right to open anything but what it names, for good and for whatever it becomes or
- * starts (docs.kernel.org/userspace-api/landlock.html). No privilege is needed.
+ * Landlock: a process gives up the right to open anything that it does not list, irreversibly and for every program that it
+ * executes or starts (docs.kernel.org/userspace-api/landlock.html). Needs no privilege.
  */
 
 export interface LandlockRule {
-  /** A directory with all below it, or a file. One that is not there is left out: what needs it says so by itself. */
+  /** A directory with everything below it, or a file. Skipped if it does not exist: the program that needs it reports that. */
   readonly path: string;
   readonly access: LandlockAccess;
   /**
-   * For files of /proc: a rule is of what the path means now, and the kernel may forget such a file and make another one of the same
-   * name. It does not while it is held open, which it then is until the process ends.
+   * For files of /proc: a rule applies to the current inode, and the kernel may drop that and create another under the same name. It
+   * does not while the file is open, so we keep it open until the process ends.
    */
   readonly held?: boolean;
 }
@@ -94,7 +93,7 @@ const RESTRICT_SELF = 446;
 const CREATE_RULESET_VERSION = 1;
 const RULE_PATH_BENEATH = 1;
 const SET_NO_NEW_PRIVS = 38;
-/** Names a file without opening it. Node has no constant of it; the same on every architecture that chdb is built for. */
+/** Refers to a file without opening it. Node has no constant for it; the value is the same on every architecture of chdb. */
 const O_PATH = 0x20_0000;
 
 const SET_DESCRIPTOR_FLAGS = 2;
@@ -102,14 +101,14 @@ const SET_DESCRIPTOR_FLAGS = 2;
 const U64_BYTES = 8;
 const I32_BYTES = 4;
 
-/** The version of the interface, or why there is none that will do. */
+/** The ABI version, or the reason why Landlock cannot be used. */
 export function landlockAbi(): { readonly abi: number } | { readonly missing: string } {
   let abi: number;
   try {
     abi = callLibc('syscall', [CREATE_RULESET, 0, 0, CREATE_RULESET_VERSION]);
   } catch (error) {
     if (!(error instanceof LibcError)) throw error;
-    // ENOSYS: an old kernel. EOPNOTSUPP: switched off at boot. EPERM: a container's filter of system calls.
+    // ENOSYS: an old kernel. EOPNOTSUPP: disabled at boot. EPERM: a container's seccomp filter.
     return { missing: `this kernel, or the container, has no Landlock (${error.message})` };
   }
   if (abi >= LANDLOCK_ABI_MIN) return { abi };
@@ -119,8 +118,8 @@ export function landlockAbi(): { readonly abi: number } | { readonly missing: st
 }
 
 /**
- * Confines the calling thread, and with it the program that it executes next, all of whose threads are confined; other threads of
- * this process are not. Throws `LibcError`.
+ * Confines the calling thread and every thread of the program that it executes next, but no other thread of this process. Throws
+ * `LibcError`.
  */
 export function confineThisThread(abi: number, rules: readonly LandlockRule[]): void {
   const attribute = Buffer.alloc(U64_BYTES); // struct landlock_ruleset_attr, its first field
@@ -146,7 +145,7 @@ function addRule(ruleset: number, abi: number, { path, access, held = false }: L
   }
 }
 
-/** Also in the program that is executed next. */
+/** Also applies to the program that is executed next. */
 export function keepOpen(file: number): void {
   callLibc('fcntl', [file, SET_DESCRIPTOR_FLAGS, 0]);
 }

@@ -9,9 +9,9 @@ import { confineThisThread, keepOpen, landlockAbi } from './landlock.ts';
 import { REPORT_MARK } from './walls.ts';
 
 /**
- * Builds the walls around the engine and becomes it. Landlock confines the calling thread only, and Node has others by now; so
- * the host is not loaded here but executed: the process keeps its id, its pipes and its parent, and all threads of the new program
- * are confined. What the supervisor kills, waits for and reads is the engine itself.
+ * Builds the walls around the engine and becomes it. Landlock confines only the calling thread, and Node already has others, so the
+ * host is executed instead of loaded: the process keeps its id, pipes and parent, and all threads of the new program are confined.
+ * The supervisor's child is therefore the engine itself.
  */
 
 const STDIN = 0;
@@ -19,7 +19,7 @@ const STDIO = [0, 1, 2];
 const NEWLINE = 10;
 const BOOTSTRAP_MAX_BYTES = 1024 * 1024;
 
-/** Not through `process.stdin`, which reads ahead: the rest of the pipe is the host's. */
+/** Does not use `process.stdin`, which reads ahead: the rest of the pipe belongs to the host. */
 function readBootstrapLine(): string {
   const line = Buffer.alloc(BOOTSTRAP_MAX_BYTES);
   for (let length = 0; length < line.length; length += 1) {
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const { path, configFile, port, tcpPort, library } = bootstrap;
   const start = { reportMark: REPORT_MARK, path, configFile, port, tcpPort, library };
   if (process.platform !== 'linux') {
-    // No walls to build, so nothing that other threads of this process could be outside of.
+    // Without walls to build, unconfined threads of this process do not matter.
     process.argv[2] = JSON.stringify({ ...start, ...noLandlock(`${process.platform} has no Landlock`) });
     await import(pathToFileURL(HOST_SCRIPT).href);
     return;
@@ -62,7 +62,7 @@ function confine(bootstrap: HostBootstrap): LandlockFinding {
   return { landlockAbi: found.abi, landlockMissing: null };
 }
 
-/** A store of an earlier version, or of a start without this user, belongs to another one. */
+/** A store from an earlier version, or from a start without this user, has another owner. */
 function giveStore({ path, own, configFile, user }: HostBootstrap): void {
   if (process.geteuid?.() !== 0) return;
   const id = user?.id ?? process.geteuid();
@@ -76,7 +76,7 @@ function giveStore({ path, own, configFile, user }: HostBootstrap): void {
 
 const LOCK_EXCLUSIVE_NOW = 2 | 4;
 
-/** Files of an engine that runs must not change hands. The engine locks this file in the same way, and says the same words. */
+/** The files of a running engine must not change owner. The engine locks this file in the same way, with the same message. */
 function refuseLockedStore(store: string): void {
   const status = join(store, 'status');
   if (!existsSync(status)) return;
@@ -91,9 +91,9 @@ function refuseLockedStore(store: string): void {
   }
 }
 
-/** Becomes another program, in the environment that this one was given. Returns only by throwing. */
+/** Executes another program with this process's environment. Returns only by throwing. */
 function execute(command: readonly string[]): void {
-  // Node marks its own standard streams as not to be inherited.
+  // Node sets close-on-exec on its standard streams.
   for (const stream of STDIO) keepOpen(stream);
   callLibc('execl', [command[0] ?? '', ...command, 0]);
 }

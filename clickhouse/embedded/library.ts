@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The platforms chdb publishes a prebuilt library for; musl and Windows are not among them. */
+/** The platforms with a prebuilt chdb library; musl and Windows have none. */
 const LIBRARY_PACKAGES: Readonly<Record<string, string>> = {
   'darwin-arm64': '@chdb/lib-darwin-arm64',
   'darwin-x64': '@chdb/lib-darwin-x64',

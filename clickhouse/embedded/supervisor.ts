@@ -23,31 +23,31 @@ import {
 } from './walls.ts';
 
 export interface EmbeddedEngineOptions {
-  /** The engine's own directory, created when missing. One engine at a time. */
+  /** The engine's own directory, created if missing. One engine at a time. */
   readonly dataDir: string;
   readonly database: string;
   readonly maxMemoryMegabytes: number;
   /** Loopback port; a free one when absent. It stays the same across restarts. */
   readonly httpPort?: number;
   readonly nice?: number;
-  /** What the reader may read, `database` and its public views when absent; `prefix_*` is allowed. */
+  /** Databases that the reader may read; by default `database` and its public views. `prefix_*` is allowed. */
   readonly readerDatabases?: readonly string[];
-  /** Whether the engine keeps `system.query_log`, which grows with every query; for tests that ask what a query used. */
+  /** Whether the engine keeps `system.query_log`, which grows with every query; for tests that check a query's usage. */
   readonly queryLog?: boolean;
   /**
    * Makes it a node of a cluster of engines on this machine. For tests: the password-less user that the engine itself needs can
    * log in over the native protocol too, so any process of the machine could.
    */
   readonly node?: ClusterNodeOptions;
-  /** Directories outside its own that it reaches all the same: those of a backup that is made or put back. */
+  /** Directories outside its own that it may access: those of a backup or restore. */
   readonly borrowed?: HostBootstrap['borrowed'];
-  /** Walls that are not built, for tests of what happens where none can be. */
+  /** Walls to leave out, for tests of machines where they cannot be built. */
   readonly without?: readonly ('landlock' | 'own user')[];
   readonly log: Log;
 }
 
 export interface ClusterNodeOptions extends ClusterFiles {
-  /** Nodes share their users: who may ask one may ask all. */
+  /** All nodes have the same users. */
   readonly users: EngineUsers;
 }
 
@@ -55,7 +55,7 @@ export interface EmbeddedEngine {
   /** Stays valid across restarts of the engine. */
   readonly access: EngineAccess;
   readonly version: string;
-  /** Which of them the running engine has. */
+  /** The walls around the running engine. */
   walls(): EngineWalls;
   pid(): number | undefined;
   restarts(): number;
@@ -65,9 +65,9 @@ export interface EmbeddedEngine {
   stop(): Promise<void>;
 }
 
-/** How long an engine that is being killed may still hold its lock and its port, for example after a `kill -9` of its supervisor. */
+/** How long a dying engine may still hold its lock and port, for example after a `kill -9` of its supervisor. */
 const LOCK_WAIT_MS = 3_000;
-/** On a busy machine a single start takes longer than that. */
+/** A single start on a busy machine takes longer than the wait above. */
 const LOCK_ATTEMPTS_MIN = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 const ALIVE_TIMEOUT_MS = 5_000;
@@ -98,7 +98,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     name: 'engine',
     entry: new URL(`./launcher${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
-    // The engine itself says nothing about a port it could not open.
+    // The engine does not report a port that it could not open.
     async prepare() {
       await refuseTakenPort(port);
       if (tcpPort !== null) await refuseTakenPort(tcpPort);
@@ -133,7 +133,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   return engineOf(child, { url, database, users, version, directory, walls: standing });
 }
 
-/** An engine is ready only with its report; this is for the type. */
+/** For the type only: an engine is ready only once it has reported. */
 const NO_REPORT: EngineWalls = {
   landlock: { missing: 'it did not report' },
   ownUser: { missing: 'it did not report' },
@@ -149,7 +149,7 @@ function tell(log: Log, walls: EngineWalls, facts: Readonly<Record<string, unkno
     );
 }
 
-/** As whom it runs: an engine that has its own user always has the same one, so that its store has one owner. */
+/** The user that the engine runs as. Always the same one, so that its store has one owner. */
 function userOf(
   { without = [] }: EmbeddedEngineOptions,
   { library, directory }: { readonly library: string; readonly directory: EngineDirectory },
@@ -177,7 +177,7 @@ function placesOf(
 
 const NOTHING_BORROWED: HostBootstrap['borrowed'] = { read: [], changed: [] };
 
-/** A node reads its own part of a table as whoever asked for the table. */
+/** A node reads its local rows of a distributed table as the user who queried that table. */
 function databasesOf({ database, node }: Pick<EmbeddedEngineOptions, 'database' | 'node'>): string[] {
   const whole = [database, publicDatabaseOf(database)];
   return node === undefined ? whole : [...whole, localDatabaseOf(database)];
@@ -237,7 +237,7 @@ function engineOf(child: SupervisedChild, started: Started): EmbeddedEngine {
   };
 }
 
-/** Its supervisor starts the next one, whoever killed this one. */
+/** Kills the process; its supervisor then starts the next one. */
 async function restartChild(child: SupervisedChild): Promise<void> {
   const before = child.restarts;
   if (child.state === 'ready' && child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
@@ -250,8 +250,8 @@ async function restartChild(child: SupervisedChild): Promise<void> {
 }
 
 /**
- * Answers the engine's version. A missing configuration file is silently ignored by the engine, so this logs in
- * with the generated password: the answer proves that users.xml is in force and that this port is this engine's.
+ * Returns the engine's version. The engine silently ignores a missing configuration file, so this logs in with the generated
+ * password: success proves that users.xml is in force and that the port belongs to this engine.
  */
 async function probe(url: string, { writer }: EngineUsers, port: number): Promise<string> {
   const response = await fetch(url, {

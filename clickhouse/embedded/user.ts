@@ -3,17 +3,17 @@ import { dirname } from 'node:path';
 import type { EngineWalls } from './walls.ts';
 
 /**
- * As whom the engine runs where we are root: as a user that owns its store and nothing else on the machine, so that what only we may
- * read stays closed to it.
+ * The user that the engine runs as when we are root: it owns the store and nothing else on the machine, so the engine cannot read
+ * files that only we may read.
  */
 
 /**
- * No account has to be made: the number is one that neither systemd (its UIDS-GIDS: 60578 to 61183 are unused) nor Debian gives to
- * anybody, and below 65536, which is all that containers of ordinary users have.
+ * Needs no account: neither systemd (its UIDS-GIDS: 60578 to 61183 are unused) nor Debian assigns this id, and it is below 65536,
+ * the limit in rootless containers.
  */
 export const ENGINE_USER_ID = 60_842;
 
-/** Of root, by their numbers in `linux/capability.h`: to give files away, to reach them all the same, to become a user, to kill its processes. */
+/** Capabilities that the start needs, by their numbers in `linux/capability.h`: change file owners, bypass permissions, become a user, kill its processes. */
 const NEEDED_CAPABILITIES = {
   CAP_CHOWN: 0,
   CAP_DAC_OVERRIDE: 1,
@@ -29,13 +29,13 @@ const SEARCH_BY_ALL = 0o111;
 const MODE_BITS = 0o7777;
 
 export interface UserNeeds {
-  /** Programs, libraries and directories of them that the engine's user has to read. */
+  /** Programs, libraries and their directories that the engine's user must read. */
   readonly program: readonly string[];
-  /** Ours, on the way to what it owns; the first contains the others. They are opened for search where it is to be. */
+  /** Our directories on the path to the engine's files, outermost first. They become searchable for other users if the engine gets its own. */
   readonly directories: readonly [string, ...string[]];
 }
 
-/** Decides it from what is there. */
+/** Decides from the state of the machine. */
 export function decideUser({ program, directories }: UserNeeds): EngineWalls['ownUser'] {
   if (process.platform !== 'linux') return { missing: `not on ${process.platform}` };
   if (process.geteuid?.() !== 0) return { missing: 'the service does not run as root' };
@@ -50,7 +50,7 @@ export function decideUser({ program, directories }: UserNeeds): EngineWalls['ow
   return { id: ENGINE_USER_ID };
 }
 
-/** Names of those that `/proc/self/status` does not list as effective. */
+/** Names of the capabilities that `/proc/self/status` does not list as effective. */
 export function lackingCapabilities(status: string): string[] {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
   return Object.entries(NEEDED_CAPABILITIES)
@@ -58,7 +58,7 @@ export function lackingCapabilities(status: string): string[] {
     .map(([name]) => name);
 }
 
-/** Lines of `first outside count`: which numbers of users exist in this namespace. */
+/** Lines of `first outside count`: the user ids that exist in this namespace. */
 export function isMapped(uidMap: string): boolean {
   return uidMap.split('\n').some((line) => {
     const [first = Number.NaN, , count = 0] = line.trim().split(/\s+/).map(Number);
@@ -66,19 +66,19 @@ export function isMapped(uidMap: string): boolean {
   });
 }
 
-/** Lets other users pass through a directory of ours to what they know the name of; they still cannot list it. */
+/** Lets other users reach known names below a directory of ours (`x` without `r`: they cannot list it). */
 export function openForSearch(directory: string): void {
   const { mode } = statSync(directory);
   if ((mode & SEARCH_BY_OTHERS) === 0) chmodSync(directory, (mode & MODE_BITS) | SEARCH_BY_ALL);
 }
 
-/** What keeps other users from reading a file: itself, or a directory above it. Null where nothing does. */
+/** The path that keeps other users from reading a file: the file itself or a directory above it. Null if they can read it. */
 export function closedPath(path: string): string | null {
   const real = realpathSync(path);
   return (statSync(real).mode & READ_BY_OTHERS) === 0 ? real : closedDirectory(dirname(real));
 }
 
-/** The first directory on the way up, beginning with this one, that other users cannot pass; null where there is none. */
+/** The nearest directory, this one or a parent, that other users cannot search; null if there is none. */
 function closedDirectory(real: string): string | null {
   if ((statSync(real).mode & SEARCH_BY_OTHERS) === 0) return real;
   return real === dirname(real) ? null : closedDirectory(dirname(real));

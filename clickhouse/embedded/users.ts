@@ -15,9 +15,9 @@ import { guestGrants } from '../guest/sql.ts';
 /**
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
  *
- * The local session logs in as `default` without a password, and an open HTTP port would let every process of the machine do
- * the same and read our files with the function `file()`. `default` cannot be closed to HTTP by its networks:
- * the local session counts as 127.0.0.1. So the port serves queries only below a random path, which `EngineAccess.url` holds.
+ * The local session logs in as `default` without a password, and an open HTTP port would let every process on the machine do the
+ * same and read our files with the function `file()`. Restricting the networks of `default` does not help, because the local session
+ * counts as 127.0.0.1. So the port serves queries only under a random path, which is part of `EngineAccess.url`.
  */
 
 export interface EngineUsers {
@@ -30,28 +30,28 @@ export interface EngineLimits {
   readonly maxMemoryMegabytes: number;
 }
 
-/** How an engine is one of several. For tests, and only on loopback: see `EmbeddedEngineOptions.node`. */
+/** An engine as a node of a cluster. For tests, and only on loopback: see `EmbeddedEngineOptions.node`. */
 export interface ClusterFiles {
   /** Its name in `remote_servers`. */
   readonly name: string;
-  /** Ports of the native protocol on 127.0.0.1: those of the replicas of each shard, in the order of the shards. */
+  /** Native protocol ports on 127.0.0.1: those of each shard's replicas, in the order of the shards. */
   readonly shards: readonly (readonly number[])[];
-  /** This engine's, one of those in `shards`. */
+  /** This engine's port, one of `shards`. */
   readonly tcpPort: number;
-  /** Whose rights the nodes ask each other with; the same on all of them. */
+  /** The user as which the nodes query each other; the same on all of them. */
   readonly user: EngineUser;
-  /** Instead with the rights of whoever asked them; the password is then what nodes know each other by. */
+  /** If true, nodes query each other as the initial user instead; the password is then their shared secret. */
   readonly asWhoeverAsked: boolean;
 }
 
 const PASSWORD_BYTES = 24;
 
-/** The path that queries must be sent to; as secret as a password. */
+/** The path for queries; as secret as a password. */
 export function randomQueryPath(): string {
   return `/${randomBytes(PASSWORD_BYTES).toString('base64url')}`;
 }
 
-/** New passwords for every start of the program; they live in memory, the files hold only their SHA-256. */
+/** New passwords for every start of the program. They stay in memory; the files hold only their SHA-256. */
 export function randomUsers(): EngineUsers {
   return { writer: randomUser('writer'), reader: randomUser('reader'), guest: randomUser('guest') };
 }
@@ -67,17 +67,17 @@ export interface EngineFiles {
   readonly users: EngineUsers;
   readonly queryPath: string;
   readonly limits: EngineLimits;
-  /** What the reader may read; ends in `*` for a prefix. */
+  /** Databases that the reader may read; a trailing `*` makes it a prefix. */
   readonly readerDatabases: readonly string[];
   /** Where BACKUP writes: the disk `backups`. Absolute. */
   readonly backupsDir: string;
   /** Whether the engine keeps `system.query_log`. */
   readonly queryLog: boolean;
-  /** Null for an engine by itself. */
+  /** Null for a single engine. */
   readonly cluster: ClusterFiles | null;
 }
 
-/** Where the engine's BACKUP writes and RESTORE reads, and nowhere else. `dataDir` is the engine's own. */
+/** The only directory that BACKUP writes to and RESTORE reads from. `dataDir` is the engine's own directory. */
 export function backupsDirOf(dataDir: string): string {
   return join(resolve(dataDir), 'backups');
 }
@@ -125,7 +125,7 @@ ${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.
 `;
 }
 
-/** The guest's settings are pinned but for those few that it may lower for a query. */
+/** Pins the guest's settings, except the few that it may lower for a query. */
 function guestProfile(serverBytes: number, isNode: boolean): string {
   const memoryBytes = guestMemoryBytes(serverBytes);
   const bounds = Object.entries(guestChangeable(memoryBytes)).map(
@@ -135,7 +135,7 @@ function guestProfile(serverBytes: number, isNode: boolean): string {
   return `<guest>${elements(settings)}<constraints>${bounds.join('')}</constraints></guest>`;
 }
 
-/** What the other nodes may do here in the name of whoever asked them: read and write what is ours, and nothing of the system's but what tells who is at work. */
+/** Rights of the other nodes here, on behalf of the user who queried them: read and write our tables, and of the system tables only those that show running work. */
 function clusterUserXml(
   { database, readerDatabases }: Pick<EngineFiles, 'database' | 'readerDatabases'>,
   { user, password }: EngineUser,
@@ -152,7 +152,7 @@ function clusterUserXml(
   );
 }
 
-/** Our tables, and of the system's what telemetry and tests look at. */
+/** Our tables, and the system tables that telemetry and tests read. */
 function readerGrants(databases: readonly string[]): string[] {
   const system = ['parts', 'tables', 'columns', 'databases', 'processes', 'merges', 'disks', 'metrics'];
   return [
@@ -181,7 +181,7 @@ function remoteServersXml({
 
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
-/** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
+/** Small caches for a machine with two cores and four gigabytes; the defaults assume a dedicated server. */
 function configXml(
   { limits, queryPath, queryLog, cluster, backupsDir }: EngineFiles,
   usersFile: string,

@@ -1,18 +1,18 @@
 /**
- * What stands between the engine and files that are not its own. SQL has a function that reads any file, `file()`, and the embedded
- * engine cannot be built or configured without it; what the inspector of callers' SQL lets through must find nothing all the same.
+ * The walls between the engine and files that it does not own. The SQL function `file()` reads any file, and the embedded engine
+ * cannot be built or configured without it. So even a query that slips past the inspection of callers' SQL must find nothing.
  */
 export interface EngineWalls {
   readonly landlock: { readonly abi: number } | { readonly missing: string };
   readonly ownUser: { readonly id: number } | { readonly missing: string };
-  /** Whether the engine's environment holds nothing but what it is given. */
+  /** Whether the engine's environment holds only the variables that we pass. */
   readonly cleanEnvironment: boolean;
 }
 
-/** The engine's whole environment. Not ours: there may be secrets in it. */
+/** The engine's whole environment. It inherits nothing of ours, which may hold secrets. */
 export const ENGINE_ENVIRONMENT: Readonly<Record<string, string>> = { TZ: 'UTC' };
 
-/** What the host says of itself (host.mjs), on a line of stderr that begins with `REPORT_MARK`. */
+/** The report of the host (host.mjs), on a stderr line that begins with `REPORT_MARK`. */
 interface WallReport {
   readonly landlockAbi: number | null;
   readonly landlockMissing: string | null;
@@ -22,7 +22,7 @@ interface WallReport {
 
 export const REPORT_MARK = 'engine-walls ';
 
-/** Reads the host's line; null for every other one. `user`: as whom it was to run, or why as us. */
+/** Reads the host's report line; null for any other line. `user`: the user that it should run as, or why it runs as ours. */
 export function readWalls(line: string, user: EngineWalls['ownUser']): EngineWalls | null {
   if (!line.startsWith(REPORT_MARK)) return null;
   const report = JSON.parse(line.slice(REPORT_MARK.length)) as WallReport; // written by our own host
@@ -37,12 +37,12 @@ export function readWalls(line: string, user: EngineWalls['ownUser']): EngineWal
   };
 }
 
-/** Whether callers' SQL that reads files finds no secret of the service: one of the two walls of files is enough for that. */
+/** Whether the engine cannot read the service's secrets: either of the two file walls is enough. */
 export function hasFileWall({ landlock, ownUser }: Pick<EngineWalls, 'landlock' | 'ownUser'>): boolean {
   return 'abi' in landlock || 'id' in ownUser;
 }
 
-/** For people: which stand, and of each that does not, why. */
+/** A readable summary: the walls in place, and for each missing one the reason. */
 export function spellWalls({ landlock, ownUser, cleanEnvironment }: EngineWalls): string {
   return [
     'abi' in landlock ? `Landlock (ABI ${landlock.abi})` : `no Landlock (${landlock.missing})`,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Where numbers are claimed: `highest` of all claims, a claim of ours, and whether another owner claims the same number. */
+/** The store of claims: reads the highest claim, writes a claim of ours, and checks whether another owner claims the same number. */
 export interface Claims {
   highest(): Promise<bigint>;
   claim(number: bigint): Promise<void>;
@@ -10,11 +10,11 @@ export interface Claims {
 const CLAIMS_MAX = 20;
 
 /**
- * Claims a number above every one that was ever claimed, and at least `atLeast`; null after too many collisions.
+ * Claims a number above all earlier claims and at least `atLeast`; null after too many collisions.
  *
- * The engine has no compare-and-set: each process writes its claim and then looks. One that sees the claim of another owner on its
- * number takes a higher one; of two claims that overlap at least the later one sees the other, so no number has two holders.
- * After a collision both step on by up to `stepMax`, so that they rarely meet again.
+ * The engine has no compare-and-set, so each process writes its claim and then reads. If another owner claims the same number, it
+ * takes a higher one; of two overlapping claims at least the later one sees the other, so no number has two holders. After a
+ * collision each adds a random step of up to `stepMax`, so that they rarely collide again.
  */
 export async function claimNumber(
   claims: Claims,

@@ -6,9 +6,9 @@ import type { Sql } from './sql.ts';
  * reads are given a `Reader`, ingest a `Writer`; the sandbox will be given neither.
  */
 
-/** What a write stands under: the engine refuses it when table `fences` holds a higher token for the scope (guard.ts). */
+/** The fencing token of a write: the engine refuses the write if table `fences` holds a higher one for the scope (guard.ts). */
 export interface Guard {
-  /** What is guarded: a chain, or one of a few words. */
+  /** What is guarded: a chain, or one of a few fixed words. */
   readonly scope: string;
   readonly token: bigint;
 }
@@ -21,11 +21,11 @@ export interface Statement {
   readonly scopes?: readonly string[];
   readonly sql: Sql;
   readonly maxSeconds: number;
-  /** The engine fails the statement (never cuts it silently) when it would answer more rows. */
+  /** A larger result fails the statement; the engine never cuts it silently. */
   readonly maxRows: number;
-  /** Further engine settings, from a closed list that this program uses. */
+  /** Further engine settings, from the closed list of those that we use. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** False for a question whether the engine answers now: a restart is then the answer and not something to wait for. */
+  /** False for health checks: they fail during a restart instead of waiting for its end. */
   readonly waitsForRestart?: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface Reader {
   rows(statement: Statement, signal?: AbortSignal): Promise<Rows>;
   /** Resolves when the engine answers a trivial query, throws `EngineError` otherwise. */
   ping(): Promise<void>;
-  /** Ends idle connections; calls after it fail. */
+  /** Closes idle connections; later calls fail. */
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export interface Writer extends Reader {
   run(statement: RunStatement): Promise<void>;
   /**
    * Inserts a RowBinary body; resolves only when the engine has acknowledged (and, embedded, fsynced) all of it.
-   * Columns are named so that a table may grow without breaking an older worker. Refused when a guard is overtaken.
+   * Columns are named so that a new column does not break an older worker. Refused when a guard is overtaken (guard.ts).
    */
   insert(
     name: string,
@@ -83,7 +83,7 @@ export interface Writer extends Reader {
   ): Promise<void>;
   /** Runs an `INSERT … SELECT … FROM input(…) FORMAT …` over the bytes of `body`; resolves when it is acknowledged. */
   load(statement: Omit<Statement, 'maxRows'>, body: Readable): Promise<void>;
-  /** Drops one partition of a table on every node that has it; `partition` is the number that its rows have. */
+  /** Drops one partition of a table on every node that has it; `partition` is the rows' value of the partition key. */
   dropPartition(statement: {
     readonly name: string;
     readonly table: string;
@@ -91,48 +91,48 @@ export interface Writer extends Reader {
     readonly maxSeconds: number;
     readonly scopes?: readonly string[];
   }): Promise<void>;
-  /** Answers a SELECT, written without a FORMAT, as RowBinary: for bulk reads, where rows of JSON cost more than their use. */
+  /** Runs a SELECT without FORMAT and returns RowBinary: for bulk reads, where parsing JSON costs more than the work on the rows. */
   rowBinary(statement: Statement, signal?: AbortSignal): Promise<Buffer>;
 }
 
 /**
- * For texts that callers had a part in: the guest's rights and nothing else. What it may read, and how much, is pinned in the
- * engine (embedded/users.ts); this port adds nothing to that.
+ * For statements that contain callers' text: runs them with only the guest's rights. The engine enforces what and how much the
+ * guest may read (embedded/users.ts); this port enforces nothing itself.
  */
 export interface Guest {
   /**
-   * Answers a statement line by line, each line a row of JSON: for the engine's words about a text (EXPLAIN, formatting).
-   * Throws `EngineError`; `engine_refused` carries what the engine said as its cause.
+   * Yields the result line by line, each line a JSON row: for the engine's output about a text (EXPLAIN, formatting). Throws
+   * `EngineError`; `engine_refused` has the engine's message as its cause.
    */
   explain(statement: GuestStatement, signal?: AbortSignal): Promise<readonly Row[]>;
   /**
-   * Runs an accepted text. The engine keeps the result until the query has ended, so that this resolves with every figure known
-   * and no byte read, and a failure is a failure instead of a broken answer. An `EngineError` carries the figures too.
+   * Runs an accepted text. The engine buffers the result until the query has ended, so this resolves with all figures known before a
+   * byte is read, and a late failure rejects instead of truncating the answer. An `EngineError` carries the figures too.
    */
   query(query: GuestQuery, signal: AbortSignal): Promise<GuestResult>;
   close(): Promise<void>;
 }
 
-/** Ends queries of the guest. For the watchdog only. */
+/** Kills queries of the guest. For the watchdog only. */
 export interface QueryKiller {
-  /** Resolves when the engine has the request; the query may end a moment later, or go on. Unknown ids are fine. */
+  /** Resolves when the engine has accepted the KILL; the query may end later or not at all. Unknown ids are fine. */
   kill(queryId: string): Promise<void>;
   isRunning(queryId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface GuestQuery extends GuestStatement {
-  /** Ours, random: the id that `QueryKiller` takes. */
+  /** Our random id, by which `QueryKiller` finds the query. */
   readonly queryId: string;
-  /** The engine's name of the format. */
+  /** The engine's name for the format. */
   readonly format: string;
-  /** Rows that the engine gives at most, exactly. */
+  /** The exact row limit of the result. */
   readonly maxRows: number;
-  /** Rows that work goes on with at a time; those of the guest's profile where it is not given. */
+  /** Rows per block; default: as in the guest's profile. */
   readonly blockRows?: number;
-  /** Bytes that the query may hold; those of the guest's profile where it is not given. */
+  /** Memory limit of the query in bytes; default: as in the guest's profile. */
   readonly memoryBytes?: number;
-  /** Whether the engine may hold a large result in its memory until it is read, instead of in a file. Default: no. */
+  /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
 }
 
@@ -141,12 +141,12 @@ export interface GuestResult {
   readonly body: Readable;
 }
 
-/** Of `X-ClickHouse-Summary`, once a query has ended, well or not. */
+/** Figures from `X-ClickHouse-Summary`, sent once a query has ended or failed. */
 export interface QueryFigures {
   readonly readRows: number;
   readonly readBytes: number;
   readonly resultRows: number;
-  /** Of the result's columns in memory, uncompressed. */
+  /** Size of the result's columns in memory, uncompressed. */
   readonly resultBytes: number;
   readonly elapsedMs: number;
   readonly memoryBytes: number;
@@ -155,22 +155,22 @@ export interface QueryFigures {
 export interface GuestStatement {
   /** kebab-case, for the log. */
   readonly name: string;
-  /** Text whose only foreign part is hex digits, or the canonical text that the engine itself gave. */
+  /** SQL in which a caller's text occurs only as hex digits, or the canonical text that the engine returned. */
   readonly text: string;
-  /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/judge/parameter-texts.ts). */
+  /** Values of `{name:Type}` placeholders in the engine's wire format (sandbox/judge/literals/parameters.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
-  /** The id that `QueryKiller` takes, for a statement that is watched. */
+  /** The id by which `QueryKiller` finds a watched statement. */
   readonly queryId?: string;
-  /** Whether the public tables look empty to it: for a question that types alone answer. */
+  /** Whether the public tables appear empty to it: for questions that depend on types alone. */
   readonly withoutRows?: boolean;
-  /** Whether EXPLAIN shows the subqueries that give a single value, instead of the key under which the engine keeps the value. */
+  /** Whether EXPLAIN shows scalar subqueries, instead of the key under which the engine caches their value. */
   readonly showScalars?: boolean;
 }
 
 /**
- * How an engine call failed. `engine_refused`: the statement is at fault; `too_many_rows`: it would read more than it was allowed to;
- * the others: the engine is.
+ * How an engine call failed. `engine_refused`: the statement is at fault; `too_many_rows`: it would read more rows than allowed; all
+ * others: the engine is at fault.
  */
 export type EngineProblem =
   | 'unreachable'
@@ -183,10 +183,10 @@ export type EngineProblem =
 
 export class EngineError extends Error {
   readonly problem: EngineProblem;
-  /** ClickHouse's numeric error code, when it gave one. */
+  /** ClickHouse's numeric error code, if it sent one. */
   readonly engineCode: number | null;
   readonly statement: string;
-  /** What a query of the guest took until it failed; null for other statements and where the engine did not say. */
+  /** Usage of a guest's query until it failed; null for other statements and if the engine sent none. */
   readonly figures: QueryFigures | null;
 
   constructor(
@@ -205,27 +205,27 @@ export class EngineError extends Error {
   }
 }
 
-/** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
+/** Address and users of an engine. Passwords never enter a log or a command line. */
 export interface EngineAccess {
-  /** Sent with every request, and called for each: the trace that it belongs to. Absent without tracing. */
+  /** Called for each request, returns the trace headers to send with it. Absent without tracing. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Where queries are sent. Its path is kept; the embedded engine's is a secret, so a URL never enters a log either. */
+  /** The URL for queries, path included. The embedded engine's path is a secret, so URLs never enter a log either. */
   readonly url: string;
   readonly database: string;
   readonly writer: EngineUser;
   readonly reader: EngineUser;
   readonly guest: EngineUser;
-  /** Absent for one engine. */
+  /** Absent for a single engine. */
   readonly cluster?: EngineCluster;
 }
 
-/** Several engines as one: `url` is where questions go, and every node can answer them (docs/decisions/0008-cluster.md). */
+/** A cluster: `url` receives the queries, and every node can answer them (docs/decisions/0008-cluster.md). */
 export interface EngineCluster {
   /** Its name in `remote_servers`. */
   readonly name: string;
-  /** HTTP URLs of the replicas of each shard, in the order of `remote_servers`. Not for logs either. */
+  /** HTTP URLs of each shard's replicas, in the order of `remote_servers`. Never logged either. */
   readonly shards: readonly (readonly [string, ...string[]])[];
-  /** Whether a Keeper keeps the replicas of a shard the same. */
+  /** Whether tables are replicated within a shard, through Keeper. */
   readonly isReplicated: boolean;
 }
 

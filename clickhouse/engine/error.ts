@@ -3,11 +3,11 @@ import { withDeadline } from '../../core/process/deadline.ts';
 import { EngineError, type EngineProblem } from './engine.ts';
 
 /**
- * ClickHouse's numeric codes that say more than that the statement is at fault, which every other code means.
- * Names as in ClickHouse's ErrorCodes.cpp.
+ * ClickHouse's numeric codes that do not simply mean that the statement is at fault, as all others do. Names as in ClickHouse's
+ * ErrorCodes.cpp.
  */
 const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, EngineProblem>([
-  [158, 'too_many_rows'], // TOO_MANY_ROWS: told before anything was read
+  [158, 'too_many_rows'], // TOO_MANY_ROWS: raised before anything is read
   [159, 'timeout'], // TIMEOUT_EXCEEDED
   [160, 'timeout'], // TOO_SLOW
   [209, 'timeout'], // SOCKET_TIMEOUT
@@ -22,7 +22,7 @@ const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, Engi
   [394, 'aborted'], // QUERY_WAS_CANCELLED
   [734, 'aborted'], // QUERY_WAS_CANCELLED_BY_CLIENT
   [735, 'aborted'],
-  [198, 'unreachable'], // DNS_ERROR: of another node
+  [198, 'unreachable'], // DNS_ERROR: for another node
   [210, 'unreachable'], // NETWORK_ERROR
   [236, 'unreachable'], // ABORTED: the engine is going down
   [242, 'unreachable'], // TABLE_IS_READ_ONLY: a replica that lost its Keeper
@@ -31,23 +31,23 @@ const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, Engi
 ]);
 
 /**
- * The code of a text that ends too early, and also of another node that was killed while it answered. Only the words tell the two
- * apart: the first is the fault of the statement.
+ * The code for a text that ends too early, a fault of the statement, and also for another node that was killed while answering. Only
+ * the message distinguishes the two.
  */
 const ATTEMPT_TO_READ_AFTER_EOF = 32;
 const OF_ANOTHER_NODE = /while receiving packet from /;
 
-/** What ends a call. */
+/** Ends a call: the caller's signal or the deadline. */
 export interface CallSignals {
-  /** Fires with the caller's and when the time is over, whichever is first. */
+  /** Aborts with the caller's signal or at the deadline, whichever comes first. */
   readonly either: AbortSignal;
   readonly caller: AbortSignal | undefined;
 }
 
-/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
+/** Margin over the engine's own limit, for an engine that does not answer at all. */
 const CLIENT_GRACE_MS = 3_000;
 
-/** Does `work` until the caller leaves or the seconds of its statement are over. */
+/** Runs `work` until the caller leaves or the statement's time is over. */
 export function withinSeconds<Answer>(
   maxSeconds: number,
   caller: AbortSignal | undefined,
@@ -58,7 +58,7 @@ export function withinSeconds<Answer>(
   );
 }
 
-/** Maps whatever the client threw. The cause is for the log; it never holds parameters or passwords. */
+/** Maps an error of the client. The cause is for the log; it never holds parameters or passwords. */
 export function engineErrorOf(error: unknown, statement: string, signals: CallSignals): EngineError {
   if (error instanceof EngineError) return error;
   if (error instanceof ClickHouseError) {
@@ -77,33 +77,33 @@ export function problemOf(code: number, message: string): EngineProblem {
 
 const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN', 'UND_ERR_SOCKET']);
 
-/** Whether the connection broke before an answer: the embedded engine may just be restarting. */
+/** Whether the connection broke before an answer: the embedded engine may be restarting. */
 export function isBrokenConnection(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof ClickHouseError) return false;
   const code = 'code' in error ? String(error.code) : '';
   return BROKEN_CONNECTION.has(code) || /socket hang up|aborted|terminated/i.test(error.message);
 }
 
-/** The engine has not seen the statement. */
+/** Errors after which the engine cannot have seen the statement. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
-/** How long reads wait for an engine that is being started anew: it takes half a second, and several on a busy machine. */
+/** How long reads wait for a restarting engine. A restart takes half a second, and several on a busy machine. */
 export const ENGINE_OUTAGE_MAX_MS = 10_000;
 
 /**
- * How long reads wait for an engine that is being started anew. Reads that meet a restart wait it out; once the engine has been away
- * for longer, every read fails at once, so that none of them holds a place for an engine that does not come back.
+ * Bounds how long reads wait for a restarting engine. Once the engine has been away for longer, every read fails at once, so that
+ * none waits for an engine that does not come back.
  */
 export interface EngineOutage {
-  /** Milliseconds that a read may still wait, 0 when it may not. Called by a read that found no engine. */
+  /** Milliseconds that a read may still wait, or 0. Called by a read that found no engine. */
   patienceMs(): number;
   /** The engine answered. */
   over(): void;
 }
 
-/** `maxMs`: 0 for an engine that is not started anew by this program. */
+/** `maxMs`: 0 for an engine that this program does not restart. */
 export function createEngineOutage(maxMs: number, now: () => number = () => performance.now()): EngineOutage {
   let since: number | undefined;
   return {

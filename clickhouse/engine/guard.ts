@@ -2,18 +2,17 @@ import { EngineError, type Guard, type Statement, type WriteMarks, type Writer }
 import { type Sql, sql, text, uint64 } from './sql.ts';
 
 /**
- * Fencing of writes by the engine itself. A process that leads something claims a token in table `fences`; every write of its
- * carries that token, and the engine throws when a higher one stands there for the scope.
+ * Write fencing, enforced by the engine. A leading process claims a token in table `fences`; each of its writes carries the token,
+ * and the engine throws if the table holds a higher one for the scope.
  *
- * The engine reads the fence when it begins with a statement, after the statement is in `system.processes`. (Over HTTP it begins
- * once the body has ended or 256 KiB of it are there: what is paused before that is refused like anything that comes later.) So of
- * any write under an older token one of two things is true once a new token is acknowledged: it is refused, or `system.processes`
- * shows it. The process that takes over waits for the latter (ingest/write/retract.ts), and nothing of a predecessor lands
- * afterwards, however long that one was paused and whatever its clock says. The scopes of a statement travel with it for that: they
- * are fields, and no part of its name.
+ * The engine reads the fence when it starts a statement, after listing it in `system.processes`. (Over HTTP it starts once the body
+ * has ended or 256 KiB have arrived: a write that is paused before that is refused like any later one.) So once a new token is
+ * acknowledged, any write under an older token is either refused or visible in `system.processes`. The new leader waits for the
+ * visible ones (ingest/write/retract.ts), which it finds by their scopes; after that no write of its predecessor lands, however long that process was paused
+ * and whatever its clock says.
  */
 
-/** Another process has taken over what this write was guarded by. Nothing of it was written. */
+/** Another process has taken over the scope of this write. Nothing was written. */
 export class Overtaken extends Error {
   readonly scope: string;
 
@@ -24,15 +23,15 @@ export class Overtaken extends Error {
   }
 }
 
-/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: no statement of ours throws by itself. */
+/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: none of our statements throws it otherwise. */
 const THROWN_BY_GUARD = 395;
 const LOOK_MAX_SECONDS = 30;
 /** One word of a `log_comment`. */
 const SCOPE = /^\S+$/;
-/** `INSERT INTO table` and its columns, if they are named. */
+/** `INSERT INTO table` and its column list, if any. */
 const INSERT_HEAD = /^\s*INSERT INTO\s+[a-z_][a-z0-9_]*\s*(\([^()]*\))?\s*/;
 
-/** The condition that throws when a guard is overtaken. Thrown for the first row: a statement without rows writes nothing anyway. */
+/** The condition that throws when a guard is overtaken. It needs a row to throw; a statement without rows writes nothing anyway. */
 function standing(guards: readonly Guard[]): Sql {
   return guards
     .map(
@@ -42,7 +41,7 @@ function standing(guards: readonly Guard[]): Sql {
     .reduce((all, next) => sql`${all} AND ${next}`);
 }
 
-/** An `INSERT INTO … SELECT …` that the engine refuses when one of the guards is overtaken. */
+/** Adds the guards to an `INSERT INTO … SELECT …`. Throws TypeError for other statements: they must not run without their guards. */
 export function guardedStatement(statement: Sql, guards: readonly Guard[]): Sql {
   if (guards.length === 0) return statement;
   const [first = '', ...rest] = joined(statement.parts);
@@ -55,7 +54,7 @@ export function guardedStatement(statement: Sql, guards: readonly Guard[]): Sql 
   return sql`${wrapped}) WHERE ${standing(guards)}`;
 }
 
-/** Text that an interpolated name has cut in two is one text again. */
+/** Joins texts that an interpolated name has split. */
 function joined(parts: Sql['parts']): Sql['parts'] {
   const whole: Sql['parts'][number][] = [];
   for (const part of parts) {
@@ -66,12 +65,12 @@ function joined(parts: Sql['parts']): Sql['parts'] {
   return whole;
 }
 
-/** An insert of a body in RowBinary with the guards in it. The engine takes the types from the table. */
+/** An insert of a RowBinary body with the guards. The engine takes the types from the table. */
 export function guardedInsert(table: Sql, columns: Sql, guards: readonly Guard[]): Sql {
   return sql`INSERT INTO ${table} (${columns}) SELECT * FROM input() WHERE ${standing(guards)} FORMAT RowBinary`;
 }
 
-/** What travels with a statement as its `log_comment`: its name for people, and behind it what it stands under and belongs to. */
+/** The `log_comment` of a statement: its name, then the scopes of its guards and its own scopes. */
 export function commentOf(name: string, { guards = [], scopes = [] }: WriteMarks): string {
   const marked = new Set([...guards.map(({ scope }) => scope), ...scopes]);
   const unfit = [...marked].find((scope) => !SCOPE.test(scope));
@@ -79,15 +78,15 @@ export function commentOf(name: string, { guards = [], scopes = [] }: WriteMarks
   return [name, ...[...marked].map((scope) => `@${scope}`)].join(' ');
 }
 
-/** The condition on running statements, by the column names of `system.processes`: those of a scope. */
+/** The condition that selects the statements of a scope in `system.processes`. */
 export function isOfScope(scope: string): Sql {
   return sql`has(splitByChar(' ', Settings['log_comment']), ${text(`@${scope}`)})`;
 }
 
 /**
- * The same writer, whose every write stands under these guards as well. Throws `Overtaken` for what was refused. An insert is refused by
- * the engine itself; a partition that is dropped, a body in a foreign format and DDL have no place for the condition, so the fence is
- * read right before: what an overtaken process begins is refused, and only a statement that had begun already can still land.
+ * Adds these guards to every write of a writer. A refused write throws `Overtaken`. The engine itself checks inserts. Dropping a
+ * partition, inserting a foreign format and DDL have no place for the condition, so the fence is read right before them: an overtaken
+ * process cannot begin such a statement, and only one that had already begun can still land.
  */
 export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer {
   const refused = async (under: readonly Guard[], work: () => Promise<void>): Promise<void> => {
@@ -128,13 +127,13 @@ export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer 
   };
 }
 
-/** The first guard that a higher token stands for. */
+/** The first guard that has been overtaken by a higher token. */
 async function overtakenOf(writer: Writer, guards: readonly Guard[]): Promise<string | undefined> {
   for (const { scope, token } of guards) if ((await highestToken(writer, scope)) > token) return scope;
   return undefined;
 }
 
-/** 0 for a scope that was never claimed. */
+/** The highest token of a scope; 0 if it was never claimed. */
 export async function highestToken(writer: Pick<Writer, 'rows'>, scope: string): Promise<bigint> {
   const statement: Statement = {
     name: 'fence-highest',

@@ -19,19 +19,19 @@ import { createEngineHttp } from './http.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
 
-/** The ports over ClickHouse's HTTP interface, embedded or remote alike. Reads are lean (engine-http.ts), writes the client's. */
+/** The ports over ClickHouse's HTTP interface, embedded or remote. Reads use plain HTTP (http.ts), writes the client library. */
 
 const READER_CONNECTIONS_MAX = 32;
 const WRITER_CONNECTIONS_MAX = 8;
 const PING: Statement = { name: 'ping', sql: sql`SELECT 1`, maxSeconds: 3, maxRows: 1 };
 const INSERT_SECONDS_MAX = 120;
-/** Above every statement's own bound, so that only that one counts. */
+/** Above every statement's own limit, so that only that limit takes effect. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
 /**
- * Reads with the reader's credentials; every request is sent with readonly=2, whatever the user could do. `outageMaxMs`: how long
- * reads wait for an engine that this program starts anew.
+ * Reads with the reader's credentials; every request is sent with readonly=2, regardless of the user's rights. `outageMaxMs`: how
+ * long reads wait for an engine that this program restarts.
  */
 export function createReader(access: EngineAccess, log?: Log, outageMaxMs = 0): Reader {
   const source = sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log, outageMaxMs);
@@ -57,10 +57,10 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
   };
 }
 
-/** The client library with what each of its requests carries. */
+/** The client library and the headers that each request carries. */
 interface WriteConnection {
   readonly client: ClickHouseClient;
-  /** Of the moment: they tell the span that a statement belongs to. */
+  /** Current trace headers: they link a statement to its span. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
@@ -75,7 +75,7 @@ function writeConnection(access: EngineAccess, connectionsMax: number): WriteCon
 
 type Settings = Readonly<Record<string, string | number>>;
 
-/** The client library with a user's credentials; `settings` go with every statement, and have to be such as the user may change. */
+/** The client library with a user's credentials. `settings` go with every statement; the user must be allowed to change them. */
 export function connect(
   access: EngineAccess,
   { user, password }: EngineUser,
@@ -84,7 +84,7 @@ export function connect(
 ): ClickHouseClient {
   const url = new URL(access.url);
   const { pathname } = url;
-  url.pathname = '/'; // the client would take a path for the name of the database
+  url.pathname = '/'; // the client would take a path as the database name
   return createClient({
     url,
     ...(pathname === '/' ? {} : { pathname }),
@@ -125,23 +125,23 @@ function sourceOf(
   };
 }
 
-/** Of the reader's and the writer's statements, which are bounded as a guest's are not. */
+/** Settings of the reader's and the writer's statements, whose work, unlike a guest's, is bounded. */
 const OWN_SETTINGS = {
-  // Machine code for an expression is made when it is met for the fourth time, which takes longer (30 ms and more) than it ever
-  // saves on a bounded statement; a guest's full scans keep it.
+  // The engine compiles an expression when it meets it for the fourth time. That takes 30 ms and more, which a bounded statement
+  // never earns back; a guest's full scans do.
   compile_expressions: 0,
   compile_aggregate_expressions: 0,
   compile_sort_description: 0,
-  // Rows of other keys leave before versions are merged and before the other columns are read: a wallet's log has whole granules
-  // of other wallets' rows around it. Only conditions on the sort key, which all versions of a row share, are moved.
+  // Filters by the sort key before versions are merged and other columns are read: the granules of a wallet's log are full of other
+  // wallets' rows. Safe because all versions of a row share the sort key.
   optimize_move_to_prewhere_if_final: 1,
-  // A key that a grouping set leaves out is empty, whatever the server's profile says.
+  // A key that a grouping set omits is empty, regardless of the server's profile.
   group_by_use_nulls: 0,
 } as const;
 
 /**
- * A page is a few granules of each part: a second thread takes a tenth to a third more processor time, and many pages are asked for
- * at once. What reads much and rarely asks for more threads by itself.
+ * A page reads a few granules of each part: a second thread costs a tenth to a third more CPU time, and many pages are read at once.
+ * Rare large reads request more threads themselves.
  */
 const READER_SETTINGS = { max_threads: 1 } as const;
 
@@ -153,7 +153,7 @@ function clusterSettingsOf({ cluster }: EngineAccess): Settings {
   return cluster === undefined ? {} : CLUSTER_SETTINGS;
 }
 
-/** A table over all nodes has no partitions: on a cluster each node drops its own. */
+/** A table over all nodes has no partitions: on a cluster each node drops its local one. */
 async function dropPartition(
   access: EngineAccess,
   connection: WriteConnection,

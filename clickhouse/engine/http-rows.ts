@@ -12,42 +12,41 @@ import {
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './http.ts';
 import { render, type SqlValue } from './sql.ts';
 
-/** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
+/** SELECTs over plain HTTP. Answers are read whole into memory; the statement's `maxRows` bounds them. */
 export interface RowSource {
   readonly http: EngineHttp;
   readonly database: string;
-  /** Of every statement. */
+  /** Settings of every statement. */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Called before a read is repeated. */
   readonly onRetry: (statement: string, reason: unknown) => void;
   readonly outage: EngineOutage;
 }
 
-/** About what the embedded engine needs to be back after a crash. */
+/** About the time that the embedded engine needs to restart after a crash. */
 const RETRY_AFTER_MS = 400;
-/** Between two attempts to reach an engine that is being started anew. */
+/** Between two attempts to reach a restarting engine. */
 const POLL_MS = 100;
-/** Of one statement that the engine may have seen: a text that ends the engine must not end it again and again. */
+/** Retries of a statement that the engine may have seen: a statement that crashes the engine must not do so again and again. */
 const SEEN_MAX = 3;
 
 /**
- * The whole answer, so that an error that occurs half-way comes with its status and code instead of a torn body. Sent with
- * readonly=2, whatever the user could do. The cancel setting ends the query when the connection closes, which works for
- * read-only requests only.
+ * Requests the answer as a whole, so that a late error arrives with its status and code instead of a torn body. Sent with readonly=2,
+ * regardless of the user's rights. The cancel setting ends the query when the connection closes; it works only for read-only
+ * requests.
  */
 const READ_WORDS = {
   ...WHOLE_ANSWER,
   readonly: 2,
   cancel_http_readonly_queries_on_client_close: 1,
-  // Without it a thread that formats and one that collects are waited for beside the statement's own: 0.4 ms of each read.
+  // Otherwise each statement also starts and waits for a formatting and a collecting thread: 0.4 ms per read.
   output_format_parallel_formatting: 0,
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
 } as const;
 
 /**
- * Rows of a statement that is written without a FORMAT. Repeated once on a broken connection, and for as long as the engine is being
- * started anew. Throws `EngineError`.
+ * Rows of a statement without FORMAT. Retried once on a broken connection, and while the engine restarts. Throws `EngineError`.
  */
 export async function readRows(
   source: RowSource,
@@ -59,7 +58,7 @@ export async function readRows(
   return { ...answer, elapsedMs: performance.now() - began };
 }
 
-/** The same as bytes, for rows whose JSON would cost more than their use. */
+/** The same as bytes, for rows whose JSON would cost more than the work on them. */
 export function readRowBinary(
   source: RowSource,
   statement: Statement,
@@ -68,7 +67,7 @@ export function readRowBinary(
   return readAs('RowBinary', (bytes) => bytes, source, statement, caller);
 }
 
-/** What bounds a SELECT in the engine. */
+/** The settings that bound a SELECT in the engine. */
 function boundsOf({ name, maxSeconds, maxRows }: Statement): Record<string, string | number> {
   return {
     max_execution_time: maxSeconds,
@@ -132,7 +131,7 @@ async function retried<T>(
   return answer;
 }
 
-/** What the engine answers in the format JSONCompact, as far as it is read. */
+/** The parts of a JSONCompact answer that we read. */
 interface CompactAnswer {
   readonly data?: readonly Row[];
   readonly statistics?: { readonly rows_read?: number; readonly bytes_read?: number };
@@ -152,7 +151,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** A value of a placeholder as the engine reads it off the wire: a text like a field of a tab-separated file. */
+/** A placeholder's value in the engine's wire format: a text is escaped like a field of a tab-separated file. */
 function wireText(value: SqlValue['value']): string {
   if (typeof value === 'string') return escaped(value);
   if (typeof value === 'number') return String(value);

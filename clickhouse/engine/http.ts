@@ -5,25 +5,25 @@ import { type Dispatcher, Pool } from 'undici';
 import type { EngineUser } from './engine.ts';
 
 /**
- * Plain HTTP to the engine, for statements that are short and many. The client library lets a timer pass before each request
- * (its `sleep(0)`, over a millisecond) and builds a URL, a stream and a result set for each; Node's own client takes twice the
- * processor time of undici's dispatcher, for an answer of one row as for one of 40 MB.
+ * Plain HTTP to the engine, for many short statements. The client library waits for a timer before each request (its `sleep(0)`,
+ * over a millisecond) and builds a URL, a stream and a result set for each; Node's own client takes twice the CPU time of undici's
+ * dispatcher, for answers of one row and of 40 MB alike.
  */
 export interface EngineHttp {
-  /** The whole answer, whatever its status, for statements whose answers are small. An abort ends it as it ends `send`. */
+  /** The whole answer, for statements with small answers. Resolves for every status; an abort works as in `send`. */
   ask(statement: HttpStatement, signal: AbortSignal): Promise<WholeAnswer>;
   /**
-   * Resolves with the head of the answer, whatever its status; rejects with what the socket said. An abort before the head
-   * closes the connection, by which the engine ends a read-only query.
+   * Resolves with the head of the answer, for every status; rejects with the error of the socket. An abort before the head closes the
+   * connection, whereupon the engine ends a read-only query.
    */
   send(statement: HttpStatement, signal: AbortSignal): Promise<StreamedAnswer>;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
 export interface HttpStatement {
   readonly text: string;
-  /** Settings, `param_…` and the other words of the HTTP interface, as the engine reads them off the wire. */
+  /** Settings, `param_…` and the other query parameters of the HTTP interface, in the engine's wire format. */
   readonly words: Readonly<Record<string, string | number>>;
 }
 
@@ -37,15 +37,15 @@ export interface WholeAnswer extends AnswerHead {
 }
 
 export interface StreamedAnswer extends AnswerHead {
-  /** Read at its reader's pace; destroying it closes the connection. */
+  /** Applies back-pressure; destroying it closes the connection. */
   readonly body: Readable;
 }
 
-/** Below the time after which the engine hangs up by itself (30 s); undici heeds a shorter one that the engine announces. */
+/** Below the engine's own keep-alive timeout (30 s); undici respects a shorter one that the engine announces. */
 const KEEP_ALIVE_MS = 10_000;
-/** Has to be above 1 MiB to count. */
+/** The engine ignores values up to 1 MiB. */
 const ANSWER_IN_MEMORY_BYTES = 2 * 1024 * 1024;
-/** Chunks of a body that wait for its reader, each what one read of the socket gave: 64 KiB at most. */
+/** Buffered chunks of a body, each from one read of the socket: 64 KiB at most. */
 const CHUNKS_AHEAD_MAX = 4;
 
 /** For a statement whose figures and failures must be known before the first byte of its answer. */
@@ -66,7 +66,7 @@ export function createEngineHttp(
     connections: connectionsMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The time of a statement is bounded by its signal, and that of reading it by whoever reads.
+    // The signal bounds the time of a statement, and its reader bounds the time of reading.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -135,7 +135,7 @@ function streamedAnswerOf(
         resolve({ status, headers, body });
       },
       onResponseData(controller, chunk) {
-        // After a pause undici begins with what it has, which can be nothing.
+        // After a pause undici resumes with its buffer, which can be empty.
         if (chunk.length > 0 && body?.push(chunk) === false) controller.pause();
       },
       onResponseEnd: () => body?.complete(),
@@ -148,7 +148,7 @@ function streamedAnswerOf(
   });
 }
 
-/** Waits for an answer until the signal fires; then the caller hears of it at once, and the connection is closed. */
+/** Waits for an answer until the signal aborts; then rejects at once and closes the connection. */
 function patienceUntil(
   signal: AbortSignal,
   reject: (error: Error) => void,
@@ -163,14 +163,14 @@ function patienceUntil(
   return {
     begin(started) {
       controller = started;
-      // It may have waited for a connection until now.
+      // The signal may have aborted while the request waited for a connection.
       if (signal.aborted) stop();
     },
     end: () => signal.removeEventListener('abort', stop),
   };
 }
 
-/** Hands on the chunks as they came: a stream of bytes would join those that wait into one, and copy them. */
+/** Passes chunks on as they arrive: a byte stream would join and copy the buffered ones. */
 class AnswerBody extends Readable {
   private readonly controller: Dispatcher.DispatchController;
   private isComplete = false;
@@ -178,7 +178,7 @@ class AnswerBody extends Readable {
   constructor(controller: Dispatcher.DispatchController) {
     super({ objectMode: true, highWaterMark: CHUNKS_AHEAD_MAX });
     this.controller = controller;
-    // It may fail before anybody listens; who listens then is told all the same.
+    // Prevents an uncaught error if it fails before a reader is attached; later readers still get the error.
     this.on('error', () => undefined);
   }
 
@@ -209,12 +209,12 @@ async function bytesOf(body: Readable, signal: AbortSignal): Promise<Buffer> {
   }
 }
 
-/** Whether the engine ran the statement to its end. It may send 200 before it fails; then the header tells. */
+/** Whether the engine completed the statement. It may send 200 and fail later; the header then shows it. */
 export function isSuccess({ status, headers }: AnswerHead): boolean {
   return status === 200 && headers['x-clickhouse-exception-code'] === undefined;
 }
 
-/** What the engine said instead of an answer; an error of another kind when somebody else answered in its place. */
+/** The engine's error; an error of another kind if another server, such as a proxy, answered. */
 export async function refusalOf(answer: WholeAnswer | StreamedAnswer, signal: AbortSignal): Promise<Error> {
   const bytes = 'bytes' in answer ? answer.bytes : await bytesOf(answer.body, signal);
   return parseError(bytes.toString());

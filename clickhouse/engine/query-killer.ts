@@ -6,8 +6,8 @@ import { sql, text } from './sql.ts';
 const KILL_SECONDS = 5;
 
 /**
- * With the writer's credentials: a guest may not even look at its own queries. On a cluster every node is asked: who shared out the
- * query is one of them, and what the others do for it ends with it.
+ * Uses the writer's credentials: a guest may not even see its own queries. On a cluster it asks every node, because any of them may
+ * be the initiator; its sub-queries on the others end with it.
  */
 export function createQueryKiller(access: EngineAccess): QueryKiller {
   const writers = (access.cluster === undefined ? [access] : nodesOf(access)).map((node) =>

@@ -1,7 +1,7 @@
 /**
- * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest form that every server reads.
+ * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest format that every server version reads.
  * Enum8 travels as its byte, LowCardinality as its plain type, Decimal(18, 6) as an Int64 of millionths.
- * Every method throws on a value that its column cannot hold: a wrapped number would be a silent lie in the table.
+ * Every method throws on a value that its column cannot hold: a wrapped number would silently corrupt the table.
  */
 
 const initialBytes = 64 * 1024;
@@ -55,7 +55,7 @@ export class RowBinary {
     this.buffer[this.length++] = rest;
   }
 
-  /** String of the bytes that `0x` and any number of pairs of hex digits stand for. */
+  /** String of bytes, from `0x` and any number of hex digit pairs. */
   hexString(hex: string): this {
     const bytes = (hex.length - 2) / 2;
     this.reserve(varintMaxBytes + bytes);
@@ -83,7 +83,7 @@ export class RowBinary {
 
   private hex(hex: string, bytes: number): this {
     this.reserve(bytes);
-    // Node stops writing at the first character that is no hex digit, so the count is the check.
+    // Node stops at the first non-hex character, so the byte count is the check.
     const written =
       hex.length === 2 + 2 * bytes && hex.startsWith('0x')
         ? this.buffer.write(hex.slice(2), this.length, bytes, 'hex')
@@ -187,7 +187,7 @@ export class RowBinary {
     return this.length;
   }
 
-  /** What was written so far. A view: the writer is not used again. */
+  /** The bytes written so far. A view: do not use the writer afterwards. */
   finish(): Uint8Array {
     return this.buffer.subarray(0, this.length);
   }

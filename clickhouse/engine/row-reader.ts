@@ -1,8 +1,8 @@
 /**
- * Reads what the engine answers as RowBinary, in order. The statement says what stands where; nothing here can check it.
+ * Reads a RowBinary answer in order. The reader must ask for the types in the statement's order; nothing here can check that.
  *
- * All of it becomes one text first: a piece of that is a reference, cheaper than a text of its own for each value (measured: a
- * quarter of the time of reading a window). The pieces keep the whole alive, which is a window's worth, until it is written.
+ * The whole answer becomes one string first: a slice of it is a reference, cheaper than a string per value (measured: a quarter of
+ * the time of reading a window). The slices keep the whole string, one window, alive until it is written.
  */
 export class RowReader {
   private readonly bytes: Buffer;

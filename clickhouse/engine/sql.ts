@@ -1,11 +1,11 @@
 /**
- * The typed SQL template. Text comes only from our own source, values travel beside it as server-side parameters, and a bare
- * string does not type-check where an `Sql` is asked for. So no statement can ever be built from a caller's text.
+ * The typed SQL template. Text comes only from our own source, values are sent separately as server-side parameters, and a bare
+ * string does not type-check where an `Sql` is expected. So no statement can be built from a caller's text.
  *
  *   sql`SELECT count() FROM settlements WHERE chain = ${text(chain)} AND block_number >= ${uint64(from)}`
  */
 
-/** A value with its ClickHouse type; the engine substitutes it, never we. */
+/** A value with its ClickHouse type. Only the engine substitutes it. */
 export interface SqlValue {
   readonly kind: 'value';
   readonly type: string;
@@ -28,7 +28,7 @@ export const uint64 = (value: number | bigint): SqlValue => ({
   type: 'UInt64',
   value: String(value),
 });
-/** Unix seconds, UTC. Ten digits: the engine does not take a shorter number for a time, and 0 is one. */
+/** Unix seconds, UTC. Padded to ten digits: the engine does not read a shorter number, such as 0, as a time. */
 export const dateTime = (unixSeconds: number): SqlValue => ({
   kind: 'value',
   type: "DateTime('UTC')",
@@ -62,10 +62,10 @@ export function sql(strings: TemplateStringsArray, ...holes: readonly (SqlValue 
   return { kind: 'sql', parts } as unknown as Sql; // the brand exists in the type only
 }
 
-/** Nothing: what an absent optional condition becomes. */
+/** The empty fragment, for an absent optional condition. */
 export const empty: Sql = sql``;
 
-/** Joins conditions with AND; no condition at all is `1`. */
+/** Joins conditions with AND; without any it is `1`. */
 export function allOf(conditions: readonly Sql[]): Sql {
   const [first, ...rest] = conditions;
   return first === undefined ? sql`1` : rest.reduce((joined, next) => sql`${joined} AND ${next}`, first);
@@ -92,8 +92,8 @@ export function render(statement: Sql): {
 }
 
 /**
- * Text from our own schema or migrations, for the few places that have no placeholder (identifiers, DDL).
- * The name says what a reviewer must check: that the text never comes from outside.
+ * Text from our own schema or migrations, for the few places that take no placeholder (identifiers, DDL). The name tells reviewers
+ * to check that the text never comes from outside.
  */
 export function trustedText(own: string): Sql {
   return { kind: 'sql', parts: [own] } as unknown as Sql;

@@ -4,10 +4,10 @@ import type { EngineAccess, Guest, GuestQuery, Row } from '../engine/engine.ts';
 import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
 
-/** Leaves no row of any public table: the engine then reads none, also for the subqueries that it computes while it plans. */
+/** Filters out every row of the public tables, so the engine reads none, even for subqueries that it computes while planning. */
 const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
 
-/** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
+/** The guest's port over HTTP: its own user and connections, with the public database as the default. */
 
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
@@ -35,7 +35,7 @@ export function createGuest(access: EngineAccess): Guest {
         ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
       };
-      // No clock of its own: the watchdog's is the caller's signal.
+      // No deadline here: the watchdog's deadline arrives through the caller's signal.
       return http.send({ name, text, parameters, words }, { either: caller, caller });
     },
     async close() {
@@ -60,7 +60,7 @@ function boundsOf({
   };
 }
 
-/** Throws for a line that is no row: the engine appends what went wrong to an answer that had begun. */
+/** Throws for a line that is not a row: the engine appends its error to an answer that has begun. */
 function readRow(line: string): Row {
-  return JSON.parse(line) as Row; // one array a line, by the format that was asked for
+  return JSON.parse(line) as Row; // one array per line, by the requested format
 }

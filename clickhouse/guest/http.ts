@@ -15,13 +15,13 @@ import { publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 import { QUERIES_AT_ONCE_MAX } from './settings.ts';
 
 /**
- * Statements of the guest over plain HTTP: the client library hides the figures of a query that failed, and changes the values
- * of parameters. Nothing here changes what the guest may do (guest-settings.ts).
+ * The guest's statements over plain HTTP: the client library hides the figures of a failed query and changes parameter values.
+ * Nothing here affects the guest's rights (settings.ts).
  */
 export interface GuestHttp {
-  /** The whole answer to a statement whose answer is small. Rejects with `EngineError`. */
+  /** The whole answer, for statements with small answers. Rejects with `EngineError`. */
   ask(statement: GuestHttpStatement, signals: CallSignals): Promise<Buffer>;
-  /** Resolves with the head of the answer, when the statement has ended. Rejects with `EngineError`. */
+  /** Resolves with the head of the answer once the statement has ended. Rejects with `EngineError`. */
   send(statement: GuestHttpStatement, signals: CallSignals): Promise<GuestResult>;
   close(): void;
 }
@@ -32,10 +32,10 @@ export interface GuestHttpStatement extends HttpStatement {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The embedded engine is back about 400 ms after a crash, some seconds later on a busy machine. */
+/** The embedded engine restarts about 400 ms after a crash, or some seconds on a busy machine. */
 const RETRY_MAX_MS = 5_000;
 const RETRY_AFTER_MS = 200;
-/** Of an answer that waits in memory: as large as one to a caller can be. What is more goes to a file. */
+/** Largest answer that is buffered in memory: the maximum for a caller. Anything beyond goes to a file. */
 const HELD_IN_MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** For a statement whose figures and failures must be known before the first byte of its answer. */
@@ -43,7 +43,7 @@ export function wholeAnswer(heldInMemory: boolean): Readonly<Record<string, numb
   return heldInMemory ? { ...WHOLE_ANSWER, buffer_size: HELD_IN_MEMORY_BYTES } : WHOLE_ANSWER;
 }
 
-/** NOT_IMPLEMENTED: what the engine says of a subquery that depends on the row outside, over a table of several nodes. */
+/** NOT_IMPLEMENTED: the engine's error for a correlated subquery over a distributed table. */
 const NOT_OVER_NODES = 48;
 
 export function createGuestHttp(access: EngineAccess): GuestHttp {
@@ -79,7 +79,7 @@ async function overNodes<Answer extends WholeAnswer | StreamedAnswer>(
   } catch (error) {
     const isOfNodes = error instanceof EngineError && error.engineCode === NOT_OVER_NODES;
     if (!isOfNodes || cluster === undefined) throw error;
-    // Refused while it was planned: nothing has run. Behind views the same tables are read as a whole first.
+    // Refused during planning, so nothing has run. Through views the engine reads the same tables whole first.
     return exchanged(viewedDatabaseOf(database), statement, signals, exchange);
   }
 }
@@ -108,8 +108,8 @@ function asWords(parameters: GuestHttpStatement['parameters']): HttpStatement['w
 }
 
 /**
- * Again, for a moment, where the engine has not seen the statement: it is being started anew. Never where it may have: a text
- * that ends the engine must not end two.
+ * Retries for a moment while the engine restarts, if it cannot have seen the statement. Never otherwise: a text that crashes the
+ * engine must not crash it twice.
  */
 function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const deadline = performance.now() + RETRY_MAX_MS;
@@ -129,7 +129,7 @@ function refusedWith(
   },
 ): EngineError {
   const known = engineErrorOf(said, of.name, of.signals);
-  // Errors of the libraries that the engine uses have other words, and the code in a header alone.
+  // Errors from the engine's libraries have another wording, and the code only in a header.
   const told = known.engineCode === null ? numberOf(of.answer.headers['x-clickhouse-exception-code']) : null;
   const problem = told === null ? known.problem : problemOf(told, said.message);
   return new EngineError(problem, of.name, known.engineCode ?? told, said, of.figures);

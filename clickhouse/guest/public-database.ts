@@ -3,12 +3,12 @@ export function publicDatabaseOf(database: string): string {
   return `${database}_public`;
 }
 
-/** On a cluster: views of the public tables, for statements that the engine does not share out among nodes. */
+/** On a cluster: views of the public tables, for statements that the engine cannot distribute. */
 export function viewedDatabaseOf(database: string): string {
   return `${publicDatabaseOf(database)}_views`;
 }
 
-/** On a node of a cluster: where its own rows are, behind the tables of `database` that reach over all nodes. */
+/** On a cluster node: the database of its own rows, behind the tables of `database` over all nodes. */
 export function localDatabaseOf(database: string): string {
   return `${database}_local`;
 }

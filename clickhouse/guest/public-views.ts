@@ -5,22 +5,22 @@ import { IS_CLOSED_TEXT, IS_OPEN_TEXT, SLICE_SECONDS_TEXT, SLICE_START_TEXT } fr
 import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 
 /**
- * The public tables as views in a database of their own. The guest may read these and nothing else; they read with the rights
- * of who made them (docs/design/storage.md, docs/design/sandbox.md). Made anew at every start from the one declaration, so they are no
- * migrations; the indexes that they lean on are.
+ * The public tables as views in a database of their own. The guest may read only these; they run with their definer's rights
+ * (docs/design/storage.md, docs/design/sandbox.md). Every start creates them again from the one declaration, so they are not
+ * migrations; the indexes that they rely on are.
  *
- * A hex column is spelled exactly as its skip index spells it: only then does `payer = '0x…'` prune. Columns of the table are
- * written with the prefix `t`, because inside a SELECT an alias hides the column that it is named after.
+ * A hex column must have exactly the expression of its skip index: only then does `payer = '0x…'` prune. Columns of the table have
+ * the prefix `t`, because inside a SELECT an alias hides the column of the same name.
  */
 
-/** What a view shows: an expression over `t` for each of its columns, behind it FROM and all that follows. */
+/** The body of a view: an expression over `t` for each column, then FROM and everything after it. */
 interface ViewBody<Name extends PublicTableName> {
   readonly columns: Readonly<Record<ColumnOf<Name>, string>>;
   readonly from: string;
 }
 type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
 
-/** The table of the index whose rows are those of a public table, one for one or nearly; null where nothing is stored yet. */
+/** The stored table whose rows match a public table one to one, or nearly; null if there is none. */
 export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null>> = {
   settlements: 'settlements',
   wallet_settlements: 'wallet_log',
@@ -32,13 +32,13 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   payer_days: 'payer_day',
 };
 
-/** Where the views find what they show. */
+/** The databases of the views and their tables. */
 export interface PublicViewNames {
-  /** The database that they are made in. */
+  /** The database of the views. */
   readonly into: string;
-  /** The database of the tables that they show: on a node of a cluster its own. */
+  /** The database of the tables that they show; on a cluster node the local one. */
   readonly rows: string;
-  /** The database of what is looked up beside it: on a cluster that of the tables over all nodes. */
+  /** The database for look-ups in other tables; on a cluster that of the tables over all nodes. */
   readonly beside: string;
 }
 
@@ -90,9 +90,9 @@ function viewBodies(database: string, beside: string): ViewBodies {
 }
 
 const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
-/** What the tables store as an empty text is not known, and so NULL. An index on the bare column does not serve this spelling. */
+/** The tables store an unknown text as empty; the views show NULL. An index on the bare column does not serve this expression. */
 const known = (column: string): string => `nullIf(t.${column}, '')`;
-/** Grades by the code of their method, as lists that the engine indexes: a fifth of the time of comparing names. */
+/** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
 const codes = Array.from({ length: Math.max(...EVIDENCE_METHODS.map(codeOf)) + 1 }, (_, code) => code);
 const CODE = 'toUInt8(t.method) + 1';
 
@@ -106,7 +106,7 @@ function listed(textOf: (method: EvidenceMethod) => string): string {
     .join(', ');
 }
 
-/** A word of a short list, kept once in a block of the answer. */
+/** A word from a short list, stored once per block (LowCardinality). */
 const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
 
 const METHOD = word(
@@ -122,7 +122,7 @@ const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
 
 function settlementsBody(database: string, beside: string): ViewBody<'settlements'> {
   const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
-  // Looked up once a chain, not once a row. A list must not be empty: '' is no chain.
+  // Looked up once per chain, not once per row. The array must not be empty, so '' is added, which is no chain.
   const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
   return {
     columns: {
@@ -140,7 +140,7 @@ function settlementsBody(database: string, beside: string): ViewBody<'settlement
       relayer: hex('relayer'),
       facilitator: known('facilitator'),
       is_self_payment: 't.is_self_payment',
-      // A chain that has stated no final block has none at height 0 either: blocks begin above it.
+      // Without a reported final block the value is 0, and blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
       evidence_tier: 't.evidence_tier',
       evidence_probability: PROBABILITY,
@@ -186,7 +186,7 @@ function agentsBody(database: string): ViewBody<'agents'> {
       description: known('description'),
       x402_support: "CAST(t.x402_support, 'Bool')",
       active: "if(t.card_at = toDateTime(0, 'UTC'), NULL, CAST(t.active, 'Bool'))",
-      // From its digits: a cast divides two doubles, and may end one digit beside what the API answers.
+      // Built from its digits: a cast divides two doubles, and its last digit may differ from the API's.
       score: 'toFloat64OrNull(toString(t.score))',
       feedback_count: 't.feedback_count',
       registered_at: 't.registered_at',
@@ -196,7 +196,7 @@ function agentsBody(database: string): ViewBody<'agents'> {
   };
 }
 
-/** By agent, because that is what analysts ask by; the table by time answers the feed of the API. */
+/** Ordered by agent, the key that analysts filter by; the table ordered by time serves the API's feed. */
 function attestationsBody(database: string): ViewBody<'attestations'> {
   const revoked = `(t.chain, t.agent_id, t.client, t.feedback_index) IN (
   SELECT chain, agent_id, client, feedback_index FROM ${database}.feedback_revocations FINAL WHERE del = 0)`;
@@ -221,7 +221,7 @@ function attestationsBody(database: string): ViewBody<'attestations'> {
   };
 }
 
-/** Every way to pay, once for each source that lists it. */
+/** One row for each payment option and source that lists it. */
 function endpointsBody(database: string): ViewBody<'endpoints'> {
   return {
     columns: {
@@ -248,21 +248,21 @@ const dayColumns = {
 const OTHERS = 't.others';
 
 /**
- * A rollup where its slices are closed and clean, the rows themselves elsewhere: exact whatever the rollup worker has done.
- * A day that is closed as a whole has one row a wallet and chain already, so it is not grouped again: over years of days that is
- * nearly all of them, and a hash table of all wallets and days is what would not fit the guest's memory. No day is in both halves.
+ * Reads the rollup for closed, clean slices and the rows themselves for all others: exact regardless of the rollup worker's progress.
+ * A day that was closed as a whole already has one row per wallet and chain, so it is not grouped again: over years that is nearly
+ * every day, and a hash table of all wallets and days would exceed the guest's memory. No day is in both halves.
  */
 function daysFrom(
   database: string,
   { wallet, other }: { readonly wallet: 'payee' | 'payer'; readonly other: 'payee' | 'payer' },
 ): string {
   const slices = `FROM ${database}.rollup_slices WHERE`;
-  // Where no day is closed by hours the set is empty, and the second reading of the rollup reads nothing.
+  // If no day is closed by hours the set is empty, and the second read of the rollup reads nothing.
   const closed = (hours: string): string =>
     `settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} ${IS_CLOSED_TEXT} AND ${hours})`;
   const open = `(SELECT groupArray((${SLICE_START_TEXT}, ${SLICE_SECONDS_TEXT})) ${slices} ${IS_OPEN_TEXT})`;
   const isOpen = `arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})`;
-  // The array says which rows, but only the set of days uses the index.
+  // The array selects the rows, but only the set of days uses the index.
   const inOpenDay = `toDate(s.block_time) IN (SELECT day ${slices} ${IS_OPEN_TEXT})`;
   const owner = `concat('0x', lower(hex(s.${wallet})))`;
   return `(
@@ -287,17 +287,17 @@ function daysFrom(
 }
 
 /**
- * What an engine does and holds, as views beside our tables: the same question is answered by one engine for itself and by a
- * cluster for all of its nodes (cluster/cluster-ddl.ts). Whoever asks needs the right to read what is behind them.
+ * An engine's running statements and stored parts, as views in our database: the same query covers a single engine or all nodes of a
+ * cluster (cluster/ddl.ts). The querying user needs read rights on the underlying tables.
  */
 export const NODE_VIEWS = {
-  /** Statements that run now, by the column names of `system.processes`. Also what a node does for another one, as if it ran in our database: nobody else sends it there. */
+  /** Running statements, with the column names of `system.processes`. Sub-queries from other nodes are listed under our database: only our statements cause them. */
   statements: 'engine_statements',
-  /** Stored parts of tables, by the name of the table that is read. */
+  /** Stored parts, by the name of the table that queries read. */
   parts: 'engine_parts',
 } as const;
 
-/** The statements that make them in `into`, about the tables of `database`. */
+/** The statements that create these views in `into`, for the tables of `database`. */
 export function nodeViewStatements(database: string, into: string = database): string[] {
   const view = (name: string, select: string): string =>
     `CREATE OR REPLACE VIEW ${into}.${name} SQL SECURITY INVOKER AS ${select}`;

@@ -2,7 +2,7 @@ import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES, guestChangeable, guestSettings } from './settings.ts';
 
-/** The guest of a remote engine, as its operator makes it; docs/operators.md shows this. The embedded engine needs none of it. */
+/** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */
 export function guestStatements(names: {
   readonly database: string;
   readonly guest: string;
@@ -23,8 +23,8 @@ export function guestStatements(names: {
 }
 
 /**
- * What the users of every node of a cluster need beside that, as its operator gives it; docs/operators.md shows this. `node` is who
- * the nodes ask each other as.
+ * The further grants for the users of every cluster node, shown in docs/operators.md. `node` is the user as which the nodes query
+ * each other.
  */
 export function clusterStatements(names: {
   readonly database: string;
@@ -61,13 +61,13 @@ function boundsOf(name: string): string {
     : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
 }
 
-/** What the guest may read: the public tables, on a cluster also each node's part of them, and views of them. */
+/** The guest's grants: the public tables; on a cluster also each node's local part of them, and the views. */
 export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
   const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
   const databases = isCluster ? [tables, ...ofNodes] : [tables];
   const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
-  // A node looks up on the first shard what is final, and may ask there in the name of the guest.
+  // A node looks up the final block on the first shard, possibly as the guest.
   const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;
   return isCluster ? [...grants, looked] : grants;
 }

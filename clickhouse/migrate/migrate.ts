@@ -15,8 +15,8 @@ import {
 } from './migrations.ts';
 
 /**
- * Creates the databases, brings the schema up to date and makes the public views anew, on every node of a cluster. Throws
- * `UserError` when an applied file has been changed since, `EngineError` when the engine fails.
+ * Creates the databases, migrates the schema and re-creates the public views, on every node of a cluster. Throws `UserError` when an
+ * applied file has changed since, `EngineError` when the engine fails.
  */
 export async function migrate(
   access: EngineAccess,
@@ -31,7 +31,7 @@ export async function migrate(
   try {
     const migrated = await applyMigrations(writer, migrations, log);
     if (directory.href === MIGRATIONS_DIRECTORY.href) {
-      // Not versioned: they follow from declarations, and a view that is the same again costs nothing.
+      // Not versioned: they derive from declarations, and re-creating an unchanged view costs nothing.
       for (const view of [...nodeViewStatements(access.database), ...publicViewStatements(access.database)])
         await runDdl(writer, 'declared-view', trustedText(view));
     }

@@ -30,8 +30,8 @@ const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 export const MIGRATIONS_DIRECTORY = new URL('../migrations/', import.meta.url);
 
 /**
- * Runs what the database of the writer does not have yet; `runStatement` runs a statement of a file. Throws `UserError`
- * when an applied file has been changed since, `EngineError` when the engine fails.
+ * Runs the migrations that the writer's database lacks; `runStatement` runs a statement of a file. Throws `UserError` when an applied
+ * file has changed since, `EngineError` when the engine fails.
  */
 export async function applyMigrations(
   writer: Writer,
@@ -59,7 +59,7 @@ export async function applyMigrations(
 /** Reads and checks the files: numbered without gaps or repeats, each with at least one statement. */
 export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
-  if (names.length === 0) throw new UserError('There are no migration files beside migrate.');
+  if (names.length === 0) throw new UserError('The installation has no migration files.');
   return Promise.all(
     names.map(async (file, index) => {
       const [, number, name] = FILE_NAME.exec(file) ?? [];
@@ -119,12 +119,12 @@ async function record(writer: Writer, { version, name, checksum }: Migration): P
   );
 }
 
-/** A statement of ours that may take long, as DDL does. */
+/** Runs one of our statements with a long time limit, as DDL needs. */
 export function runDdl(writer: Writer, name: string, statement: Sql): Promise<void> {
   return writer.run({ name, sql: statement, maxSeconds: STATEMENT_SECONDS_MAX });
 }
 
-/** Over the statements and not the file: a comment may be improved later. */
+/** Covers the statements, not the file, so that comments can still be improved. */
 function checksumOf(statements: readonly string[]): string {
   return createHash('sha256').update(statements.join(';\n')).digest('hex');
 }
@@ -156,9 +156,9 @@ export function splitStatements(script: string): string[] {
   return statements.filter((statement) => statement !== '');
 }
 
-/** Atomic always: the embedded engine's `default` database is an Overlay that refuses parts of the DDL. */
+/** Always Atomic: the embedded engine's `default` database is an Overlay, which refuses some DDL. */
 export async function createDatabases(access: EngineAccess, names: readonly string[]): Promise<void> {
-  // A connection that names a missing database fails whatever it asks; `system` is there on every server.
+  // A connection to a missing database fails every statement; `system` exists on every server.
   const writer = createWriter({ ...access, database: 'system' });
   try {
     for (const name of names) {

@@ -19,7 +19,7 @@ import { STATE, type Table, type TableRow } from './table.ts';
 
 /** What payments are graded by, and how far the rows have followed its changes (ingest/grading). */
 
-/** Where an entry of a catalogue comes from. */
+/** The origin of an entry; stored with it. */
 export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
 
 /** Facilitators' relayers on each chain, each named from its first day on. */

@@ -45,7 +45,7 @@ export const CHECKPOINTS = {
 } as const satisfies Table;
 export type CheckpointRow = TableRow<typeof CHECKPOINTS>;
 
-/** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */
+/** The state of a chain in the API. `stopped` needs an operator; `imported` has no node. */
 export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
 
 /** What ingest last knew of each chain; freshness and telemetry are served from it. */

@@ -5,7 +5,7 @@ import { type Chain, chainOf, knownChain, type TokenFacts } from '../domain/chai
 import { DEFAULT_PLANS, type PLAN_IDS, type Plan, SQL_TIER_IDS, UNITS_MAX } from '../domain/plan.ts';
 import { type ChainConfig, resolveAddress, unknownChain } from './chains.ts';
 
-/** Who may call, what it costs them, and where that is remembered. */
+/** Configuration of access: plans, payment, bearer tokens, and the store of accounts. */
 
 const closed = { additionalProperties: false };
 
@@ -185,7 +185,7 @@ function resolveAccept(
   const chain = chainOf(facts.chainId);
   const configured = chains.find((one) => one.chain === chain);
   const token = resolveToken(entry.asset, configured?.tokens ?? facts.tokens, `${at}.asset`, problems);
-  // Prices are dollars: only a token of a dollar each, with decimals that can spell the smallest price, can carry them.
+  // Prices are in dollars: the token must be worth one dollar and have enough decimals for the smallest price.
   if (token.decimals < USD_DECIMALS)
     problems.push(`${at}.asset: a token with fewer than ${USD_DECIMALS} decimals cannot carry our prices`);
   return {
@@ -212,7 +212,7 @@ function resolveToken(
   return tokens[0] as TokenFacts; // never used: the problem above ends the load
 }
 
-/** A key set that anybody on the way could replace would let anybody in. */
+/** Over plain http, anyone on the network path could replace the key set and sign valid tokens. */
 export function checkOauth({ issuer, jwksUrl }: Static<typeof OauthSchema>, problems: string[]): void {
   for (const [key, url] of Object.entries({ issuer, jwksUrl })) {
     if (url === null || isTrustworthyUrl(url)) continue;
@@ -224,9 +224,8 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** https, or http that does not leave this machine. */
-export /** `fetch` refuses such a URL at every call, which would look like a facilitator that is down. */
-function hasCredentials(text: string): boolean {
+/** `fetch` rejects a URL with credentials at every call, which would look like a facilitator that is down. */
+export function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== '' || new URL(text).password !== '');
 }
 
@@ -237,7 +236,7 @@ export function isTrustworthyUrl(text: string): boolean {
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }
 
-/** One way in which we are paid: a token on a chain, to an address of ours. */
+/** One accepted payment method: a token on a chain, paid to an address of ours. */
 export interface AcceptedPayment {
   readonly chain: Chain;
   /** The chain's short name, which the v1 wire uses where it knows it. */

@@ -46,7 +46,7 @@ export const PayeeSchema = Type.Object(
 const sectionProperties = {
   facilitators: Type.Array(FacilitatorSchema, {
     default: [],
-    description: 'Named facilitators beside the built-in dated table.',
+    description: 'Named facilitators in addition to the built-in dated table.',
   }),
   payees: Type.Array(PayeeSchema, { default: [], description: 'payTo addresses of known resources.' }),
   wellKnown: Type.Array(Type.String(), {
@@ -56,7 +56,7 @@ const sectionProperties = {
   }),
 };
 
-/** A catalogue file: what the configuration may say too, and endpoints, whose items are read as those of a facilitator are. */
+/** A catalogue file: the same keys as in the configuration, and endpoints in the format of a facilitator's listing. */
 export const CatalogueFileSchema = Type.Object(
   { ...sectionProperties, endpoints: Type.Optional(Type.Array(Type.Unknown())) },
   { additionalProperties: false },
@@ -84,7 +84,7 @@ export function readCatalogueFile(path: string): CatalogueSection {
   return section;
 }
 
-/** The key `catalogue` of a configuration file alone, for a service that runs already: it takes no other key anew. */
+/** Only the key `catalogue` of a configuration file. A running service reloads no other key. */
 export function readConfiguredCatalogue(path: string): CatalogueSection {
   const problems: string[] = [];
   const raw = checked(CatalogueSchema, readJsonObject(path)['catalogue'] ?? {});
@@ -176,6 +176,6 @@ export interface CatalogueSection {
   readonly payees: readonly PayeeConfig[];
   /** Origins whose /.well-known/x402 is read. */
   readonly wellKnown?: readonly string[];
-  /** Items as a bazaar lists them, not yet read; a catalogue file alone may have them. */
+  /** Items as a bazaar lists them, not yet parsed. Only a catalogue file can have them. */
   readonly endpoints?: readonly unknown[];
 }

@@ -59,7 +59,7 @@ export const ChainSchema = Type.Object(
     tokens: Type.Optional(
       Type.Array(TokenSchema, {
         minItems: 1,
-        description: 'EIP-3009 tokens to index beside the built-in ones.',
+        description: 'EIP-3009 tokens to index in addition to the built-in ones.',
       }),
     ),
     registries: Type.Optional(
@@ -105,7 +105,7 @@ export const ChainSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Each of these adds what is wrong to `problems` and answers something usable, so that all problems are told at once. */
+/** Each of these adds its problems to `problems` and returns a usable value, so that one run reports every problem. */
 export function resolveChainName(name: string, at: string, problems: string[]): Chain {
   return chainOf((knownChain(name) ?? unknownChain(name, at, problems)).chainId);
 }
@@ -129,8 +129,8 @@ export function resolveAddress(text: string, at: string, problems: string[]): Ad
 type RegistriesEntry = Static<typeof ChainSchema>['registries'];
 
 /**
- * Lays the configured registries over the built-in ones. What a log means is told by its emitter, so no contract may have two
- * roles, nor be a token as well: that is a problem.
+ * Overrides the built-in registries with the configured ones. The decoder identifies a log by its emitter, so a contract with two
+ * roles, or one that is also a token, is a problem.
  */
 export function resolveRegistries(
   entry: RegistriesEntry,
@@ -154,7 +154,7 @@ export function resolveRegistries(
   return resolved;
 }
 
-/** A chain as the program uses it: built-in facts with the configuration laid over them. */
+/** A chain as the program uses it: built-in facts, overridden by the configuration. */
 export interface ChainConfig {
   readonly chain: Chain;
   readonly facts: ChainFacts;

@@ -5,7 +5,7 @@ import { nearest } from '../command-text.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { configProblems, hideSecrets } from './problem.ts';
 
-/** The object in a JSON file. Throws `UserError` when it cannot be read or is none. */
+/** The object in a JSON file. Throws `UserError` when the file cannot be read or holds no JSON object. */
 export function readJsonObject(path: string): Record<string, unknown> {
   const value = parseFile(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -23,12 +23,12 @@ function parseFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not the parser's words: they quote the text, and a configuration holds secrets.
+    // The parser's message would quote the text, and a configuration holds secrets.
     throw configProblems([`${path} is not JSON`]);
   }
 }
 
-/** The value with defaults filled in. Throws `UserError` with everything that the schema does not allow. */
+/** The value with defaults filled in. Throws `UserError` with every violation of the schema. */
 export function checked<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   const filled: unknown = Value.Default(schema, Value.Clone(value));
   if (Value.Check(schema, filled)) return filled;
@@ -36,7 +36,7 @@ export function checked<Schema extends TSchema>(schema: Schema, value: unknown):
   throw configProblems([...new Set(problems.map(hideSecrets))]);
 }
 
-/** Of a choice, what may be chosen; of an object that may be null, what is wrong with the object. */
+/** For a choice, lists the allowed values; for a nullable object, reports what is wrong with the object. */
 function inOwnWords(error: ValueError): string[] {
   const { path, message, value: found, schema } = error;
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return [unknownSetting(path, schema)];
@@ -64,13 +64,13 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** What may stand there instead of a value, for a person. */
+/** A readable name of the type that a schema allows. */
 function kindOf({ type, pattern }: TSchema): string {
   const kind = KINDS[String(type)] ?? String(type);
   return typeof pattern === 'string' ? `${kind} like ${pattern}` : kind;
 }
 
-/** Nothing of its value: it may be a password at the wrong place. */
+/** Never quotes the value: it may be a password in the wrong place. */
 function unknownSetting(path: string, { properties = {} }: TSchema): string {
   const key = path.slice(1).replaceAll('/', '.');
   const meant = nearest(key.split('.').at(-1) ?? '', Object.keys(properties as object));

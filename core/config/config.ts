@@ -43,7 +43,7 @@ export const TracingSchema = Type.Object(
   { default: {}, additionalProperties: false },
 );
 
-/** The key `identities`. Whatever is fetched here is named by strangers: docs/identities.md tells how that is kept from harming. */
+/** The key `identities`. Third parties choose the URLs that are fetched here; docs/identities.md describes the safeguards. */
 export const IdentitiesSchema = Type.Object(
   {
     fetch: Type.Boolean({
@@ -64,7 +64,7 @@ export const IdentitiesSchema = Type.Object(
     }),
     ports: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
       default: [],
-      description: 'Ports of strangers’ hosts that are asked, beside 80, 443, 8080 and 8443.',
+      description: 'Further ports that may be fetched from, in addition to 80, 443, 8080 and 8443.',
     }),
     allowHttp: Type.Boolean({
       default: false,
@@ -73,7 +73,7 @@ export const IdentitiesSchema = Type.Object(
     allowPrivateHosts: Type.Boolean({
       default: false,
       description:
-        'For trials: opens loopback, at any port and over http:, to whoever registers an agent. Other private networks stay closed.',
+        'For trials: lets URLs of registered agents reach loopback, at any port and over http:. Other private networks stay closed.',
     }),
   },
   { default: {}, additionalProperties: false },
@@ -243,7 +243,7 @@ export function configKeys(schema: TSchema = ConfigSchema, prefix = ''): { key: 
   );
 }
 
-/** Which proxies' X-Forwarded-For is believed: none, that of so many proxies in front, or that of these networks (CIDR). */
+/** Which proxies may set X-Forwarded-For: none, this many proxies in front, or these networks (CIDR). */
 export type TrustedProxies = false | number | readonly string[];
 
 export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'http' | 'payment'> {

@@ -1,9 +1,9 @@
 import { knownChain } from '../domain/chains.ts';
 
-/** What `process.env` is; tests give their own. */
+/** The shape of `process.env`; tests pass their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Environment variables, each with the place it sets. Read by the docs generator too. */
+/** Environment variables, each with the path of the setting. The docs generator reads this too. */
 export const ENVIRONMENT = {
   ROLE: 'role',
   DATA_DIR: 'dataDir',
@@ -33,7 +33,7 @@ export const ENVIRONMENT = {
   CHAINS: 'chains',
 } as const;
 
-/** The file’s values with every set environment variable laid over them; the file’s object is left as it was. */
+/** The file’s values, overridden by every environment variable that is set. Does not modify the file’s object. */
 export function overrideFromEnvironment(
   file: Record<string, unknown>,
   env: Environment,

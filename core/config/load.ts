@@ -10,25 +10,25 @@ import { type Config, ConfigSchema, type FileConfig, type TrustedProxies } from 
 import { ENVIRONMENT, type Environment, overrideFromEnvironment } from './environment.ts';
 import { configProblems, hideSecrets } from './problem.ts';
 
-/** With the id of the chain, and perhaps the file that holds the value. */
+/** The variable names a chain id; with `_FILE` the value is in a file. */
 const RPC_URL_OF = /^RPC_URL_(\d{1,15})(?:_FILE)?$/;
 const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
 /**
- * Loads, overrides, checks. `file` is what the user named on the command line; without it the default file is used when
- * it exists. Throws `UserError` with every problem at once.
+ * Loads, overrides and checks the configuration. `file` comes from the command line; without it the default file is used if it
+ * exists. Throws `UserError` with every problem at once.
  */
 export function loadConfig(options: { readonly file?: string; readonly env?: Environment } = {}): Config {
   const env = withValueFiles(options.env ?? process.env);
   const path = configPath(options.file, env);
   const raw = overrideFromEnvironment(path === null ? {} : readJsonObject(path), env);
   const config = resolveConfig(checked(ConfigSchema, raw), path);
-  // A catalogue file that is broken from the beginning is a mistake of the configuration like any other.
+  // A broken catalogue file at startup is a configuration error like any other.
   if (config.catalogue.file !== null) readCatalogueFile(config.catalogue.file);
   return config;
 }
 
-/** Says which RPC URLs of the environment no chain of the configuration takes: a slip of the id, or a chain that is not listed. */
+/** Warnings for RPC URL variables that no configured chain uses: a mistyped id, or a chain that is not listed. */
 export function unusedRpcUrls({ chains }: Pick<Config, 'chains'>, env: Environment = process.env): string[] {
   const used = new Set(chains.map(({ chain }) => String(chainIdOf(chain))));
   return Object.entries(env).flatMap(([name, value]) => {
@@ -55,9 +55,9 @@ const SUFFIX = '_FILE';
 const RPC_URL = /^RPC_URL_\d+$/;
 
 /**
- * Values that lie in files: `CLICKHOUSE_PASSWORD_FILE=/run/secrets/clickhouse` stands for `CLICKHOUSE_PASSWORD` with the text of that
- * file, without the line's end. So no secret is in the environment, which every child inherits and `docker inspect` shows. Throws
- * `UserError` for a file that cannot be read, and where both are set.
+ * Reads values from files: `CLICKHOUSE_PASSWORD_FILE=/run/secrets/clickhouse` sets `CLICKHOUSE_PASSWORD` to the text of that file
+ * without its trailing newline. This keeps secrets out of the environment, which every child inherits and `docker inspect` shows.
+ * Throws `UserError` for an unreadable file and when both variables are set.
  */
 export function withValueFiles(env: Environment): Environment {
   const problems: string[] = [];
@@ -81,14 +81,14 @@ function readValue(name: string, path: string, problems: string[]): string {
   }
 }
 
-/** One day of Base: enough to see something at once, small enough for a public RPC. */
+/** One day of Base: enough to show data at once, small enough for a public RPC. */
 const DEFAULT_START_BLOCK = -43_200;
 const DEFAULT_REQUESTS_PER_SECOND = 50;
 const DEFAULT_PARALLEL_WINDOWS = 4;
 
 /**
- * Looks up chains, checks addresses and lays the entries over the built-in facts. `configFile` is where the values came from.
- * Throws `UserError`.
+ * Looks up chains, checks addresses and applies the entries to the built-in facts. `configFile` is the file that the values came
+ * from. Throws `UserError`.
  */
 export function resolveConfig(file: FileConfig, configFile: string | null): Config {
   const problems: string[] = [];
@@ -164,7 +164,7 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
   };
 }
 
-/** Whether the keys of a cluster fit together. A URL may hold a secret path, so none is told. */
+/** Checks that the cluster settings are consistent. Messages never quote a URL: its path may be a secret. */
 export function checkCluster(
   { url, cluster, shards, replicated }: FileConfig['clickhouse'],
   problems: string[],
@@ -188,8 +188,8 @@ function isHttpUrl(url: string): boolean {
 }
 
 /**
- * Checks `http.trustProxy`. What believes every address, or the whole of X-Forwarded-For, lets a caller choose the address that its
- * requests count for, and is refused. Adds what is wrong to `problems`.
+ * Checks `http.trustProxy`. Refuses values that trust every address or the whole X-Forwarded-For: a caller could then choose the
+ * address that its requests are counted under. Adds its findings to `problems`.
  */
 export function resolveProxies(
   value: boolean | number | readonly string[],

@@ -1,6 +1,6 @@
 import { type UserError, userErrors } from '../user-error.ts';
 
-/** What a user must correct in the configuration. */
+/** A `UserError` that lists the problems of a configuration. */
 export function configProblems(problems: readonly string[]): UserError {
   return userErrors('The configuration is not valid', problems);
 }
@@ -14,7 +14,7 @@ export function hideSecrets(problem: string): string {
     : problem;
 }
 
-/** What a process listens at, and which setting says so. */
+/** The address that a process listens on, and the settings that it comes from. */
 export interface ListenPlace {
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface ListenPlace {
   readonly portSetting: string;
 }
 
-/** The problem in the words of the settings, where listening failed for what a user can correct; the error itself otherwise. */
+/** Turns a failure to listen into a problem that names the setting, if the user can correct it; otherwise returns the error. */
 export function asListenProblem(error: unknown, place: ListenPlace): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const problem = problemOf(code, place);

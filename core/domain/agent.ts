@@ -1,7 +1,7 @@
 import type { Address } from './address.ts';
 import type { Hash } from './settlement.ts';
 
-/** Files that ERC-8004 points to, as far as we keep them. Source: ERC-8004. */
+/** The files that ERC-8004 logs link to, reduced to the fields that we store. Source: ERC-8004. */
 
 export interface AgentService {
   /** web, A2A, MCP, OASF, ENS, DID, email, …; as the card spells it. */
@@ -23,11 +23,11 @@ export interface AgentCard {
   /** True unless the card says otherwise. */
   readonly active: boolean;
   readonly supportedTrust: readonly string[];
-  /** Which registrations the card itself claims. */
+  /** The registrations that the card claims. */
   readonly registrations: readonly { readonly agentId: bigint; readonly registry: string }[];
 }
 
-/** A feedback file: what it says of itself, to be compared with the log, and its proof of payment. */
+/** A feedback file: the claims to compare with the log, and its proof of payment. */
 export interface FeedbackFile {
   readonly agentId: bigint | null;
   readonly agentRegistry: string | null;
@@ -41,12 +41,12 @@ export interface FeedbackFile {
   } | null;
 }
 
-/** What the three ERC-8004 registries' logs say, decoded. Source: ERC-8004. */
+/** Decoded logs of the three ERC-8004 registries. Source: ERC-8004. */
 
 /**
- * How much of a registry's text is kept, in bytes on chain. Anybody may write any length there, and gas on an L2 is cheap: what
- * is longer is cut at the limit (a text between two characters) and the log is kept, because it also says who owns the agent or
- * how it was rated. Bytes that are no UTF-8 become U+FFFD.
+ * Limits on stored texts of a registry, in bytes on chain. Anyone can write any length there, and gas on an L2 is cheap. A longer
+ * value is cut at the limit (a text between two characters), and the log is kept because it also carries the owner or the rating.
+ * Invalid UTF-8 becomes U+FFFD.
  */
 export const REGISTRY_LIMITS = {
   /** `data:` URIs hold whole cards. */
@@ -67,9 +67,9 @@ export const ATTESTATION_KINDS = [
 export type AttestationKind = (typeof ATTESTATION_KINDS)[number];
 
 /**
- * How ratings of ERC-8004 agents become a score. The registry stores a number, its decimals and a tag, and no scale: a response time
- * of 653 and a quality of 65 look alike. So a tag's scale is what is written here and never what its values look like: whoever
- * rates cannot change it.
+ * How ratings of ERC-8004 agents become a score. The registry stores a number, its decimals and a tag, but no scale: a response
+ * time of 653 and a quality of 65 look alike. So the scale of each tag is fixed here and never inferred from values, which raters
+ * control.
  */
 
 /**
@@ -78,17 +78,17 @@ export type AttestationKind = (typeof ATTESTATION_KINDS)[number];
  */
 export const RATING_TAGS = ['', 'starred', 'quality', 'rating', 'score'] as const;
 
-/** A rating outside of it is on another scale, whatever its tag says, and does not count. */
+/** The scale of ratings. A value outside it does not count, whatever its tag. */
 export const RATING_MAX = 100;
 
 /**
- * The score is a Bayesian mean: as if so many clients more had given the middle of the scale. A rating costs only gas, so one
- * client's 100 must stay below many clients' 80, and a hundred ratings by one client are his mean, once.
+ * The score is a Bayesian mean: this many additional clients are assumed to have rated the middle of the scale. A rating costs only
+ * gas, so one client's 100 must rank below many clients' 80, and a hundred ratings by one client count once, as their mean.
  */
 export const PRIOR_CLIENTS = 5;
 export const PRIOR_MEAN = 50;
 
-/** Tags of an agent that keep a score of their own: those that most clients gave. Anybody can invent any number of them. */
+/** Tags per agent that get their own score: those that most clients used. Bounded because anyone can invent tags. */
 export const TAG_SCORES_MAX = 16;
 
 /** Whether feedback of this tag is a rating, if its value is on the scale. */

@@ -4,12 +4,12 @@ export const USD_DECIMALS = 6;
 /** The largest dollar amount a row can hold, in millionths: `Decimal(18,6)` in the engine. */
 export const USD_MICROS_MAX = 10n ** 18n - 1n;
 
-/** What `micros` must stay below so that the JSON number shows every digit: above 2^33 dollars a double is coarser than 1e-6. */
+/** Below this the JSON number is exact: above 2^33 dollars a double is coarser than 1e-6. */
 export const USD_EXACT_BELOW_MICROS = 2n ** 33n * 1_000_000n;
 
 /**
  * The face value of an atomic amount of a dollar stablecoin, in millionths of a dollar, rounded down.
- * Face value on purpose: the index states what was authorised, not what a market paid for it that day.
+ * Face value on purpose: the index reports what was authorised, not the token's market price on that day.
  */
 export function usdMicros(amount: bigint, decimals: number): bigint {
   if (decimals === USD_DECIMALS) return amount;

@@ -4,15 +4,15 @@ import { hash, randomBytes } from 'node:crypto';
 export const LANES = ['credit', 'x402', 'invalid_key', 'no_account', 'upgrade_required'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** The surface a call came through. MCP has no x402 door. */
+/** The interface that a call came through. MCP accepts no x402 payments. */
 export type Surface = 'http' | 'mcp';
 
 /** Which credential was accepted; with an organization behind a key, the tier of the answer is its plan. */
 export type Standing = 'anonymous' | 'trial' | 'oauth' | 'organization';
 
 /**
- * Names of callers, for fair turns and for penalties: an organization by its id, everybody else by the address that the call came from,
- * because keys and wallets without an organization behind them can be made at will.
+ * Identities for fair queueing and penalties: an organization by its id, every other caller by address, because keys and wallets
+ * without an organization can be created at will.
  */
 
 const ORGANIZATION = 'org:';
@@ -31,7 +31,7 @@ export function isOrganizationName(name: string): boolean {
   return name.startsWith(ORGANIZATION);
 }
 
-/** The same for all addresses that one customer of a network gets for the asking: an IPv4 /24, an IPv6 /48. */
+/** The same for every address that one customer of a provider can easily get: an IPv4 /24, an IPv6 /48. */
 export function rangeName(name: string): string {
   if (!name.startsWith(ADDRESS)) return name;
   const address = name.slice(ADDRESS.length);
@@ -46,14 +46,14 @@ export function rangeName(name: string): string {
 }
 
 /**
- * API keys: `six_live_` or `six_trial_` and 43 base62 characters (256 bits). Only the SHA-256 digest is ever stored; with that
- * much entropy a fast hash is enough, because there is nothing to guess from. See docs/design/gate.md.
+ * API keys: `six_live_` or `six_trial_` and 43 base62 characters (256 bits). Only the SHA-256 digest is stored; at that entropy a
+ * fast hash is enough, because keys cannot be guessed. See docs/design/gate.md.
  */
 export type ApiKeyKind = 'live' | 'trial';
 
 /** A key in the clear: shown once, never stored, never logged. */
 export type ApiKey = string & { readonly __brand: 'ApiKey' };
-/** SHA-256 of a key, 64 hex digits: what stores and comparisons see. */
+/** SHA-256 of a key, 64 hex digits: the only form that is stored and compared. */
 export type KeyDigest = string & { readonly __brand: 'KeyDigest' };
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -66,7 +66,7 @@ export function mintApiKey(kind: ApiKeyKind): ApiKey {
   return apiKeyFromBytes(kind, randomBytes(KEY_BYTES));
 }
 
-/** The key that 32 bytes spell: their number in base 62. 62^43 > 2^256, so no two spellings are the same. */
+/** Encodes 32 bytes as a key, in base 62. 62^43 > 2^256, so different bytes give different keys. */
 export function apiKeyFromBytes(kind: ApiKeyKind, bytes: Uint8Array): ApiKey {
   if (bytes.length !== KEY_BYTES) throw new Error(`a key is made of ${KEY_BYTES} bytes`);
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);

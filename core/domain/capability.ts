@@ -2,8 +2,8 @@ import CATALOGUE from './capabilities.json' with { type: 'json' };
 import type { Chain } from './chains.ts';
 
 /**
- * Jobs that services offer, and the rule that says which of them a listing or an agent offers. The catalogue is data
- * (capabilities.json); the rule is here and is told in docs/capabilities.md.
+ * Capabilities that services offer, and the rule that assigns them to a listing or an agent. The catalogue is data
+ * (capabilities.json); the rule is here, and docs/capabilities.md describes it.
  */
 
 export interface Capability {
@@ -18,7 +18,7 @@ export interface Capability {
   readonly phrases: readonly string[];
 }
 
-/** What a listing or a service says of itself; every text may be long, hostile or empty. */
+/** How a listing or a service describes itself. Every text may be long, hostile or empty. */
 export interface CapabilityClues {
   readonly name: string;
   readonly description: string;
@@ -31,16 +31,16 @@ export interface CapabilityClues {
 
 export const CAPABILITIES: readonly Capability[] = CATALOGUE;
 
-/** Raised with every change of the rule or of the catalogue: what was mapped by another one is mapped anew. */
+/** Raise with every change of the rule or the catalogue: rows that were mapped with another version are mapped again. */
 export const CAPABILITY_RULE_VERSION = 1;
 
-/** What a phrase is worth where it stands: a tag or a skill is chosen, a description merely mentions. */
+/** Weight of a phrase by its place: a tag or a skill is a deliberate choice, a description only mentions it. */
 export const CLUE_POINTS = { tag: 3, skill: 3, name: 2, path: 2, description: 1 } as const;
-/** One chosen word, or two mentions. */
+/** Reached by one tag or skill, or by two mentions. */
 export const POINTS_NEEDED = 2;
-/** The strongest ones: a text that names everything offers nothing in particular. */
+/** Only the strongest are kept: a text that names everything offers nothing in particular. */
 export const CAPABILITIES_MAX = 5;
-/** Words that are looked at in each text. */
+/** Words that are read of each text. */
 const WORDS_MAX = 300;
 const TEXTS_MAX = 100;
 
@@ -48,8 +48,8 @@ const TEXTS_MAX = 100;
 const PHRASES = phraseIndex();
 
 /**
- * The slugs of the capabilities that the clues speak of, strongest first, ties in the order of the catalogue. A phrase counts
- * once in each kind of place, as whole words: case, punctuation, camelCase and a plural s make no difference.
+ * The slugs of the capabilities that the clues point to, strongest first, ties in catalogue order. A phrase counts once per kind
+ * of place, matched as whole words; case, punctuation, camelCase and a plural s are ignored.
  */
 export function capabilitiesOf(clues: CapabilityClues): string[] {
   const points = new Map<string, number>();
@@ -105,7 +105,7 @@ function wordsOf(text: string): string[] {
     .map(singular);
 }
 
-/** Good enough for the words of the catalogue, and the same on both sides. */
+/** A crude singular. Enough for the catalogue's words, because both sides go through it. */
 function singular(word: string): string {
   return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
 }
@@ -118,7 +118,7 @@ function safeDecode(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    return path; // a broken escape is read as it stands
+    return path; // a malformed escape is taken literally
   }
 }
 

@@ -253,8 +253,8 @@ export function knownChain(name: string): ChainFacts | undefined {
 }
 
 /**
- * The names that x402 version 1 has for EVM chains: exactly those that the v1 client (x402 1.2.0) knows. The client refuses a whole
- * offer for one name beyond them, so nothing may be added that its vocabulary lacks (not arbitrum, optimism or ethereum).
+ * The names of x402 version 1 for EVM chains: exactly those that the v1 client (x402 1.2.0) knows. One unknown name makes that
+ * client refuse the whole offer, so add none that it lacks (not arbitrum, optimism or ethereum).
  */
 const V1_CLIENT_CHAIN_IDS: ReadonlyMap<string, number> = new Map([
   ['base', 8_453],
@@ -275,8 +275,8 @@ const V1_CLIENT_CHAIN_IDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Names that listings use as well (the map of @x402/evm 2.27.0). They need not be chains that we know anything else about, and are
- * read but never written.
+ * Further names found in listings (the map of @x402/evm 2.27.0). We read them but never write them, and may know nothing else about
+ * their chains.
  */
 const LISTED_CHAIN_IDS: ReadonlyMap<string, number> = new Map([
   ['ethereum', 1],
@@ -293,23 +293,23 @@ const V1_NAMES: ReadonlyMap<Chain, string> = new Map(
   [...V1_CLIENT_CHAIN_IDS].map(([name, chainId]) => [chainOf(chainId), name]),
 );
 
-/** What version 1 calls a chain; null where it has no name for it. */
+/** The version 1 name of a chain; null if it has none. */
 export function v1NameOf(chain: Chain): string | null {
   return V1_NAMES.get(chain) ?? null;
 }
 
-/** What a receipt of that wire version calls a chain. */
+/** The name of a chain in a receipt of this wire version. */
 export function networkName(chain: Chain, x402Version: 1 | 2): string {
   return x402Version === 1 ? (v1NameOf(chain) ?? chain) : chain;
 }
 
-/** Whether a name of either version means the chain. */
+/** Whether a name of either version refers to the chain. */
 export function namesChain(network: unknown, chain: Chain): boolean {
   if (typeof network !== 'string') return false;
   return isChain(network) ? network === chain : network === v1NameOf(chain);
 }
 
-/** The EVM chain that a network name of either version means (`base`, `eip155:8453`); null for any other network. */
+/** The EVM chain that a network name of either version refers to (`base`, `eip155:8453`); null for any other network. */
 export function chainOfNetwork(network: string): Chain | null {
   if (isChain(network)) return network;
   const chainId =

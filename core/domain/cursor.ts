@@ -3,7 +3,7 @@ import { type Address, isAddress, readAddress } from './address.ts';
 import { type Chain, isChain } from './chains.ts';
 import type { Position } from './settlement.ts';
 
-/** What a client sends back as `before`. Opaque to clients. */
+/** The value that a client passes as `before`. Opaque to clients. */
 export type Cursor = string & { readonly __brand: 'Cursor' };
 
 const VERSION = 1;
@@ -15,16 +15,16 @@ const AGENT_ID = /^\d{1,78}$/;
 const ALPHABET = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Signing keys, newest first: the first one mints, all of them are accepted, so that a key can be rotated without breaking
- * walks that are under way.
+ * Signing keys, newest first. The first one mints, all of them verify, so that rotating a key does not break clients in the middle
+ * of a list.
  */
 export interface CursorKeys {
   readonly keys: readonly [Buffer, ...Buffer[]];
 }
 
 /**
- * Writes the whole sort key and the list it belongs to (`scope`: operation, and wallet where there is one) into a cursor.
- * The MAC keeps a client from inventing positions that no row had; the position itself is no secret.
+ * Encodes the whole sort key and the list it belongs to (`scope`: operation, and wallet if any) into a cursor. The MAC keeps
+ * clients from inventing positions; the position itself is no secret.
  */
 export function mintCursor(keys: CursorKeys, scope: string, position: Position): Cursor {
   const { blockTime, chain, blockNumber, logIndex } = position;
@@ -57,7 +57,7 @@ export function readWalletCursor(keys: CursorKeys, scope: string, text: string):
   return isAddress(outcome) ? outcome : undefined;
 }
 
-/** Where a list of agents stands: its sort key. */
+/** A position in a list of agents: its sort key. */
 export interface AgentPosition {
   readonly chain: Chain;
   readonly agentId: bigint;
@@ -86,7 +86,7 @@ function seal(keys: CursorKeys, scope: string, fields: readonly (string | number
 function unseal(keys: CursorKeys, scope: string, text: string): readonly unknown[] | undefined {
   if (text.length > CURSOR_MAX_CHARS || !ALPHABET.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
-  // Re-encoding refuses texts whose unused trailing bits were altered: one position has exactly one spelling.
+  // Re-encoding rejects texts with altered unused trailing bits: each position has exactly one encoding.
   if (bytes.toString('base64url') !== text || bytes[0] !== VERSION || bytes.length <= 1 + MAC_BYTES)
     return undefined;
   const given = bytes.subarray(1, 1 + MAC_BYTES);

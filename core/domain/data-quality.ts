@@ -1,7 +1,7 @@
 /**
- * What a wallet's figures are worth as evidence of real trade: signals with fixed thresholds, and a verdict by a fixed rule.
- * The table, the answers and docs/methodology.md are read off the same constants. Money is in millionths of a dollar; shares
- * are counted in ten-thousandths, rounded down, so a shown value reaches the shown threshold exactly when the true one does.
+ * How far a wallet's figures are evidence of real trade: signals with fixed thresholds, and a verdict by a fixed rule. The table,
+ * the answers and docs/methodology.md use the same constants. Money is in millionths of a dollar; shares are in ten-thousandths,
+ * rounded down, so a displayed value reaches the displayed threshold exactly when the true one does.
  */
 
 /** `payee`: judged as a merchant, by who pays it. `payer`: judged as an agent, by whom it pays. */
@@ -10,20 +10,20 @@ export type JudgedRole = 'payee' | 'payer';
 export const VERDICTS = ['unobserved', 'insufficient', 'clean', 'mixed', 'suspect'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** Rises whenever a definition, a threshold or the rule changes, so that stored verdicts can be told apart. */
+/** Raise whenever a definition, a threshold or the rule changes: stored verdicts carry it. */
 export const METHOD_VERSION = '1';
 
-/** Fewer settlements say nothing about a pattern: shares of a handful are all large. */
+/** With fewer settlements every share is large and shows no pattern. */
 export const SAMPLE_MIN_SETTLEMENTS = 10;
 
 export const SHARE_SCALE = 10_000n;
 
-/** From this share on, money that goes round is most of the money: suspect by itself. Ten-thousandths. */
+/** From this share on, most of the money comes back, which alone is suspect. Ten-thousandths. */
 export const MOSTLY_ROUND_SHARE = 5_000n;
 
 /**
- * `round`: money that comes back to where it left from. `narrow`: few counterparties behind the figures; alone that is a young
- * or a special business, together with round money it is a pattern.
+ * `round`: money returns to the wallet that paid it. `narrow`: few counterparties account for the figures; alone that fits a young
+ * or specialised business, together with `round` it is a pattern.
  */
 export type SignalKind = 'round' | 'narrow';
 
@@ -103,14 +103,14 @@ export const SIGNALS_OF_ROLE: Readonly<Record<JudgedRole, readonly SignalId[]>> 
   ],
 };
 
-/** The settlements of the judged role that were looked at. */
+/** Figures of the scanned settlements in the judged role. */
 export interface JudgedFacts {
   readonly role: JudgedRole;
   /** Whether the wallet has any settlement in the role, scanned or not. */
   readonly observed: boolean;
   /** Settlements of the role that were scanned, self-payments included. */
   readonly settlements: number;
-  /** Of those, dollars, self-payments included. */
+  /** Their dollars, self-payments included. */
   readonly usdMicros: bigint;
   readonly selfUsdMicros: bigint;
   /** The largest sum of one counterparty; like the next two without self-payments. */
@@ -124,7 +124,7 @@ export interface JudgedFacts {
 
 export interface Signal {
   readonly id: SignalId;
-  /** Null when there is nothing to take a share of: no dollars, or none that are not self-payments. */
+  /** Null when the share has no base: no dollars, or only self-payments. */
   readonly value: number | null;
   readonly threshold: number;
   readonly triggered: boolean;

@@ -1,6 +1,6 @@
 /**
- * Texts of strangers, made safe to show as data: names and descriptions of agents, services, endpoints, tags. What a page, a
- * terminal or a log does with the result is what it does with plain words.
+ * Makes third-party text safe to show: names and descriptions of agents, services, endpoints, tags. Pages, terminals and logs
+ * then render it as plain text.
  *
  * 1. White space of every kind becomes one space; controls, bidirectional controls, zero-width, tag, private, unassigned and
  *    otherwise invisible characters and lone surrogates go (so emoji lose their joiners and fall apart into their parts).
@@ -8,17 +8,17 @@
  *    four combining marks, and a mark without a letter goes.
  * 3. A word that mixes scripts which look alike has its foreign letters shown as code points: `p{U+0430}ypal`. Latin may be
  *    mixed with scripts that do not resemble it (`AIエージェント`), and words of one script each stay as they are (`Москва AI`).
- *    A word that imitates a Latin one in a single foreign script is not told from an honest one: only a dictionary could.
+ *    A word that imitates a Latin one in a single foreign script passes: only a dictionary could detect it.
  * 4. What is longer than `maxChars` code points ends in `…`.
  */
 export function displayText(raw: string, maxChars: number): string {
-  // Composition works on what may be shown, not on all that was sent; most of what is dropped below is a sign of no good.
+  // Cut first: composing a text costs time, and a text may be of any length.
   const bounded = raw.slice(0, maxChars * RAW_UNITS_PER_CHAR);
   const plain = foldSpace(
     bounded.replace(INVISIBLE, '').replace(STYLED, (letter) => letter.normalize('NFKC')),
   );
   let shown = cut(foldMarks(plain.normalize('NFC')), maxChars);
-  // What the cut leaves of a word is a word: each round shows fewer foreign letters, so this ends.
+  // Cutting can leave a new word. Each round shows fewer foreign letters, so this terminates.
   for (let before = ''; before !== shown; ) {
     before = shown;
     shown = cut(shown.replace(WORD, showForeignLetters), maxChars);
@@ -26,7 +26,7 @@ export function displayText(raw: string, maxChars: number): string {
   return shown;
 }
 
-/** Of UTF-16, per code point shown: two for itself and room for marks and what is dropped. */
+/** UTF-16 units read per code point shown: two for itself, the rest for marks and dropped characters. */
 const RAW_UNITS_PER_CHAR = 8;
 const SPACE = /[\s\u0085\u2800]+/gu; // U+2800 is a braille letter without a dot
 const INVISIBLE = /(?![\s\u0085])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
@@ -36,9 +36,9 @@ const EXCESS_MARKS = new RegExp(`(\\p{M}{${MARKS_MAX}})\\p{M}+`, 'gu');
 const STRAY_MARKS = /(?<=^|[\s\p{P}\p{S}])\p{M}+/gu;
 const LETTER = /(\P{M})\p{M}*/gu;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** What belongs to every script: digits, signs, marks. */
+/** Characters of no particular script: digits, signs, marks. */
 const SHARED = /[\p{Script=Common}\p{Script=Inherited}\p{M}]/u;
-/** Latin, and the scripts that are written beside it in one word and have no letter that could be taken for a Latin one. */
+/** Latin, and the scripts that share words with it and have no letter that looks Latin. */
 const COMPANION = new RegExp(
   `[${[
     'Latin',
@@ -103,7 +103,7 @@ function showForeignLetters(word: string): string {
   const scripts = new Set(foreign.map((letter) => LOOK_ALIKE.findIndex((script) => script.test(letter))));
   const isOneScript = foreign.length === letters.length && scripts.size === 1;
   if (foreign.length === 0 || isOneScript) return word;
-  // Without its marks: they would sit on the brace.
+  // Drops the marks, which would combine with the brace.
   return word.replace(LETTER, (all, letter: string) => (foreign.includes(letter) ? codePoint(letter) : all));
 }
 

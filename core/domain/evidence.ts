@@ -1,6 +1,6 @@
 /**
- * How sure we are that a transfer was an x402 settlement. The ladder is one table; the engine's Enum8, the answers, the
- * `min_probability` filter and docs/methodology.md are read off it. See docs/design/evidence.md.
+ * How sure we are that a transfer was an x402 settlement. The ladder is one table, from which the engine's Enum8, the answers, the
+ * `min_probability` filter and docs/methodology.md are derived. See docs/design/evidence.md.
  */
 
 export type EvidenceTier = 'proven' | 'probable' | 'unproven' | 'not_x402' | 'ungraded';
@@ -8,10 +8,10 @@ export type EvidenceTier = 'proven' | 'probable' | 'unproven' | 'not_x402' | 'un
 interface Rung {
   /** Position in the engine's Enum8. Never reused for another method. */
   readonly code: number;
-  /** true: a named facilitator relayed it; false: examined and no payment; null: not established, which is not disproven. */
+  /** true: a named facilitator relayed it; false: examined, and not a payment; null: not established, which does not disprove it. */
   readonly verified: boolean | null;
   readonly tier: EvidenceTier;
-  /** Null where nothing was examined: an unknown is not a zero. */
+  /** Null if nothing was examined: unknown is not zero. */
   readonly probability: number | null;
   readonly meaning: string;
 }
@@ -68,7 +68,7 @@ export const EVIDENCE_LADDER = {
     tier: 'not_x402',
     probability: 0,
     meaning:
-      'A transfer to a known payment channel collector or escrow: a deposit, whoever relayed it. No seller is paid yet, so it counts in no sum.',
+      'A transfer to a known payment channel collector or escrow: a deposit, regardless of the relayer. No seller is paid yet, so it counts in no sum.',
   },
   not_examined: {
     code: 0,
@@ -81,7 +81,7 @@ export const EVIDENCE_LADDER = {
 
 export type EvidenceMethod = keyof typeof EVIDENCE_LADDER;
 
-/** Rows of this method are listed, and count in no sum, number or ranking: no seller is paid by a deposit. */
+/** Rows of this method are listed but count in no sum, number or ranking: a deposit pays no seller. */
 export const UNCOUNTED_METHOD: EvidenceMethod = 'channel_deposit';
 
 export const EVIDENCE_METHODS = Object.keys(EVIDENCE_LADDER) as readonly EvidenceMethod[];
@@ -95,8 +95,8 @@ export const EVIDENCE_TIERS = [
 ] as const satisfies readonly EvidenceTier[];
 
 /**
- * What was seen on chain or in a catalogue, one bit each, stored on the row so that a regrade needs no chain access.
- * The order is the storage format: append only.
+ * Facts found on chain or in a catalogue, one bit each, stored in the row so that a regrade needs no chain access. The order is the
+ * storage format: append only.
  */
 export const REASONS = [
   'authorization_used',
@@ -123,7 +123,7 @@ export const SEEN = Object.fromEntries(REASONS.map((reason, bit) => [reason, 1 <
   Record<Reason, number>
 >;
 
-/** The reasons behind a stored bit set, in the order of the table. */
+/** Decodes a stored bit set into reasons, in the order of the table. */
 export function reasonsOf(seen: number): Reason[] {
   return REASONS.filter((reason) => (seen & SEEN[reason]) !== 0);
 }
@@ -142,7 +142,7 @@ export function evidenceOf(method: EvidenceMethod, seen: number): Evidence {
   return { verified, method, probability, tier, reasons: reasonsOf(seen) };
 }
 
-/** Methods of a tier, for filters that the engine answers. */
+/** Methods of a tier, for filters in SQL. */
 export function methodsOfTier(tier: EvidenceTier): EvidenceMethod[] {
   return EVIDENCE_METHODS.filter((method) => EVIDENCE_LADDER[method].tier === tier);
 }

@@ -1,21 +1,21 @@
 /**
- * Whether a name that a stranger chose would be read as the name of somebody known. Both are reduced to a skeleton: what the eye
- * takes for the same letter becomes the same letter, and case, spaces, signs and marks go.
+ * Detects self-chosen names that look like a known name. Both are reduced to a skeleton: characters that look alike become the same
+ * letter, and case, spaces, signs and marks are dropped.
  */
 
-/** A known name, and what it is the name of. */
+/** A known name and its id. */
 export interface KnownName {
   readonly id: string;
   readonly name: string;
 }
 
-/** The id whose name is imitated, null for none. */
+/** The id of the imitated name, or null. */
 export type FindImitated = (name: string) => string | null;
 
-/** Names are cut before they are stored; this bounds the work on others. */
+/** Stored names are shorter; this bounds the work on any other text. */
 const NAME_MAX_CHARS = 200;
 
-/** Letters and signs that look like a Latin letter, by that letter; `i`, `l` and `1` look like each other. */
+/** Characters that look like a Latin letter, by that letter; `i`, `l` and `1` look alike. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   a: '4@аαɑᎪꓮΑА',
   b: '8вьƅβᏴꓐВΒ',
@@ -48,9 +48,9 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   Object.entries(LOOK_ALIKES).flatMap(([letter, others]) => [...others].map((other) => [other, letter])),
 );
 
-/** Words that make another name of nothing: `Coinbase Facilitator` is read as `Coinbase`. As skeletons. */
+/** Filler words that do not distinguish a name: `Coinbase Facilitator` reads as `Coinbase`. As skeletons. */
 const FILLERS = ['facilitators', 'facilitator', 'official', 'relayer', 'x402'].map(skeletonOf);
-/** What is left of a known name without its fillers must be this long to be known by that alone: `OpenFacilitator` is not `Open`. */
+/** A known name without its fillers must be at least this long to match alone: `OpenFacilitator` is not `Open`. */
 const STEM_MIN_CHARS = 5;
 export function createFindImitated(known: readonly KnownName[]): FindImitated {
   const ids = new Map<string, string>();
@@ -70,7 +70,7 @@ export function createFindImitated(known: readonly KnownName[]): FindImitated {
   };
 }
 
-/** A skeleton, and what it is without fillers at its ends. */
+/** A skeleton, and the same without fillers at its ends. */
 function withoutFillers(skeleton: string): string[] {
   const stems = [skeleton];
   for (const stem of stems) {

@@ -20,8 +20,8 @@ export interface GraphNode {
 }
 
 /**
- * Payments between wallets. Its nodes' figures are those of its edges, so what all nodes moved is exactly twice what all edges
- * moved, in dollars and in settlements, also where edges were cut.
+ * Payments between wallets. The figures of a node are the sums of its edges, so all nodes together have exactly twice the dollars
+ * and settlements of all edges, even if edges were cut.
  */
 export interface PaymentGraph {
   /** Largest sum of in and out first. */
@@ -34,7 +34,7 @@ export interface PaymentGraph {
   readonly selfPayments: { readonly count: number; readonly usdMicros: bigint };
 }
 
-/** Pairs may repeat (they come from several reads); they are added up. */
+/** Pairs from several reads may repeat; they are summed. */
 export function buildPaymentGraph(pairs: Iterable<PaymentPair>, edgesMax: number): PaymentGraph {
   const sums = addUp(pairs);
   const self = sums.filter(({ payer, payee }) => payer === payee);
@@ -72,7 +72,7 @@ function joined(a: PaymentPair, b: PaymentPair): PaymentPair {
   };
 }
 
-/** Payer and payee decide between equal sums, so that the same payments always give the same graph. */
+/** Payer and payee break ties, so that the same payments always give the same graph. */
 function byUsd(a: PaymentPair, b: PaymentPair): number {
   return descending(a.usdMicros, b.usdMicros) || ascending(a.payer, b.payer) || ascending(a.payee, b.payee);
 }

@@ -2,7 +2,7 @@ import type { Address } from './address.ts';
 import type { Chain } from './chains.ts';
 import type { Hash } from './settlement.ts';
 
-/** Values of the x402 lane that more than one layer speaks of. Wire forms are in src/payment. */
+/** Values of the x402 lane that several layers share. Wire forms are in src/payment. */
 
 /** Where a payment failed, and whether the same one may be sent again. One table for answers, documentation and tests. */
 export const PAYMENT_STAGES = {
@@ -15,7 +15,7 @@ export const PAYMENT_STAGES = {
 } as const;
 export type PaymentStage = keyof typeof PAYMENT_STAGES;
 
-/** What an answer says of a payment that failed. Never the authorization: its nonce is public on chain, its signature spends. */
+/** How an answer describes a failed payment. Never the authorization: its nonce is public on chain, but its signature can spend. */
 export interface PaymentTrouble {
   readonly stage: PaymentStage;
   /** A code of the facilitator's, only when it is harmless to print. */
@@ -24,11 +24,11 @@ export interface PaymentTrouble {
   readonly transaction?: string;
   /** The authorization's nonce, where the payer must look on the chain. */
   readonly authorizationNonce?: string;
-  /** When the settlement was asked for, of one whose outcome is not known. */
+  /** When the settlement was requested, if its outcome is unknown. */
   readonly sinceMs?: number;
 }
 
-/** What a 402 offers, in both wire versions: the v1 entries for the body, the v2 object ready for its header. */
+/** The offers of a 402 in both wire versions: v1 entries for the body, the v2 object encoded for its header. */
 export interface PaymentOffer {
   readonly accepts: readonly Readonly<Record<string, unknown>>[];
   /** Base64, for `PAYMENT-REQUIRED`. */
@@ -44,7 +44,7 @@ export interface SettledPayment {
   readonly transaction: string;
 }
 
-/** What a feedback file says of a payment, held against the settlements. Source: ERC-8004. */
+/** The payment claimed by a feedback file, checked against the settlements. Source: ERC-8004. */
 
 /** A payment that a feedback file names. */
 export interface ProofOfPayment {
@@ -63,15 +63,15 @@ export interface ProvenPayment {
 }
 
 /**
- * proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and none of
- * its settlements did, or the file is not the one that was logged, or is about somebody else. unknown: nothing is known of the
- * transaction; it may be on a chain, or from a time, that is not indexed.
+ * proven: the transaction has a settlement between the two parties. contradicted: the transaction is indexed but has no such
+ * settlement, or the file does not match its logged hash, or the file names another agent or client. unknown: the transaction is
+ * not in the index, which may not cover its chain or time.
  */
 export const PROOF_STATUSES = ['proven', 'contradicted', 'unknown'] as const;
 export type ProofStatus = (typeof PROOF_STATUSES)[number];
 
 export function proofStatus(facts: {
-  /** Whether the file has the hash that was logged, and names the agent and client of its log or none. */
+  /** Whether the file matches the logged hash and names no other agent or client than its log. */
   readonly fileFitsLog: boolean;
   /** Whether any settlement of the transaction is in the index. */
   readonly isTransactionKnown: boolean;

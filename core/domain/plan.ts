@@ -1,13 +1,13 @@
 import { USD_DECIMALS } from './amount.ts';
 
-/** What an organization may do. Plans are configuration; these three exist unless it changes them. See docs/design/gate.md. */
+/** What an organization may do. These three plans are the defaults; the configuration can change them. See docs/design/gate.md. */
 export const PLAN_IDS = ['free', 'pro', 'enterprise'] as const;
 export type PlanId = (typeof PLAN_IDS)[number];
 
 export const SQL_TIER_IDS = ['standard', 'extended', 'deep'] as const;
 export type SqlTierId = (typeof SQL_TIER_IDS)[number];
 
-/** Whose SQL is run: of everyone whom the price list admits, or only of organizations, which can be held to account for it. */
+/** Whose SQL runs: that of every caller on the price list, or only that of organizations, which can be held accountable. */
 export type SqlCallers = 'everyone' | 'organizations';
 
 export interface Plan {
@@ -36,9 +36,9 @@ export const DEFAULT_PLANS: Readonly<Record<PlanId, Plan>> = {
   },
 };
 
-/** Query Units: what calls on the credit lane are counted in. Whole numbers only. See docs/design/gate.md. */
+/** Query Units, the currency of the credit lane. Whole numbers only. See docs/design/gate.md. */
 
-/** The largest number of units one grant, hold or balance may name: exact as a JSON number and in Lua (2^53). */
+/** The largest grant, hold or balance: still exact as a JSON number and in Lua (2^53). */
 export const UNITS_MAX = 1_000_000_000_000;
 
 /** Where an organization's units are. `granted = balance + held + spent` holds after every change. */
@@ -56,28 +56,28 @@ export const NO_UNITS: UnitBalance = { granted: 0, balance: 0, held: 0, spent: 0
 /** One QU per started five seconds, at least one. */
 export const SQL_SECONDS_PER_QU = 5;
 
-/** What a query that took `milliseconds` of engine time costs. */
+/** The cost of a query that took `milliseconds` of engine time. */
 export function quForMilliseconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / (SQL_SECONDS_PER_QU * 1_000)));
 }
 
 /**
- * Prices that sellers declare in dollars, and what an atomic amount is in dollars. Both end as whole millionths, rounded up: a
- * price that is shown is never below what is asked, and nothing that costs something is shown as free.
+ * Converts sellers' prices, declared in dollars or in atomic amounts, to whole millionths of a dollar. Rounds up: a displayed price
+ * is never below the real one, and a price above zero never shows as free.
  */
 
-/** A listing above a billion dollars is a mistake or a joke. */
+/** A higher price is a mistake or a joke. */
 const PRICE_MAX_MICROS = 10n ** 15n;
 const TEXT_MAX_CHARS = 64;
 const DECIMAL = /^(\d{1,18})(?:\.(\d{1,30}))?$/;
-/** As JSON writes numbers that are not negative. */
+/** A non-negative number in JSON syntax. */
 const NUMBER = /^\d{1,18}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?$/;
 const MARKED = /^(?:\$\s*(?<dollars>[\d.]+)|(?<number>[\d.]+)\s*(?:USDC?|usdc?|dollars?))$/;
 
 /**
- * A declared price: `"$0.01"`, `"0.01 USD"`, `"0.01"`, or a number of dollars. Null for anything else. A whole number in a text
- * without a mark (`"10000"`) is refused: listings write atomic units like that, and the two must not be confused
- *. `isDollars`: the name of the field says dollars, so that a bare `"2"` means two.
+ * A declared price: `"$0.01"`, `"0.01 USD"`, `"0.01"`, or a number of dollars. Null for anything else. A whole number in a string
+ * without a currency (`"10000"`) is refused, because listings write atomic units like that. `isDollars`: the field's name says
+ * dollars, so a bare `"2"` means two dollars.
  */
 export function readDollars(declared: unknown, { isDollars = false } = {}): bigint | null {
   if (typeof declared === 'number') return Number.isFinite(declared) ? microsOf(plainText(declared)) : null;
@@ -89,8 +89,8 @@ export function readDollars(declared: unknown, { isDollars = false } = {}): bigi
 }
 
 /**
- * The highest price that somebody wants to pay, as a number of dollars or its text, in millionths: rounded down, so that nothing above it
- * is below the limit. Null for anything else.
+ * A caller's price limit, given as a number of dollars or its text, in millionths. Rounds down, so that no price above the limit
+ * passes. Null for anything else.
  */
 export function readDollarLimit(limit: unknown): bigint | null {
   const text = typeof limit === 'number' ? plainText(limit) : limit;
@@ -116,7 +116,7 @@ function microsOf(decimal: string): bigint | null {
   return sensible(BigInt(whole) * 10n ** BigInt(USD_DECIMALS) + kept + (isCut ? 1n : 0n));
 }
 
-/** The millionths that a fraction has, what is smaller left out. */
+/** The millionths in a decimal fraction; further digits are dropped. */
 function keptOf(fraction: string): bigint {
   return BigInt(fraction.slice(0, USD_DECIMALS).padEnd(USD_DECIMALS, '0'));
 }
@@ -125,7 +125,7 @@ function sensible(micros: bigint): bigint | null {
   return micros <= PRICE_MAX_MICROS ? micros : null;
 }
 
-/** A double as the decimal that names it, never in scientific notation. */
+/** The shortest decimal of a double, never in scientific notation. */
 function plainText(value: number): string {
   const text = String(value);
   const [, digits = '', fraction = '', exponent] = /^(\d+)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];

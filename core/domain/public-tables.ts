@@ -1,8 +1,8 @@
 import { EVIDENCE_METHODS, EVIDENCE_TIERS } from './evidence.ts';
 
 /**
- * What analysts may query, declared once: the engine's views, `/sql/schema`, docs/sql.md and the sandbox's allow-list are read
- * off it. Addresses and hashes are lower-case hex text, chains are CAIP-2. What is unknown is NULL.
+ * The tables that analysts may query, declared once: the engine's views, `/sql/schema`, docs/sql.md and the sandbox's allow-list
+ * derive from it. Addresses and hashes are lower-case hex text, chains are CAIP-2, unknown values are NULL.
  */
 
 export interface PublicColumn {
@@ -10,19 +10,19 @@ export interface PublicColumn {
   /** The engine's type, as `DESCRIBE` prints it. */
   readonly type: string;
   readonly meaning: string;
-  /** The values that its texts can have; absent where any text can occur. */
+  /** The values that the column can have; absent if any text can occur. */
   readonly domain?: ColumnDomain;
 }
 
 /**
- * Of which values a column is: the sandbox warns where a query compares it with a constant that none of its rows can have.
- * `facilitator` ids are rows of the table `facilitators`, so only a reader of it can tell which exist; a list is all there are.
+ * The possible values of a column: the sandbox warns when a query compares it with a constant that no row can have. A list is
+ * complete; ids of `facilitator` are rows of the table `facilitators` and must be read from it.
  */
 export type ColumnDomain = 'address' | 'tx_hash' | 'chain' | 'facilitator' | readonly string[];
 
 export interface PublicTable {
   readonly meaning: string;
-  /** Columns by which a constant in WHERE reads little; in the order in which they help. */
+  /** Columns for which a constant in WHERE narrows the read, most effective first. */
   readonly cheapBy: readonly string[];
   readonly columns: readonly PublicColumn[];
 }

@@ -1,14 +1,14 @@
-/** Where a deployment serves what, below its public URL. */
+/** Paths below the public URL of a deployment. */
 
 /** The two base paths serve identical answers. */
 export const BASE_PATHS = ['/v0', '/api/v0'] as const;
 
-/** Where agents find the MCP surface; the same under each base path. */
+/** Path of the MCP endpoint; the same under each base path. */
 export const MCP_PATHS = ['/mcp', ...BASE_PATHS.map((base) => `${base}/mcp`)] as const;
 
 /**
- * What an answer can be missing, as `resource` of an error names it: the nouns of the documentation, and nothing of how they are
- * stored or asked for. A closed list; clients may branch on it.
+ * The unavailable resource, as `resource` of an error names it: nouns of the documentation that reveal nothing about storage or
+ * queries. A closed list; clients may branch on it.
  */
 export const RESOURCES = {
   settlements: 'Settlements: the feeds, the pages of a wallet, transactions, and totals over them.',
@@ -19,7 +19,7 @@ export const RESOURCES = {
   attestations: 'Feedback, responses, revocations and validations.',
   endpoints: 'The directory of endpoints and its sources.',
   capabilities: 'Capabilities and their going rates.',
-  names: 'The names that rows show beside addresses.',
+  names: 'The names that rows show with addresses.',
   chains: 'How far each chain is indexed.',
   sql: 'Queries of `POST /v0/sql`, and the tables they read.',
   index: 'The index as a whole: its engine does not answer.',

@@ -3,10 +3,10 @@ import type { Chain } from './chains.ts';
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
 export type Hash = `0x${string}`;
 
-/** What logs and tables hold where there is no hash. */
+/** Stored where a log or a row has no hash. */
 export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
-/** Where an event stands in the feed. Unique per event; the whole sort key of every settlement list. */
+/** The position of an event in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {
   /** Unix seconds, UTC. */
   readonly blockTime: number;
@@ -25,7 +25,7 @@ export type Finality = 'head' | 'finalized';
  */
 export const VERSION_UNITS_PER_MS = 1_000_000n;
 
-/** When a version was given, milliseconds since the Unix epoch. Ahead of the clock where the clock was set back. */
+/** When a version was assigned, milliseconds since the Unix epoch. Ahead of the clock if the clock was set back. */
 export function versionTimeMs(version: bigint): number {
   return Number(version / VERSION_UNITS_PER_MS);
 }

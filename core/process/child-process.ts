@@ -14,7 +14,7 @@ export interface Run {
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What the child said last on stderr. */
+  /** The last lines of the child's stderr. */
   readonly errorLines: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface SpawnOptions {
   readonly nice?: number;
   /** Flags of the child's Node, before the entry. */
   readonly nodeFlags?: readonly string[];
-  /** Each line the child writes to stderr. The last ones are kept for messages either way. */
+  /** Called with each stderr line of the child. The last lines are kept for messages in any case. */
   onErrorLine?(line: string): void;
 }
 
@@ -63,24 +63,24 @@ export function spawnChild(options: SpawnOptions): Run {
     // `close` and not `exit`: the last stderr lines have arrived by then.
     child.once('close', (code, signal) => resolve({ code, signal, errorLines }));
   });
-  child.stdin.on('error', () => undefined); // EPIPE of a child that died at once; `exited` tells the story
+  child.stdin.on('error', () => undefined); // EPIPE from a child that died at once; `exited` reports it
   child.stdin.write(`${JSON.stringify(options.bootstrap)}\n`);
   if (options.nice !== undefined && child.pid !== undefined) beNice(child.pid, options.nice);
   return { process: child, exited };
 }
 
-/** Threads inherit it from the one that starts them, so it must be set before the child has started any. */
+/** Threads inherit the priority of the thread that starts them, so set it before the child starts any. */
 function beNice(pid: number, nice: number): void {
   try {
     setPriority(pid, nice);
   } catch {
-    // The child is gone already, which `exited` reports; or the system refuses, which only costs some latency.
+    // Either the child is gone, which `exited` reports, or the system refuses, which costs only some latency.
   }
 }
 
 /**
- * The arguments with which Node runs a file of the program. From the source tree the child needs tsx, resolved here because neither vitest nor a `--import` of the parent reaches the
- * child. Node 22.18 and newer could strip types itself, Node 20 cannot; one way for all.
+ * In a source checkout the child needs tsx, resolved here because neither vitest nor the parent's `--import` applies to the child.
+ * Node 22.18 and newer strip types themselves, but Node 20 does not, so every version uses tsx.
  */
 export function nodeArguments(entry: URL): string[] {
   const path = fileURLToPath(entry);
@@ -108,9 +108,9 @@ export function describeExit(exit: ChildExit): string {
 }
 
 /**
- * The child's side of `superviseChild`: reads the bootstrap line from stdin, then ends this process when stdin ends, because
- * that means the supervisor is gone. `parse` checks the JSON; `onSupervisorGone` replaces the default, an immediate SIGKILL of
- * this process (right for the engine; a worker may want to finish an insert first).
+ * The child's side of `superviseChild`: reads the bootstrap line from stdin, then ends this process when stdin closes, which means
+ * that the supervisor is gone. `parse` checks the JSON; `onSupervisorGone` replaces the default, an immediate SIGKILL of this
+ * process (right for the engine, while a worker may first finish an insert).
  */
 export function readBootstrap<T>(
   parse: (json: unknown) => T,

@@ -1,13 +1,13 @@
 export interface PoolOptions {
-  /** How many items are worked on at once. */
+  /** Items processed at once. */
   readonly width: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Works on every item, in the order of the list, at most `width` at once: `runPool(files, { width: 4 }, load)`. After the first failure, or when the
- * signal aborts, nothing more is begun; it is thrown when all running work has ended, so nothing outlives the call. The
- * signal that `work` is given aborts then too.
+ * Processes the items in order, at most `width` at once: `runPool(files, { width: 4 }, load)`. After the first failure, or when the
+ * signal aborts, no further item starts and the signal passed to `work` aborts. The error is thrown once all running work has
+ * ended, so nothing outlives the call.
  */
 export async function runPool<Item>(
   items: Iterable<Item>,

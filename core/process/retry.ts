@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface RetryOptions {
-  /** No attempt begins, and no pause goes on, once it has aborted. */
+  /** After its abort no attempt begins, and a pause ends at once. */
   readonly signal?: AbortSignal | undefined;
   /** The pause before the next attempt, or null to give up with this error. `failures` counts from 1. */
   pauseMs(error: unknown, failures: number): number | null;
 }
 
 /**
- * Repeats `attempt` until it succeeds or is given up:
+ * Repeats `attempt` until it succeeds or `pauseMs` gives up:
  * `retry(() => send(), { signal, pauseMs: (error, failures) => (isPassing(error) ? backOffMs(failures, PAUSES) : null) })`.
- * Only for work that may be done twice.
+ * Only for idempotent work.
  */
 export async function retry<T>(attempt: () => Promise<T>, { signal, pauseMs }: RetryOptions): Promise<T> {
   for (let failures = 1; ; failures++) {
@@ -25,12 +25,12 @@ export async function retry<T>(attempt: () => Promise<T>, { signal, pauseMs }: R
   }
 }
 
-/** For callers whose attempts end at a time: the pause until then, null afterwards. */
+/** For callers with a deadline: the pause before it, null after it. */
 export function pauseUntil(deadlineMs: number, pauseMs: number): number | null {
   return performance.now() < deadlineMs ? pauseMs : null;
 }
 
-/** Doubles from the first pause to the longest. Between half and the whole of it, so that parallel callers do not come back in step. */
+/** Exponential back-off from the first pause to the longest, with jitter of up to half, so that parallel callers do not retry in step. */
 export function backOffMs(
   failuresInRow: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },

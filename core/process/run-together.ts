@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** Aborts at the first SIGINT or SIGTERM, so that a command can end in order. A second one ends the process as usual. */
+/** Aborts at the first SIGINT or SIGTERM, so that a command can shut down cleanly. A second signal kills the process as usual. */
 export function stoppedBySignal(): AbortSignal {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
@@ -8,8 +8,8 @@ export function stoppedBySignal(): AbortSignal {
 }
 
 /**
- * Runs parts that end together: when one fails, the others are told by the signal, and the failure is thrown when all of them
- * have ended. So nothing of them is under way any more afterwards.
+ * Runs parts that live and fail together: when one fails, the signal stops the others, and the failure is thrown once all have
+ * ended, so no part outlives the call.
  */
 export async function runTogether(
   outer: AbortSignal,
@@ -17,7 +17,7 @@ export async function runTogether(
 ): Promise<void> {
   const ending = new AbortController();
   const signal = AbortSignal.any([outer, ending.signal]);
-  // Every pause and request of them listens to it: many at once are no leak.
+  // Every pause and request of the parts adds a listener: many at once are no leak.
   setMaxListeners(0, signal);
   let parts: readonly Promise<unknown>[] = [];
   try {

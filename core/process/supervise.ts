@@ -25,15 +25,15 @@ export interface ChildOptions extends SpawnOptions, StopOptions {
   prepare?(): Promise<void>;
   /** Polled while the child starts; a rejection counts as "not yet". */
   ready(): Promise<boolean>;
-  /** Asked every `aliveEveryMs` once ready; `aliveMissesMax` misses in a row kill a child that hangs. */
+  /** Polled every `aliveEveryMs` once ready; after `aliveMissesMax` misses in a row the child hangs and is killed. */
   alive?(): Promise<boolean>;
   readonly aliveEveryMs?: number;
   readonly aliveMissesMax?: number;
   readonly log: Log;
   readonly startTimeoutMs?: number;
-  /** After every successful start, the first included. */
+  /** Called after every successful start, the first included. */
   onReady?(pid: number): void;
-  /** After every end that nobody asked for. */
+  /** Called after every unrequested exit. */
   onExit?(exit: ChildExit): void;
   /** Whether to try again when the very first start fails; default: never. */
   retryFirstStart?(exit: ChildExit, elapsedMs: number): boolean;
@@ -50,7 +50,7 @@ export interface SupervisedChild {
   stop(): Promise<void>;
 }
 
-/** The first start failed. Later failures are retried for ever and only logged. */
+/** The first start failed. Later failures are only logged, and retried forever. */
 export class ChildStartError extends Error {
   readonly exit: ChildExit;
 
@@ -63,10 +63,10 @@ export class ChildStartError extends Error {
 
 const READY_POLL_MS = 25;
 const START_TIMEOUT_MS = 60_000;
-/** Short: a healthy child that dies once should be back before its callers give up. */
+/** Short, so that a healthy child that dies once is back before its callers give up. */
 const BACK_OFF_FIRST_MS = 20;
 const BACK_OFF_MAX_MS = 10_000;
-/** A child that ran this long was healthy: the next failure starts the back-off anew. */
+/** A child that ran this long was healthy: its next failure resets the back-off. */
 const HEALTHY_AFTER_MS = 30_000;
 const ALIVE_EVERY_MS = 5_000;
 /** Half a minute of silence. A saturated engine answers `/ping` late, but it answers. */
@@ -203,15 +203,15 @@ async function restart(
   }
 }
 
-/** Doubles from 20 ms to 10 s; jitter keeps two children from hammering a shared cause in step. */
+/** Exponential from 20 ms to 10 s; jitter keeps two children from restarting in step. */
 function backOffMs(failures: number): number {
   const full = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** failures);
   return full / 2 + (Math.random() * full) / 2;
 }
 
 /**
- * Resolves when the child has ended, by itself or because it stopped answering. No race against `exited`: each would leave a
- * reaction on a promise that lives as long as the child. The end of the child aborts the pause instead.
+ * Resolves when the child has ended, by itself or because it stopped answering. Does not race against `exited`: each race would
+ * leave a reaction on a promise that lives as long as the child. The child's exit aborts the pause instead.
  */
 async function watch(run: Run, options: ChildOptions, stopping: AbortSignal): Promise<ChildExit> {
   if (options.alive === undefined) return run.exited;

@@ -12,21 +12,21 @@ import { fetchFeedback } from './feedback/queue.ts';
 import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './statements.ts';
 
 /**
- * Keeps table `agents` what its events, cards and feedback say. An agent is due while rows were written about it since it was
- * derived last; may be killed anywhere, because what was not written is still due.
+ * Keeps table `agents` in line with events, cards and feedback. An agent is due while rows about it are newer than its last
+ * derivation. Can be killed at any point: an agent that was not written is still due.
  */
 
 export interface DeriveLimits {
-  /** After a pass that found nothing. */
+  /** Pause after a pass that found nothing. */
   readonly pollMs: number;
-  /** A pass rests this many times as long as it took: an agent with a million ratings that is rated in every block must not take a core. */
+  /** Pause after a pass as a multiple of its duration: an agent with a million ratings that is rated in every block must not take a core. */
   readonly restFactor: number;
   readonly agentsPerBatch: number;
-  /** How long changes are looked for by their time alone; older ones are found by the full comparison. */
+  /** How far back changes are found by their time; the full comparison finds older ones. */
   readonly recentSeconds: number;
-  /** From one full comparison to the next. */
+  /** Interval of the full comparison. */
   readonly fullEveryMs: number;
-  /** How often payments that feedback names are looked up again: they may be indexed later, and a reorg may take them back. */
+  /** How often payments named by feedback are looked up again: they may be indexed later, or undone by a reorg. */
   readonly proofsEveryMs: number;
 }
 
@@ -73,11 +73,11 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
       }
       const isFull = beganMs - fullAtMs >= limits.fullEveryMs;
       const derived = await deriveDue(deps, isFull ? 'all' : { changedWithinSeconds: limits.recentSeconds });
-      // A full batch may have left some over: the next pass compares fully again.
+      // A full batch may have left agents over, so the next pass is a full comparison again.
       if (isFull && derived < limits.agentsPerBatch) fullAtMs = beganMs;
       const tookMs = performance.now() - beganMs;
       if (derived > 0) log.debug({ agents: derived, tookMs: Math.round(tookMs) }, 'agents derived');
-      // A backlog is worked off without rest: only readers compete for the engine, and they have the other core.
+      // A backlog is processed without pauses: only readers compete for the engine, and they have the other core.
       const restMs =
         derived === limits.agentsPerBatch ? 0 : Math.max(limits.pollMs, tookMs * limits.restFactor);
       await delay(restMs, undefined, { signal });
@@ -132,8 +132,8 @@ export async function deriveDue(
 }
 
 /**
- * Keeps everything about agents that is not a log: derives them, and fetches the files that they and their raters name. Until the
- * signal aborts; any error but those of remote documents ends all of it.
+ * Maintains everything about agents beyond their logs: derives them, and fetches the files that they and their raters name. Runs
+ * until the signal aborts; any error except those of remote documents ends it.
  */
 export async function runIdentities(deps: {
   readonly config: Pick<Config, 'chains' | 'identities'>;
@@ -142,7 +142,7 @@ export async function runIdentities(deps: {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** Counts what is fetched; default: nothing does. */
+  /** Counts fetches; default: none are counted. */
   readonly observation?: WorkObservation;
 }): Promise<void> {
   const { config, log, clock = systemClock, observation = UNOBSERVED } = deps;

@@ -4,17 +4,17 @@ import { type Sql, sql, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
 
-/** How a queue of files is worked off. */
+/** Pace of a queue of files. */
 export interface QueueLimits {
-  /** After a batch with nothing left over, until new files are looked for. */
+  /** Pause after the last batch, before looking for new files. */
   readonly pollMs: number;
-  /** From one look at everything, for what is due again, to the next. */
+  /** Interval of the full scan for files that are due again. */
   readonly fullEveryMs: number;
-  /** The queue rests this many times as long as it looked: looking for nothing must not take a core. */
+  /** Pause as a multiple of the time of the scan: a scan that finds nothing must not take a core. */
   readonly restFactor: number;
   readonly filesPerBatch: number;
   readonly filesPerInsert: number;
-  /** What is fetched is written this long after the last write, also before an insert is full. */
+  /** Fetched rows are written at the latest this long after the previous write, even if an insert is not full. */
   readonly saveEveryMs: number;
   /** Between two requests to one host. */
   readonly hostPauseMs?: number;
@@ -29,26 +29,26 @@ export const QUEUE_LIMITS: QueueLimits = {
   saveEveryMs: 2_000,
 };
 
-/** Which rows are looked at: all, or those that were written a short while ago, which is cheap. */
+/** Which rows to scan: all, or only recently written ones, which is cheap. */
 export type Look = 'all' | 'recent';
 
-/** Longer than between two looks at everything, so that nothing is missed that is merely slow to appear. */
+/** Longer than the interval of full scans, so that rows that appear late are not missed. */
 const RECENT_MS = 180_000;
 
-/** The version that what `recent` looks at is above; 0 for all. `ver` follows the clock (ingest/write/versions.ts). */
+/** Lower version bound of `recent`; 0 for all. `ver` follows the clock (ingest/write/versions.ts). */
 export function lookedAtSince(look: Look, nowMs: number): bigint {
   return look === 'all' ? 0n : BigInt(nowMs - RECENT_MS) * VERSION_UNITS_PER_MS;
 }
 
 export interface FetchedBatch {
   readonly fetched: number;
-  /** All that were due when it began. */
+  /** The number of files due when the batch began. */
   readonly total: number;
-  /** What it took to find them. */
+  /** How long the scan took. */
   readonly lookedMs: number;
 }
 
-/** Batch after batch until the signal aborts. */
+/** Processes batches until the signal aborts. */
 export async function runQueue(
   what: string,
   { log, signal, limits }: { readonly log: Log; readonly signal: AbortSignal; readonly limits: QueueLimits },
@@ -74,7 +74,7 @@ export async function runQueue(
   }
 }
 
-/** Collects rows and saves them in few inserts: each is a part of its table. */
+/** Collects rows and saves them in few inserts, because each insert creates a part. */
 export function collectRows<T>(
   { filesPerInsert, saveEveryMs }: QueueLimits,
   save: (rows: readonly T[]) => Promise<void>,
@@ -99,10 +99,10 @@ export function collectRows<T>(
 }
 
 const REPORT_EVERY_MS = 30_000;
-/** A queue that is done in a moment is no news. */
+/** A short queue is not worth a log line. */
 const REPORTED_FROM = 1_000;
 
-/** Says in the log, now and then, how far a queue is and when it will have caught up. */
+/** Periodically logs the progress of a queue and its ETA. */
 export function reportBacklog(
   what: string,
   log: Log,
@@ -112,7 +112,7 @@ export function reportBacklog(
   let done = 0;
   let reportedMs = 0;
   return {
-    /** After each batch: how many were due when it began, and how many of them are done. */
+    /** Called after each batch with the number of files due at its start, and how many of them are done. */
     report(due, more) {
       const atMs = nowMs();
       if (began === null) {
@@ -142,9 +142,9 @@ export function reportBacklog(
   };
 }
 
-/** Which documents to fetch next: cards of agents and files of feedback are chosen by the same rules. */
+/** Selects the documents to fetch next; agent cards and feedback files follow the same rules. */
 
-/** What is looked for: up to `filesMax` documents that are due at `now` (Unix seconds), in rows of a version above `since`. */
+/** Selects up to `filesMax` documents that are due at `now` (Unix seconds), from rows with a version above `since`. */
 export interface DueQuery {
   readonly filesMax: number;
   readonly now: number;
@@ -154,34 +154,34 @@ export interface DueQuery {
 
 export interface DueDocuments<Document> {
   readonly due: readonly Document[];
-  /** All that are due, these among them. */
+  /** The number of all due documents, including these. */
   readonly total: number;
 }
 
-/** Documents of one kind. */
+/** A kind of document. */
 export interface DueKind<Document> {
-  /** Of the statements. */
+  /** Name of the statements. */
   readonly name: string;
   readonly table: Sql;
-  /** Columns that name a row of it, and those that the random order is made of. */
+  /** The key columns, and those that seed the random order. */
   readonly key: Sql;
   readonly sampleBy: Sql;
   isDue(now: number): Sql;
   /** Columns, FROM and WHERE of the due rows whose keys are in `chosen`, a subquery. */
   select(chosen: Sql, now: number): Sql;
-  /** In the words of `select`: what the random order is made of, the URI, and what stands for the host where that has none. */
+  /** Expressions over `select`: the seed of the random order, the URI, and a substitute for the host of URIs without one. */
   readonly selected: { readonly sampleBy: Sql; readonly uri: Sql; readonly hostless: Sql };
   read(row: readonly unknown[]): Document[];
 }
 
 const MAX_SECONDS = 60;
 const SETTINGS = { max_threads: 1 } as const;
-/** Looked at for one batch: enough hosts to choose from. */
+/** Candidates per batch: enough hosts to choose from. */
 const LOOKED_AT_MAX = 2_000;
-/** Of one host in a batch: a host with a hundred thousand documents is asked together with the others, not before them. */
+/** Documents per host in a batch: a host with a hundred thousand documents must not delay the others. */
 const PER_HOST_MAX = 20;
 
-/** Documents that are due, in random order, so that every host gets on in proportion. */
+/** Due documents in random order, so that every host progresses in proportion. */
 export async function readDueDocuments<Document>(
   writer: Writer,
   kind: DueKind<Document>,
@@ -217,8 +217,8 @@ async function countDue<Document>(
 function dueSql<Document>(kind: DueKind<Document>, { filesMax, now, since }: DueQuery): Sql {
   const { table, key, selected } = kind;
   const randomOrder = (by: Sql): Sql => sql`cityHash64(${by}, ${uint32(now)})`;
-  // Keys first: the URIs of half a million documents are not read for a few hundred. Of what was written lately, rows that were
-  // replaced since may be among them; they are judged by their newest version in `select`, and no merge of the whole is waited for.
+  // Keys first, so that the URIs of half a million documents are not read for a few hundred. Recent rows are read unmerged and may
+  // have been replaced; `select` judges them by their newest version, which avoids merging the whole table.
   const rows = since === 0n ? sql`${table} FINAL WHERE` : sql`${table} WHERE ver > ${uint64(since)} AND`;
   const chosen = sql`(SELECT ${key} FROM ${rows} ${kind.isDue(now)} ORDER BY ${randomOrder(kind.sampleBy)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
   return sql`${kind.select(chosen, now)}

@@ -8,22 +8,22 @@ import {
 } from '../../core/domain/agent.ts';
 
 /**
- * Statements that derive table `agents`. State is a function of the registries' events, the fetched cards and the feedback that
- * stands: deriving it again from the same rows gives the same agent. Source: ERC-8004.
+ * Statements that derive table `agents`. An agent is a pure function of the registries' events, the fetched cards and the unrevoked
+ * feedback. Source: ERC-8004.
  */
 
-/** Due at no time: a registration without a URI has nothing to fetch. The last second that the engine's DateTime can hold. */
+/** Never due: a registration without a URI has nothing to fetch. The last second that the engine's DateTime can hold. */
 const NEVER_DUE = sql`toDateTime(4294967295, 'UTC')`;
 
-/** Which agents a statement looks for among those that have changed. */
+/** Which changed agents a statement selects. */
 export type Due = { readonly changedWithinSeconds: number } | 'all';
 
 /**
- * Notes the next agents to derive, with the changes that are known now. A statement of its own, before any other row is read:
- * what changes after it makes the agent due again.
+ * Records the next agents to derive with their current change counts. A separate statement, before any other row is read: later
+ * changes make the agent due again.
  */
 export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
-  // By the key of both tables: a look at the newest changes must not read half a million agents.
+  // By the key of both tables: finding the newest changes must not read half a million agents.
   const among =
     due === 'all'
       ? sql`1`
@@ -39,8 +39,8 @@ export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
 }
 
 /**
- * Makes every agent due whose feedback names a payment. A settlement that comes or goes after the file was read makes no agent due
- * by itself, because settlements do not know which feedback names them.
+ * Makes every agent due whose feedback names a payment. A settlement that is indexed or undone after the file was read does not make
+ * the agent due, because settlements do not refer to feedback.
  */
 export function recheckProofsSql(): Sql {
   return sql`INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, now('UTC') AS changed_at
@@ -51,7 +51,7 @@ export function countDueSql(batch: bigint): Sql {
   return sql`SELECT count() FROM agents_due WHERE batch = ${uint64(batch)}`;
 }
 
-/** Derives every agent of a batch. One whose registration was taken back, or was never seen, becomes a tombstone. */
+/** Derives every agent of a batch. An agent whose registration was undone or never seen becomes a tombstone. */
 export function deriveSql(batch: bigint, ver: bigint): Sql {
   const due = sql`(SELECT chain, agent_id FROM agents_due WHERE batch = ${uint64(batch)})`;
   return sql`INSERT INTO agents (chain, agent_id, owner, wallet, agent_uri, registered_at, registered_block, registered_tx, updated_at,
@@ -79,12 +79,12 @@ export function deriveSql(batch: bigint, ver: bigint): Sql {
 const CARD_STATUS = sql`'Enum8(\\'none\\' = 0, \\'good\\' = 1, \\'failed\\' = 2)'`;
 
 /**
- * What the identity registry would answer. A registration starts with its owner as wallet; the registry logs every later
- * change of it, the clearing at a transfer too.
+ * The state that the identity registry would report. A registration starts with its owner as wallet; the registry logs every later
+ * change of the wallet, including its clearing at a transfer.
  *
- * A contract may sell its agent from within the mint, and the registry logs `Registered` and the first wallet after that: they
- * say what held before. So a transfer counts over `Registered`, wherever it stands, and the wallet that is logged right after
- * `Registered` counts only where no other is.
+ * A contract may sell its agent during the mint, and the registry logs `Registered` and the first wallet after that sale, with the
+ * values from before it. So a transfer takes precedence over `Registered` at any position, and the wallet logged right after
+ * `Registered` counts only if there is no other.
  */
 function stateOf(due: Sql): Sql {
   const place = sql`(block_number, log_index)`;
@@ -105,8 +105,8 @@ function stateOf(due: Sql): Sql {
 }
 
 /**
- * What the feedback that stands makes of agents (core/domain/agent.ts). All means are exact: values are brought to 18 decimals as
- * 256-bit integers (an int128 with 18 more digits fits), and every quotient is cut toward zero there.
+ * Scores of agents from unrevoked feedback (core/domain/agent.ts). All means are exact: values are scaled to 18 decimals as 256-bit
+ * integers (an int128 with 18 more digits fits), and every quotient is truncated toward zero at that scale.
  */
 
 const DECIMALS = 18;
@@ -115,7 +115,7 @@ const scaledToE18 = (value: number): Sql =>
 const decimalOf = (scaled: Sql): Sql =>
   sql`toDecimal256(${scaled}, 18) / toDecimal256('1000000000000000000', 0)`;
 
-/** Feedback that was given and not revoked: chain, agent_id, client, tag1, scaled, given_at, where its log is, and whether it is a rating. */
+/** Unrevoked feedback: chain, agent_id, client, tag1, scaled, given_at, the position of its log, and whether it is a rating. */
 function standing(due: Sql): Sql {
   const logged = sql`SELECT chain, agent_id, client, feedback_index,
       anyIf(toInt256(value) * toInt256(intExp10(18 - value_decimals)), kind = 'feedback') AS scaled, anyIf(tag1, kind = 'feedback') AS tag,
@@ -153,8 +153,8 @@ export function scoresOf(due: Sql): Sql {
 }
 
 /**
- * The tags of each agent of `due` that most clients gave, as a list in JSON, each on its own scale: of a tag of ratings only what
- * lies on theirs.
+ * The tags of each agent of `due` that most clients used, as a JSON list, each on its own scale; for a rating tag only values on the
+ * scale of ratings count.
  */
 export function tagScoresOf(due: Sql): Sql {
   const byClient = sql`SELECT chain, agent_id, tag, client, count() AS given, intDiv(sum(scaled), toInt256(given)) AS mean,
@@ -169,16 +169,15 @@ export function tagScoresOf(due: Sql): Sql {
 }
 
 /**
- * Feedback whose file proves a payment: the file is the one that was logged and about this agent and client, and the payment that it
- * names is a settlement, from the client to an address that the agent is or was owned or paid at. Transactions are public, so a
- * payment between others proves nothing.
+ * Feedback whose file proves a payment: the file matches its logged hash, agent and client, and names a settlement from the client to
+ * a current or former owner or wallet of the agent. Transactions are public, so a payment between other parties proves nothing.
  */
 function provenFeedback(due: Sql): Sql {
   const files = sql`agent_feedback_files FINAL WHERE (chain, agent_id) IN ${due} AND del = 0 AND status = 'good' AND problem = ''
     AND hash_matches = 1 AND proof_chain != '' AND proof_from = client AND proof_from != proof_to`;
   const own = sql`SELECT chain, agent_id, account FROM agent_events FINAL
     WHERE (chain, agent_id) IN ${due} AND del = 0 AND kind IN ('registered', 'transferred', 'wallet_set')`;
-  // By the index of transactions among unmerged versions; then the versions of these rows alone are merged (as src/operations/attestations/proofs.ts).
+  // Finds candidates by the transaction index among unmerged versions, then merges only these rows (as src/operations/attestations/proofs.ts).
   const settled = sql`SELECT chain, tx_hash, payer, payee FROM (SELECT * FROM settlements FINAL WHERE (block_time, chain, block_number, log_index) IN (
       SELECT block_time, chain, block_number, log_index FROM settlements WHERE tx_hash IN (SELECT proof_tx FROM ${files})))
     WHERE del = 0`;

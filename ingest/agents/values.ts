@@ -2,7 +2,7 @@ import { displayText } from '../../core/domain/display-text.ts';
 import { fieldOf, isObject } from '../fetch/document.ts';
 import { isIpfsUri, readIpfsUri } from '../fetch/uri.ts';
 
-/** Why a file is not the JSON that was expected; codes that may be stored and shown. */
+/** Why a file is not the expected JSON; codes that may be stored and shown. */
 export const JSON_PROBLEMS = {
   not_utf8: 'The file is not UTF-8.',
   too_deep: 'The JSON is nested deeper than is read.',
@@ -21,9 +21,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Reads a JSON object from untrusted bytes. Depth and number of values are counted before anything is built, on the bytes
- * and without recursion. A byte order mark is passed over; of a repeated key the last counts, as everywhere in JavaScript;
- * `__proto__` is a key like others, so fields must be read with `fieldOf`.
+ * Reads a JSON object from untrusted bytes. Counts depth and number of values on the bytes, without recursion, before parsing. Skips
+ * a byte order mark; the last of repeated keys wins, as always in JavaScript; `__proto__` is an ordinary key, so read fields with
+ * `fieldOf`.
  */
 export function parseBounded(bytes: Uint8Array): Record<string, unknown> | JsonProblem {
   const problem = measure(bytes);
@@ -53,7 +53,7 @@ function measure(bytes: Uint8Array): 'too_deep' | 'too_many_values' | null {
   return null;
 }
 
-/** Where the text after a string goes on. */
+/** The offset after a string. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     if (bytes[at] === QUOTE) return at + 1;
@@ -63,25 +63,25 @@ function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 const COMMA = 0x2c;
-/** By byte: how much deeper the next one is. */
+/** Change of depth by byte. */
 const STEPS = Int8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   return '[{'.includes(char) ? 1 : -Number(']}'.includes(char));
 });
 
-/** How single values of untrusted files are read: what makes no sense becomes empty, nothing throws. */
+/** Readers for single values of untrusted files. An invalid value becomes empty; none throws. */
 
 const URL_MAX_CHARS = 500;
 const DATA_IMAGE_MAX_CHARS = 4_096;
-/** No SVG: it is a document with scripts wherever it is not inside an `img`. */
+/** No SVG: outside an `img` it is a document with scripts. */
 const DATA_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:']);
-/** Addresses that a page which makes links of endpoints would run or open inside itself. */
+/** Schemes that a page with links to endpoints would execute or open in its own context. */
 const ACTIVE_SCHEME = /^(?:javascript|vbscript|data|blob|file|filesystem|about|view-source)\s*:/i;
 const UINT256_MAX = 2n ** 256n - 1n;
 const DECIMAL = /^\d{1,78}$/;
 
-/** A name or a description; numbers are taken for their digits, everything else for nothing. */
+/** A name or a description; a number becomes its digits, anything else is empty. */
 export function readText(value: unknown, maxChars: number): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? displayText(value, maxChars) : '';
@@ -130,15 +130,15 @@ function itemsOf(value: unknown): readonly unknown[] {
 const SPLIT_MAX = 1_000;
 
 /**
- * Where a service is: a URL in its canonical ASCII spelling, or a name, an address, an e-mail as text. Too long a one is left
- * out instead of cut: half an address is another one.
+ * The location of a service: a URL in its canonical ASCII form, or a name, address or e-mail as text. If too long it is dropped
+ * instead of cut, because a truncated address is a different one.
  */
 export function readEndpoint(value: unknown): string {
   if (typeof value !== 'string' || value.length > URL_MAX_CHARS) return '';
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url !== null && WEB_SCHEMES.has(url.protocol)) return url.href.length > URL_MAX_CHARS ? '' : url.href;
   const text = displayText(value, URL_MAX_CHARS);
-  // As a browser reads it too, which drops line breaks and tabs from inside the scheme.
+  // Also as a browser reads it, which ignores line breaks and tabs within the scheme.
   return ACTIVE_SCHEME.test(url?.href ?? '') || ACTIVE_SCHEME.test(text) ? '' : text;
 }
 
@@ -167,7 +167,7 @@ export function readAgentId(value: unknown): bigint | null {
   return id <= UINT256_MAX ? id : null;
 }
 
-/** A registry, `eip155:8453:0x8004…`, lower case; '' when it is no such text. */
+/** A registry, `eip155:8453:0x8004…`, lower case; '' if it has another form. */
 export function readRegistry(value: unknown): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   return REGISTRY.test(text) ? text : '';

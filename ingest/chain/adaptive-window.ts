@@ -1,6 +1,6 @@
 /**
- * How many blocks to ask for at once. Chains differ by a factor of a thousand in logs per block, and the same chain by a
- * factor of ten over its life, so the size follows what came back.
+ * How many blocks to request at once. Chains differ by a factor of a thousand in logs per block, and one chain by a factor of ten
+ * over its life, so the size adapts to the answers.
  */
 
 export interface WindowOutcome {
@@ -10,20 +10,20 @@ export interface WindowOutcome {
 }
 
 export interface AdaptiveWindow {
-  /** Blocks to ask for next, from 1 to `maxBlocks`. */
+  /** Blocks to request next, from 1 to `maxBlocks`. */
   size(): number;
-  /** What a window of this many blocks brought: the next size aims at the targets, at most doubling or quartering. */
+  /** Records the result of a window: the next size aims at the targets, at most doubling or quartering. */
   observe(outcome: WindowOutcome): void;
-  /** The node refused or timed out: half of what was asked, and for a good while nothing as large again. */
+  /** The node refused or timed out: halves the size, and does not grow back to it for a good while. */
   shrink(refusedBlocks: number): void;
 }
 
-/** Long enough to make one call's overhead small, short enough that progress is seen and a repeat is cheap. */
+/** Long enough to make the overhead of a call small, short enough for visible progress and cheap retries. */
 const DEFAULT_TARGET_MS = 4_000;
 const DEFAULT_FIRST_BLOCKS = 64;
 const MAX_GROWTH = 2;
 const MAX_SHRINKAGE = 4;
-/** Windows after which a size that was refused may be tried again: limits change, but each refusal costs a call. */
+/** Windows after which a refused size may be tried again: limits change, but each refusal costs a call. */
 const REFUSAL_REMEMBERED_WINDOWS = 200;
 
 export function createAdaptiveWindow(options: {
@@ -44,7 +44,7 @@ export function createAdaptiveWindow(options: {
       if (blocks < 1) return;
       windowsSinceRefusal++;
       if (windowsSinceRefusal > REFUSAL_REMEMBERED_WINDOWS) ceiling = options.maxBlocks;
-      // A window cut short by the end of the range says what a block costs, but no reason to stay that small.
+      // A window cut short by the end of its range shows the cost of a block, but is no reason to stay that small.
       const basis = Math.min(size, blocks);
       const byLogs = logs === 0 ? Number.POSITIVE_INFINITY : (options.targetLogs / logs) * blocks;
       const byTime = elapsedMs <= 0 ? Number.POSITIVE_INFINITY : (targetMs / elapsedMs) * blocks;

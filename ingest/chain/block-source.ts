@@ -2,8 +2,8 @@ import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 
 /**
- * The port to one EVM chain. A node's answer is data, not truth: whatever an implementation returns has passed the checks
- * named here. The contract suite is test/ingest/chain/block-source.ts.
+ * The port to one EVM chain. Node answers are not trusted: everything that an implementation returns has passed the checks named
+ * here. The contract suite is test/ingest/chain/block-source.ts.
  */
 
 export interface BlockRef {
@@ -43,8 +43,8 @@ export interface BlockBatch {
    */
   readonly blocks: readonly BlockRef[];
   /**
-   * Ascending by (blockNumber, logIndex), each once. Where not every block is read, without those of blocks that hold no
-   * candidate: they could not be checked.
+   * Ascending by (blockNumber, logIndex), without duplicates. If not every block is read, logs of blocks without a candidate are left
+   * out, because they could not be checked.
    */
   readonly logs: readonly RawLog[];
   /** By transaction hash, for every transaction whose logs the filter calls candidates. */
@@ -57,11 +57,11 @@ export interface EventsOf {
   readonly topics: readonly Hash[];
 }
 
-/** What to fetch, fixed per chain. */
+/** The logs to fetch, fixed per chain. */
 export interface LogFilter extends EventsOf {
   /**
-   * Which of the events matter from which of the contracts; without it, each from each. All are asked for in one call, but
-   * where only events may be missing that do not matter from these contracts, no proof is needed that they are not.
+   * Which events matter from which contracts; by default all from all. One call requests them all, but no proof of completeness is
+   * needed for combinations that do not matter.
    */
   readonly matters?: readonly EventsOf[];
   /** True when the log can become (part of) a settlement, so that its block is read with transactions. */
@@ -78,13 +78,13 @@ export interface SourceCounters {
 export interface ReadOptions {
   readonly freshStartsMax?: number;
   /**
-   * Reads, links and proves every block whatever the configured completeness. Near the tip, where blocks between two sparse
-   * ones may be replaced during the read and nothing else would notice that the batch mixes two forks.
+   * Reads, links and proves every block regardless of the configured completeness. Needed near the tip: blocks between two sparse
+   * ones may be replaced during the read, and nothing else would notice that the batch mixes two forks.
    */
   readonly everyHeader?: boolean;
 }
 
-/** The range could not be read in the permitted number of attempts; look at the tip again before asking anew. */
+/** The range could not be read in the permitted number of attempts; check the tip before trying again. */
 export class ReadAbandoned extends Error {
   constructor(from: number, to: number) {
     super(`blocks ${from}–${to} could not be read whole`);
@@ -101,7 +101,7 @@ export interface AccountFacts {
   readonly balance: bigint;
 }
 
-/** The accounts could not be read now. `cause` is why; its text holds no URL. */
+/** The accounts could not be read now. The message of `cause` contains no URL. */
 export class AccountsUnread extends Error {
   constructor(cause: unknown) {
     super('accounts could not be read', { cause });
@@ -120,11 +120,11 @@ export interface BlockSource {
    */
   read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
   /**
-   * Nonce and balance of accounts at the newest block, in the order given. Throws `AccountsUnread` after few attempts instead
-   * of repeating: no settlement depends on it. The answers are the node's word; they may be of neighbouring blocks.
+   * Nonce and balance of accounts at the newest block, in the given order. Throws `AccountsUnread` after few attempts, because no
+   * settlement depends on it. The answers are unverified and may be from neighbouring blocks.
    */
   accounts(addresses: readonly Address[]): Promise<readonly AccountFacts[]>;
-  /** Calls back when the node announces a block (websocket URLs; others never do). Returns how to stop. */
+  /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
   onNewHead(listener: () => void): () => void;
   counters(): SourceCounters;
 }

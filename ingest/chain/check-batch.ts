@@ -3,9 +3,9 @@ import type { LogFilter, RawLog } from './block-source.ts';
 import type { BlockAnswer } from './read-answers.ts';
 import { ProviderContradiction } from './rpc/failure.ts';
 
-/** What a node's answers must satisfy by themselves and among each other. Pure. */
+/** Consistency checks of a node's answers. Pure. */
 
-/** Refuses logs that were not asked for: outside the range, of another contract, of another event. */
+/** Rejects unrequested logs: outside the range, or of another contract or event. */
 export function checkAsked(logs: readonly RawLog[], from: number, to: number, filter: LogFilter): void {
   const addresses = new Set<string>(filter.addresses);
   const topics = new Set<string | undefined>(filter.topics);
@@ -24,8 +24,8 @@ export function checkAsked(logs: readonly RawLog[], from: number, to: number, fi
 }
 
 /**
- * Sorts by (block, index) and keeps each log once. Two different logs in one place contradict each other; the same log twice
- * is only sloppy: `duplicates` says how often.
+ * Sorts by (block, index) and removes duplicates. Two different logs at one position are a contradiction; a repeated log is harmless
+ * and counted in `duplicates`.
  */
 export function orderLogs(logs: readonly RawLog[]): { readonly logs: RawLog[]; readonly duplicates: number } {
   const sorted = isAscending(logs) ? [...logs] : [...logs].sort(byPlace);
@@ -72,7 +72,7 @@ export function checkLinks(blocks: readonly BlockAnswer[]): void {
   }
 }
 
-/** Every log must be of the very block that the chain has at its height. */
+/** Every log must belong to the block that the chain has at its height. */
 export function checkForks(logs: readonly RawLog[], blocks: ReadonlyMap<number, BlockAnswer>): void {
   for (const { blockNumber, blockHash } of logs) {
     if (blocks.get(blockNumber)?.hash !== blockHash)
@@ -80,7 +80,7 @@ export function checkForks(logs: readonly RawLog[], blocks: ReadonlyMap<number, 
   }
 }
 
-/** What must be true of the logs of one block, asked for again by its hash. */
+/** Checks the logs of one block, requested again by its hash. */
 export function checkOfBlock(logs: readonly RawLog[], blockHash: Hash): void {
   if (logs.some((log) => log.blockHash !== blockHash))
     throw new ProviderContradiction('wrong-fork', 'logs of another block than the one named by hash');

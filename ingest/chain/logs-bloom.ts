@@ -18,11 +18,11 @@ type Bits = readonly [number, number, number, number, number, number];
 
 /** Contracts, event signatures and accounts repeat endlessly. */
 const CACHE_MAX = 20_000;
-/** An account as a topic. Topics that are neither an account nor an event are mostly nonces, and never come again. */
+/** An account as a topic. Other topics that are no event are mostly nonces, which never repeat. */
 const PADDED_ADDRESS = `0x${'00'.repeat(12)}`;
 
 export interface Blooms {
-  /** Whether the block may have a log of one of the addresses with one of the topics. False is certain. */
+  /** Whether the block may have a log of one of the addresses with one of the topics. Only false is certain. */
   mayContain(bloom: string, addresses: readonly string[], topics: readonly string[]): boolean;
   /** The filter that exactly these logs make, as 0x and 512 lower-case hex digits. */
   of(logs: readonly BloomLog[]): string;
@@ -49,7 +49,7 @@ export function createBlooms(): Blooms {
       let lastAddress = '';
       let lastEvent = '';
       for (const { address, topics } of logs) {
-        // Neighbours are mostly logs of one contract: what was added is not looked up again.
+        // Neighbouring logs are mostly of one contract: skip what was just added.
         if (address !== lastAddress) add(bytes, bitsOf(address));
         lastAddress = address;
         const event = topics[0] ?? lastEvent;
@@ -65,7 +65,7 @@ export function createBlooms(): Blooms {
   };
 }
 
-/** Chains that do not fill the field answer zeros, or leave it out. */
+/** Chains that do not fill the field return zeros or omit it. */
 export function isEmptyBloom(bloom: string): boolean {
   return bloom === EMPTY;
 }
@@ -76,7 +76,7 @@ export function isCoveredBy(part: string, whole: string): boolean {
   return Buffer.from(part.slice(2), 'hex').every((byte, at) => (byte & ~(outer[at] ?? 0)) === 0);
 }
 
-/** No closures in here: under tsx every one is given its name anew at each call, a thirtieth of the worker's time. */
+/** No closures in here: tsx sets the name of each at every call, which took a thirtieth of the worker's time. */
 function computeBits(item: string): Bits {
   const hash = keccak256(Buffer.from(item.slice(2), 'hex'));
   const a = bitAt(hash, 0);

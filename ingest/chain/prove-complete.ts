@@ -10,33 +10,31 @@ import type { RpcLimits } from './rpc/limits.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
 
 /**
- * Proves that no log is missing, from the 2048-bit filter that every header carries (see logs-bloom.ts).
+ * Proves that no log is missing, from the 2048-bit bloom filter in every header (see logs-bloom.ts).
  *
- * A block without logs of ours is proved by its header when the filter excludes our contracts, or their events. When it does not
- * (on a busy chain filters are nearly full), all logs of that block are asked for by its hash. Together they must set every
- * bit of the header's filter, and ours among them no other bit: then ours are the ones in the list, or the range answer was
- * wrong. The list's filter need not be equal: some chains answer logs that their headers leave out (Polygon's older
- * state-sync logs).
- * A block with logs of ours is proved when their filter is already the whole header's and their indexes have no gap. Else
- * others' logs are in it, and up to `maxSampledProofs` such blocks per read are asked for by hash and compared: first the last
- * one, then evenly spread ones. An answer that lost logs in many blocks does not pass; a single log lost in one busy block may.
- * The last block with logs is always asked for: an answer that is cut off ends in it, and what it lost there may be a transfer
- * between accounts that other logs of the block name too, which sets no bit of its own.
- * Not proved: a lost log passes where other logs of its block set all of its bits. Account and nonce of a payment set six:
- * one lost log in 64 where the filter is half full, more in fuller ones. Nor is this a defence against a node that invents
- * logs of others to explain the bits of those it withholds: it is against nodes that lose logs, not against forgers.
+ * A block without our logs is proved by its header if the filter excludes our contracts or their events. If it does not (on a busy
+ * chain filters are nearly full), all logs of the block are requested by its hash. Together they must set every bit of the header's
+ * filter, and ours among them must set no other bit; then the list shows our logs, or that the range answer was wrong. The list's
+ * filter need not be equal: some chains return logs that their headers leave out (Polygon's older state-sync logs).
+ * A block with our logs is proved if their filter already equals the header's. Otherwise it has other logs too, and up to
+ * `maxSampledProofs` such blocks per read are requested by hash and compared: first the last one, where a truncated answer ends, then
+ * evenly spread ones. An answer that lost logs in many blocks is rejected; a single log lost in one busy block may pass. The last
+ * block with logs is always proved by hash, also if the filters are equal: a truncated answer ends there, and a lost transfer between
+ * accounts that other logs of the block name sets no bit of its own.
+ * Not proved: a lost log goes unnoticed if other logs of its block set all of its bits. Account and nonce of a payment set six bits:
+ * one lost log in 64 passes if the filter is half full, more in fuller ones. Nor does this detect a node that invents other logs to
+ * explain the bits of withheld ones: it protects against nodes that lose logs, not against forgery.
  *
- * Cost: a call for every read that found logs, three to four hashes per log with new topics (about 20 µs), and one call per block to prove by hash. Where every
- * block has logs of ours (USDC on Base) that is at most 16 calls per read; on a busy chain where our tokens are rare it is
- * one call, with all logs of the block, for nearly every block: `completeness: settlement-blocks` saves it by trusting
- * the node.
+ * Cost: one call for every read that found logs, three to four hashes per log with new topics (about 20 µs), and one call per further block that is proved by hash. If every block has
+ * our logs (USDC on Base) that is at most 16 calls per read; on a busy chain with few of our logs it is one call, with all logs of the
+ * block, for nearly every block: `completeness: settlement-blocks` avoids it by trusting the node.
  */
 export interface Prover {
   /** Throws `ProviderContradiction` ('missing-logs', 'bloom-mismatch') when the logs are not all there. */
   prove(blocks: readonly BlockAnswer[], logs: readonly RawLog[], filter: LogFilter): Promise<void>;
 }
 
-/** Blocks proved by hash lately, so that a repeated read does not prove them again. */
+/** Blocks recently proved by hash, so that a repeated read does not prove them again. */
 const PROVED_MAX = 20_000;
 
 export function createProver(deps: {
@@ -46,7 +44,7 @@ export function createProver(deps: {
 }): Prover {
   const { pool, limits } = deps;
   const blooms = createBlooms();
-  /** Digest of the logs of ours that a block was proved to have. */
+  /** Digest of our logs in a proved block. */
   const proved = new Map<Hash, string>();
   let warned = false;
 
@@ -56,7 +54,7 @@ export function createProver(deps: {
     warned = true;
     return false;
   };
-  /** Most headers exclude all contracts or all events at once; few are looked at group by group. */
+  /** Most headers exclude all contracts or all events at once; only few are checked group by group. */
   const mayHold = (bloom: string, filter: LogFilter): boolean => {
     const isIn = ({ addresses, topics }: EventsOf): boolean => blooms.mayContain(bloom, addresses, topics);
     return isIn(filter) && (filter.matters?.some(isIn) ?? true);
@@ -90,7 +88,7 @@ export function createProver(deps: {
           `block ${block.number} has other logs than the range answer`,
         );
     },
-    // Another try reads the same block; only reading the range again can help.
+    // Retrying would read the same block; only reading the range again can help.
     givesUp: (trouble) => trouble instanceof ProviderContradiction && trouble.kind === 'missing-logs',
   });
 
@@ -117,7 +115,7 @@ export function createProver(deps: {
 
 interface Suspect {
   readonly block: BlockAnswer;
-  /** What the range answer says of the block. */
+  /** The logs of the block in the range answer. */
   readonly logs: readonly RawLog[];
 }
 

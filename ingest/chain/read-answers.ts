@@ -5,17 +5,17 @@ import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question } from './rpc/pool.ts';
 
 /**
- * From a node's JSON to our types. Hex stays hex; only what is compared or counted becomes a number. Anything that does not
+ * Converts a node's JSON to our types. Hex stays hex; only values that are compared or counted become numbers. A value that does not
  * have the documented shape is a contradiction, never a default.
  */
 
-/** A block as answered: its header and, where asked for, those of its transactions that were wanted. */
+/** A block as answered: its header and, if requested, the wanted transactions. */
 export interface BlockAnswer extends BlockRef {
-  /** 512 hex digits behind 0x, or null where the chain leaves the field out. */
+  /** 0x and 512 hex digits, or null if the chain omits the field. */
   readonly bloom: string | null;
-  /** How many the block has, wanted or not. */
+  /** The number of all transactions in the block. */
   readonly transactionCount: number;
-  /** The others are let go with the answer: kept until the window is whole, they were half of what the collector had to move. */
+  /** Only the wanted ones: keeping all until the window was complete doubled the work of the garbage collector. */
   readonly transactions: readonly TransactionFacts[];
 }
 
@@ -32,7 +32,7 @@ const ANY_HEX = /^0x[0-9a-f]*$/i;
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
 const BLOOM = /^0x[0-9a-f]{512}$/i;
 const MAX_TOPICS = 4;
-/** Log indexes and times are stored in 32 bits; the encoder would stop the worker at more. */
+/** Log indexes and times are stored in 32 bits; a larger value would make the encoder stop the worker. */
 const MAX_U32 = 2 ** 32 - 1;
 
 /** Reads a block that must exist at `number` (a tag leaves the height open). */
@@ -55,7 +55,7 @@ export function readBlock(result: unknown, number: number | null, isWanted: IsWa
   };
 }
 
-/** Asks for a block by height or tag; for its transactions only where `isWanted` says which. */
+/** Requests a block by height or tag, with its transactions only if `isWanted` selects some. */
 export function blockQuestion(
   at: number | 'latest' | 'finalized',
   isWanted: IsWanted = NONE,
@@ -68,7 +68,7 @@ export function blockQuestion(
   };
 }
 
-/** The reference alone: what leaves this folder. */
+/** The part of a block that leaves this folder. */
 export function refOf({ number, hash, parentHash, time }: BlockAnswer): BlockRef {
   return { number, hash, parentHash, time };
 }
@@ -83,8 +83,8 @@ export function readLogs(result: unknown): RawLog[] {
 }
 
 /**
- * Neighbouring logs share contract, event, block and transaction: a text equal to the previous log's is neither checked again
- * nor kept twice, which spares a third of the reading.
+ * Neighbouring logs share contract, event, block and transaction: a text equal to the previous log's is neither checked again nor
+ * kept twice, which saves a third of the reading time.
  */
 function readLog(entry: unknown, previous: RawLog | undefined): RawLog {
   const log = record(entry, 'log');
@@ -112,8 +112,8 @@ function readWanted(transactions: readonly unknown[], isWanted: IsWanted): Trans
 }
 
 /**
- * The hash of a raw transaction, to find the wanted ones without reading the others. Its digits are not checked: it serves only
- * to be compared with hashes that were, and a busy block has hundreds.
+ * The hash of a raw transaction, to find the wanted ones without reading the others. Its digits are not checked: it is only compared
+ * with checked hashes, and a busy block has hundreds.
  */
 function transactionHashOf(entry: unknown): Hash {
   const text = record(entry, 'transaction')['hash'];
@@ -148,8 +148,8 @@ function list(value: unknown, what: string): readonly unknown[] {
 }
 
 /**
- * Hex digits behind 0x, lower case. Nodes answer lower case but for checksummed addresses, so the first test nearly always
- * decides; a million of these are read for every ten thousand settlements.
+ * 0x and hex digits, lower case. Nodes send lower case except for checksummed addresses, so the first test nearly always decides; ten
+ * thousand settlements take a million of these reads.
  */
 function hexText(value: unknown, digits: number | 'whole bytes', what: string): string {
   if (typeof value !== 'string' || !hasDigits(value, digits)) throw malformed(what);
@@ -170,8 +170,8 @@ function longHexText(value: string, what: string): string {
 }
 
 /**
- * Calldata: even length behind 0x, lower case. Its digits are not checked one by one, because it is most of what is read and
- * nothing rests on it: the decoder compares pieces of it with logs that were checked, and what is no hex equals none of them.
+ * Calldata: 0x and an even number of digits, lower case. The digits are not checked, because calldata is most of the input and nothing
+ * depends on it: the decoder only compares pieces of it with checked logs, which a non-hex text never equals.
  */
 function calldata(value: unknown): string {
   if (typeof value !== 'string' || !value.startsWith('0x') || value.length % 2 !== 0)

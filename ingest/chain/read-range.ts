@@ -10,8 +10,8 @@ import type { RpcLimits } from './rpc/limits.ts';
 import type { RpcPool, Trouble } from './rpc/pool.ts';
 
 /**
- * Reads a range in segments. A segment is checked as a whole and kept: trouble repeats, or halves, only the segment it is
- * in. At the end the segments must link, so that a reorg between two of them is seen.
+ * Reads a range in segments. A segment is checked as a whole and kept: a failure repeats or halves only its own segment. At the end
+ * the segments must link, which reveals a reorg between two of them.
  */
 export interface RangeReader {
   /** Throws `RpcFailure` or `ProviderContradiction` when the range must be started afresh. */
@@ -23,16 +23,16 @@ export interface RangeReaderDeps {
   readonly prover: Prover;
   readonly limits: RpcLimits;
   readonly completeness: 'every-block' | 'settlement-blocks';
-  /** How many blocks this chain's nodes take in one eth_getLogs, learned from refusals. */
+  /** How many blocks this chain's nodes accept in one eth_getLogs, learned from refusals. */
   readonly span: AdaptiveWindow;
 }
 
 interface Parts extends RangeReaderDeps {
-  /** Transactions per full block lately, for the size of batches. */
+  /** Recent transactions per full block, for the size of batches. */
   density: number;
 }
 
-/** What one read is for. */
+/** The request of one read. */
 interface Task {
   readonly filter: LogFilter;
   /** Every block is read, linked and proved; else only the first, the last and those with candidates. */
@@ -51,8 +51,8 @@ interface Segment {
 }
 
 /**
- * An eth_getLogs over several blocks, refused in words that no pattern knows: perhaps for its size. A refused header or a
- * refused block hash is not this; those blocks are gone, and halving would only ask for them more often.
+ * An eth_getLogs over several blocks that was refused with an unknown message, perhaps for its size. Does not apply to a refused
+ * header or block hash: those blocks are gone, and halving would only request them more often.
  */
 class RangeRefused extends RpcFailure {
   constructor(detail: string) {
@@ -61,7 +61,7 @@ class RangeRefused extends RpcFailure {
   }
 }
 
-/** Contradictions in a row after which a segment is halved: the smaller, the likelier to come through whole. */
+/** Consecutive contradictions after which a segment is halved: smaller segments are more likely to be answered consistently. */
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
 
 export function createRangeReader(deps: RangeReaderDeps): RangeReader {
@@ -86,7 +86,7 @@ export function createRangeReader(deps: RangeReaderDeps): RangeReader {
   };
 }
 
-/** One map of all. No pairs are made on the way: a hundred thousand of them are work for the garbage collector. */
+/** Merges the maps without intermediate pairs: a hundred thousand of them burden the garbage collector. */
 function allOf(maps: readonly ReadonlyMap<Hash, TransactionFacts>[]): ReadonlyMap<Hash, TransactionFacts> {
   const [first, ...others] = maps;
   if (first !== undefined && others.length === 0) return first;
@@ -115,7 +115,7 @@ async function inParallel<T, R>(
   return results;
 }
 
-/** One range as checked segments: one, unless a node wants less at once or keeps contradicting itself. */
+/** A range as checked segments: one, unless the node accepts only smaller ranges or keeps contradicting itself. */
 async function readSegments(parts: Parts, range: Range, task: Task): Promise<Segment[]> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -139,7 +139,7 @@ async function readHalves(
   const middle = from + Math.floor((to - from) / 2);
   const lower = await readSegments(parts, { from, to: middle }, task);
   const upper = await readSegments(parts, { from: middle + 1, to }, task);
-  // Both halves came: it was the size after all.
+  // Both halves succeeded, so the size was the cause.
   if (trouble instanceof RangeRefused) parts.span.shrink(to - from + 1);
   return [...lower, ...upper];
 }
@@ -157,7 +157,7 @@ async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segm
   const wanted = blockOfTransactions(logs.filter((log) => filter.isCandidate(log)));
   const blocks = await readBlocks(parts, range, wanted, everyHeader);
   const byNumber = new Map(blocks.map((block) => [block.number, block]));
-  // The logs of blocks that were not read cannot be checked, and are of no use.
+  // Logs of unread blocks cannot be checked, and are not needed.
   const checkable = everyHeader ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
   const transactions = consistent(parts, [logsAnswer, ...blocks], () => {
     checkLinks(blocks);
@@ -168,7 +168,7 @@ async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segm
   return { blocks, logs: checkable, transactions };
 }
 
-/** Runs checks of answers against each other; what fails them is counted here, because no single call was at fault. */
+/** Runs checks between answers. Counts their failures here, because no single call is at fault. */
 function consistent<T>({ pool }: Parts, answers: readonly object[], check: () => T): T {
   try {
     return check();
@@ -228,7 +228,7 @@ function blockOfTransactions(candidates: readonly RawLog[]): WantedTransactions 
   return wanted;
 }
 
-/** Headers, with the wanted transactions where there are some. Ascending. */
+/** Headers with the wanted transactions, if any. Ascending. */
 async function readBlocks(
   parts: Parts,
   { from, to }: Range,

@@ -23,7 +23,7 @@ import { openWebSocketClient } from './web-socket-client.ts';
 export interface RpcSourceDeps {
   readonly log: Log;
   readonly signal?: AbortSignal;
-  /** Hears of every failed call and every contradiction; `provider` is a host, never a URL. */
+  /** Called for every failed call and contradiction; `provider` is a host, never a URL. */
   readonly onRetry?: (trouble: Trouble, provider: string) => void;
   readonly onExchange?: OnExchange;
   readonly limits?: Partial<RpcLimits>;
@@ -31,12 +31,12 @@ export interface RpcSourceDeps {
   readonly rateLimitOf?: RateLimitOf | undefined;
 }
 
-/** Logs that one eth_getLogs should bring: many providers stop at 10,000. */
+/** Target number of logs per eth_getLogs: many providers stop at 10,000. */
 const TARGET_LOGS_PER_CALL = 5_000;
 
 /**
- * A chain over JSON-RPC URLs, tried in turn. Every method repeats until its answer passes all checks or the signal aborts;
- * the only other error is `WrongChain`. `accounts` alone gives up early.
+ * A chain over JSON-RPC URLs, tried in turn. Every method retries until its answer passes all checks or the signal aborts; the only
+ * other error is `WrongChain`. Only `accounts` gives up early.
  *
  * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
  * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks', unless asked for
@@ -94,7 +94,7 @@ interface Repeating {
   readonly limits: RpcLimits;
 }
 
-/** Starts afresh after trouble that a single call could not get over: a node that lags, a reorg meanwhile, a contradiction. */
+/** Restarts the read after failures that retrying one call cannot fix: a lagging node, a reorg meanwhile, a contradiction. */
 function untilConsistent<T>(
   { log, signal, limits }: Repeating,
   work: () => Promise<T>,
@@ -104,7 +104,7 @@ function untilConsistent<T>(
     if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) return null;
     log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
     if (patience && failures >= patience.attemptsMax) throw patience.abandoned();
-    // After any other trouble the URL rests by itself. Here nothing smaller is left to ask, and without a pause this would spin.
+    // Other failures already pause the URL. Here no smaller request is possible, and without a pause this would spin.
     return error.kind === 'too-large' ? restAfter(failures, limits) : 0;
   };
   return retry(work, { signal, pauseMs });
@@ -117,7 +117,7 @@ async function readTip(
   const [latest, tagged] = await Promise.all([pool.ask(blockQuestion('latest')), finalizedByTag(pool)]);
   const head = refOf(latest);
   const finalized = tagged ?? refOf(await pool.ask(blockQuestion(Math.max(0, head.number - finalityDepth))));
-  // Two nodes behind one URL may disagree on the head; what is below a final block is final.
+  // Two nodes behind one URL may disagree on the head; every block below a final one is final.
   return { head, finalized: finalized.number > head.number ? head : finalized };
 }
 
@@ -144,7 +144,7 @@ async function blockAt(pool: RpcPool, number: number): Promise<BlockRef | null> 
   });
 }
 
-/** Nothing waits for these answers, so a node that refuses them is not asked for long. */
+/** Nothing waits for these answers, so a node that refuses them is soon given up. */
 const ACCOUNT_ATTEMPTS_MAX = 2;
 /** A quantity of JSON-RPC that fits 256 bits. */
 const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
@@ -187,14 +187,14 @@ function accountQuestion(
   };
 }
 
-/** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */
+/** Pause before a lost subscription is renewed; polling continues meanwhile. */
 const RESUBSCRIBE_AFTER_MS = 5_000;
 /** A header has less than 2 kB. */
 const ANNOUNCEMENT_MAX_BYTES = 1024 * 1024;
 
 /**
- * Calls `listener` on every new block that the node announces over a websocket, until the signal aborts. Only a hint that
- * asking for the tip pays now: what is in the announcement is not used, and polling covers whatever is not announced.
+ * Calls `listener` for every block that the node announces over a websocket, until the signal aborts. Only a hint to ask for the tip:
+ * the content of the announcement is not used, and polling covers unannounced blocks.
  */
 export async function announceHeads(
   url: string,

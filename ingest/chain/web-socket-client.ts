@@ -1,20 +1,20 @@
 import { Agent, WebSocket } from 'undici';
 
-/** One answer or announcement of a node, of any form: the caller that sent the request reads it. */
+/** An unparsed answer or announcement; the caller that sent the request reads it. */
 export type RpcMessage = Readonly<Record<string, unknown>>;
 
-/** JSON-RPC over one websocket. Answers are paired with calls by their id. */
+/** JSON-RPC over one websocket. Matches answers to calls by id. */
 export interface WebSocketClient {
   /** The answer as the node sent it. Rejects when the connection ends first. */
   call(method: string, params: readonly unknown[]): Promise<RpcMessage>;
-  /** Resolves when the node announces new heads; `listener` then hears of each, until the connection ends. Rejects when it refuses. */
+  /** Resolves once the node has accepted the subscription to new heads; then calls `listener` for each. Rejects if it refuses. */
   subscribeToHeads(listener: () => void): Promise<void>;
-  /** Resolves when the connection has ended, by whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Resolves when the connection is open. An error names neither the URL nor what the node said: both may hold a key. */
+/** Resolves when the connection is open. Errors quote neither the URL nor the node: both may contain a key. */
 export async function openWebSocketClient(
   url: string,
   options: { readonly maxMessageBytes: number; readonly signal?: AbortSignal | undefined },
@@ -24,7 +24,7 @@ export async function openWebSocketClient(
   const socket = new WebSocket(url, { dispatcher });
   const close = (): void => {
     socket.close();
-    void dispatcher.destroy(); // a connection that is still being made does not hear of close()
+    void dispatcher.destroy(); // close() has no effect while connecting
   };
   const ended = new Promise<void>((resolve) => {
     socket.addEventListener('close', () => resolve(), { once: true });
@@ -83,7 +83,7 @@ function clientOver(socket: WebSocket, ended: Promise<void>, close: () => void):
       new Promise((answered, failed) => void send(method, params, { answered, failed })),
     subscribeToHeads: (listener) =>
       new Promise((resolve, failed) => {
-        // Not after an await: the first announcement may be in the same packet as the answer.
+        // Synchronously: the first announcement may be in the same packet as the answer.
         const answered = ({ result }: RpcMessage): void => {
           if (typeof result !== 'string') failed(new Error('the node does not announce new heads'));
           else {
@@ -98,7 +98,7 @@ function clientOver(socket: WebSocket, ended: Promise<void>, close: () => void):
   };
 }
 
-/** Null for what is no JSON object: a node that answers so leaves the call unanswered. */
+/** Null for anything but a JSON object; the call then stays unanswered. */
 function parseMessage(data: unknown): RpcMessage | null {
   if (typeof data !== 'string') return null;
   try {

@@ -6,15 +6,15 @@ import type { JobQueue } from './job-queue.ts';
 import type { Lead, LeadDeps } from './lead.ts';
 
 /**
- * How the ingest processes over one database divide the work. Two adapters: `engine.ts` for a single process, `redis/` for any
- * number of them. Which one is used changes who does a piece of work, never how it is done (ingest/worker.ts).
+ * How ingest processes over one database divide the work. Two adapters: `engine.ts` for a single process, `redis/` for any number. The
+ * adapter decides which process does the work, never how it is done (ingest/worker.ts).
  *
  *   await coordination.lead('eip155:8453', deps, ({ writer, versions, signal }) => followChain(writer, versions, signal));
  */
 export interface Coordination {
   /**
-   * Whether other processes index at the same time. Then each grades by the catalogue that one of them publishes; a process that
-   * indexes alone grades by its own.
+   * Whether other processes index at the same time. Each then grades by the catalogue that one of them publishes; a single process
+   * grades by its own.
    */
   readonly isShared: boolean;
   /**
@@ -31,12 +31,12 @@ export interface Coordination {
 
 export type LeadContext = Pick<LeadDeps, 'writer' | 'log' | 'signal'>;
 
-/** What the leader of a scope works with. `guard` is null over an engine that no other process can reach: nothing needs fencing there. */
+/** What the leader of a scope gets. `guard` is null over an engine that no other process can reach, which needs no fencing. */
 export type Held = Omit<Lead, 'guard'> & { readonly guard: Guard | null };
 
 const RANDOM_CHARS = 8;
 
-/** A name for this process and this start of it, by which an operator can find it too. */
+/** A name for this start of this process, which also helps operators to find it. */
 export function ownerName(): string {
   return `${hostname()}:${process.pid}:${randomUUID().slice(0, RANDOM_CHARS)}`;
 }

@@ -18,9 +18,9 @@ import {
 import { type Lease, type Leases, lead } from './lead.ts';
 
 /**
- * Coordination without Redis: one process does everything, with its jobs in memory. Over an engine that other processes could
- * reach it leads each scope by the table `fences`, and a second process stands by. An engine of this process's own needs neither
- * leases nor fences, and its inserts are spared the guards.
+ * Coordination without Redis: one process does everything, with its jobs in memory. If other processes can reach the engine, it leads
+ * each scope through table `fences`, and a second process stands by. An embedded engine of this process needs neither leases nor
+ * fences, and its inserts carry no guards.
  */
 export function engineCoordination({ isOwnEngine }: { readonly isOwnEngine: boolean }): Coordination {
   const owner = ownerName();
@@ -41,7 +41,7 @@ export function engineCoordination({ isOwnEngine }: { readonly isOwnEngine: bool
   };
 }
 
-/** Leads every scope at once. Versions are read once: it takes a column of every table, and nothing else writes meanwhile. */
+/** Leads every scope at once. Reads versions only once, because that scans a column of every table and no other process writes. */
 function leadAlone(): Coordination['lead'] {
   let reading: Promise<Versions> | undefined;
   return async (
@@ -57,8 +57,8 @@ function leadAlone(): Coordination['lead'] {
 }
 
 /**
- * Leases by the signs of life in table `fences`. A second process gets one when the first has been silent for a while. Two that
- * start in the same moment may both get one; the fence then lets the later one write, and the other ends.
+ * Leases from the heartbeats in table `fences`. A second process gets a lease when the first has been silent for a while. If two start
+ * at the same moment both may get one; the fence then lets the later one write, and the other stops.
  */
 export function engineLeases(writer: Pick<Writer, 'rows'>, owner: string): Leases {
   return {
@@ -69,7 +69,7 @@ export function engineLeases(writer: Pick<Writer, 'rows'>, owner: string): Lease
   };
 }
 
-/** It is lost only when another process claims the fence; the next write learns of it. */
+/** The lease is lost only when another process claims the fence; the next write then fails. */
 function leaseOn(scope: string): Lease {
   const ended = new AbortController();
   return {
@@ -91,7 +91,7 @@ interface OpenJob {
   state: 'waiting' | 'running' | 'pausing';
 }
 
-/** Jobs in the memory of the one process that plans them and works on them. */
+/** Jobs in memory, for a single process that plans and runs them. */
 export function createMemoryQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
   const jobs = new Map<string, OpenJob>();
   const wakers = new Set<() => void>();
@@ -129,7 +129,7 @@ export function createMemoryQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
       await handle(open.job, signal);
       jobs.delete(open.job.id);
     } catch {
-      // The handler has logged what happened; here it is only decided whether to try again.
+      // The handler has logged the error; this only decides whether to retry.
       if (open.attempts >= JOB_ATTEMPTS_MAX) jobs.delete(open.job.id);
       else void retry(open, signal);
     }

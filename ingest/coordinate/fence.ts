@@ -6,27 +6,27 @@ import { sql, text, texts, trustedText, uint8, uint32, uint64 } from '../../clic
 import { FENCES } from '../../clickhouse/tables/ingest-state.ts';
 
 /**
- * Table `fences`: the tokens that the engine checks writes against (clickhouse/engine/guard.ts), and a sign of life of their owners.
- * The truth about who may write is here and nowhere else; a lease in Redis only says who should try.
+ * Table `fences`: the tokens that the engine checks writes against (clickhouse/engine/guard.ts), and the heartbeats of their owners.
+ * It alone decides which process may write; a lease in Redis only decides which one should try.
  */
 
-/** What is led by the process that reads the catalogue's files: catalogue, regrades, endpoints, identities. */
+/** The scope of the process that reads the catalogue's files: catalogue, regrades, endpoints, identities. */
 export const CATALOGUE_SCOPE = 'catalogue';
 /** Its token is the number of the newest pass whose catalogue is published: rows graded by an older one are refused. */
 export const GRADES_SCOPE = 'grades';
 
-/** How often an owner shows that it is alive, and how long after that it is believed. By the engine's clock alone. */
+/** Heartbeat interval of an owner, and how long a heartbeat is valid. By the engine's clock only. */
 export const BEAT_EVERY_MS = 3_000;
 const BEAT_BELIEVED_SECONDS = 12;
 
 const MAX_SECONDS = 30;
-/** Two that claim the same number step on by different lengths. */
+/** After a collision each claimant adds a random step up to this. */
 const STEP_MAX = 16;
 const OWNERS_MAX = 1_000;
 
 /**
- * Claims a token above every one that was ever claimed for the scope, and at least `atLeast`. Once this resolves, the engine
- * refuses whatever begins under an older one.
+ * Claims a token above all earlier ones of the scope and at least `atLeast`. Once this resolves, the engine refuses writes that begin
+ * under an older token.
  */
 export async function claimFence(
   writer: Writer,
@@ -54,7 +54,7 @@ async function isClaimedTwice(writer: Writer, { scope, token }: Guard, owner: st
   return Number(rows[0]?.[0]) > 0;
 }
 
-/** A claim, a sign of life or, with `ended`, the note that its owner has given it up. The token stands in any case. */
+/** A claim, a heartbeat or, with `ended`, the release by its owner. The token stays the highest in any case. */
 export async function writeFence(
   writer: Writer,
   { scope, token }: Guard,
@@ -69,7 +69,7 @@ export async function writeFence(
   });
 }
 
-/** Shows that the owner is alive until the signal aborts. One that is missed is no matter. */
+/** Sends heartbeats until the signal aborts. A missed one does not matter. */
 export async function keepBeating(
   writer: Writer,
   { guard, owner, signal }: { readonly guard: Guard; readonly owner: string; readonly signal: AbortSignal },
@@ -80,7 +80,7 @@ export async function keepBeating(
   }
 }
 
-/** The scopes among these that another owner holds and has lately shown to be alive. */
+/** The scopes among these that another owner holds with a recent heartbeat. */
 export async function heldByOthers(
   writer: Pick<Writer, 'rows'>,
   scopes: readonly string[],
@@ -88,7 +88,7 @@ export async function heldByOthers(
 ): Promise<string[]> {
   const { rows } = await writer.rows({
     name: 'fence-held',
-    // Of each scope its newest token alone counts: who was overtaken may still believe to hold the one before.
+    // Only the newest token of each scope counts: an overtaken process may still send heartbeats for its old one.
     sql: sql`SELECT scope FROM (
         SELECT scope, argMax((owner, ended, beat_at), (token, beat_at)) AS newest FROM fences
         WHERE has(${texts(scopes)}, scope) GROUP BY scope)
@@ -105,7 +105,7 @@ export async function raiseGrades(writer: Writer, pass: number): Promise<void> {
   await writeFence(writer, { scope: GRADES_SCOPE, token: BigInt(pass) }, '', true);
 }
 
-/** The newest pass whose catalogue is published; null where none ever was. */
+/** The newest pass whose catalogue is published; null if there is none. */
 export async function publishedPass(writer: Pick<Writer, 'rows'>): Promise<bigint | null> {
   const { rows } = await writer.rows({
     name: 'fence-grades',

@@ -17,7 +17,7 @@ export interface RangeJob {
   readonly rank: number;
 }
 
-/** What was done for jobs, for the figures of the chain. */
+/** Work done for jobs, for the figures of the chain. */
 export interface WorkDone {
   readonly rows: number;
   readonly blocks: number;
@@ -29,13 +29,13 @@ export interface WorkDone {
 export const NO_WORK: WorkDone = { rows: 0, blocks: 0, deadLetters: 0, retries: 0, contradictions: 0 };
 
 /**
- * The jobs of one chain. A hint and never the truth: what is indexed is in table `checkpoints`, and a planner that looks there
- * adds again whatever a queue has lost. So an adapter may lose jobs, run one twice, or give one up.
+ * The jobs of one chain. Only a hint: table `checkpoints` records what is indexed, and from it a planner adds lost jobs again. So an
+ * adapter may lose jobs, run one twice, or give one up.
  *
  * Contract:
  * - a job is open from `add` until it is done or given up, also between two attempts;
  * - jobs are begun by `rank`, those of one rank in the order in which they came;
- * - of a worker that dies the jobs are begun anew by another one after a while;
+ * - the jobs of a dead worker are restarted by another one after a while;
  * - a job whose handler throws is tried again after pauses that grow, `JOB_ATTEMPTS_MAX` times in all, and then given up.
  *
  * Methods reject when the queue cannot be reached, but `work`, which waits until it can be.
@@ -50,9 +50,9 @@ export interface JobQueue {
   clear(): Promise<void>;
   /** Works on `jobsAtOnce` jobs at once until the signal aborts; resolves when those that were begun have ended. */
   work(options: WorkOptions): Promise<void>;
-  /** Adds to what `collect` answers. */
+  /** Adds figures for `collect`. */
   report(work: WorkDone): Promise<void>;
-  /** What was reported since the last call, by this process or another; each report is answered once. */
+  /** The figures reported since the last call by all processes; each report is returned once. */
   collect(): Promise<WorkDone>;
 }
 
@@ -62,7 +62,7 @@ export interface WorkOptions {
   readonly handle: (job: RangeJob, signal: AbortSignal) => Promise<void>;
 }
 
-/** Together some 15 seconds of pauses: a job that fails for longer is given up and planned anew. */
+/** Together some 15 seconds of pauses: a job that fails for longer is given up and planned again. */
 export const JOB_ATTEMPTS_MAX = 5;
 /** Doubled with every attempt. */
 export const JOB_FIRST_PAUSE_MS = 1_000;

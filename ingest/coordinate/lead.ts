@@ -8,14 +8,14 @@ import { createVersions, highestVersion, type Versions } from '../write/versions
 import { claimFence, keepBeating, writeFence } from './fence.ts';
 
 /**
- * Which of any number of processes leads a scope. A lease is a hint that keeps two processes from disturbing each other; that
- * they cannot do harm is the work of the fence (fence.ts).
+ * Leader election for a scope among any number of processes. A lease only keeps two processes from getting in each other's way; the
+ * fence (fence.ts) guarantees safety.
  *
  * Contract:
  * - of two leases on one scope that are held at once, at most one has a signal that is not aborted, as long as the store keeps
  *   what it acknowledged and clocks run at about the same speed; their readings do not matter;
- * - a holder that cannot renew knows: its signal aborts well before another process can get the lease;
- * - a lease ends by `release`, or by itself when its process is gone.
+ * - if a holder cannot renew, its signal aborts well before another process can get the lease;
+ * - a lease ends with `release`, or expires when its process is gone.
  */
 export interface Leases {
   /** Null when another process holds it, or when the store does not answer. */
@@ -24,22 +24,22 @@ export interface Leases {
 
 export interface Lease {
   readonly scope: string;
-  /** Higher than that of the holder before, as far as the store remembers: the fence makes sure. */
+  /** Higher than the previous holder's, as far as the store remembers; the fence makes sure. */
   readonly token: bigint;
   /** Aborts when the lease is lost. */
   readonly signal: AbortSignal;
-  /** Tells the store of a higher token, so that the next holder starts above it. A store that is away is no reason to fail. */
+  /** Raises the store's token, so that the next holder starts above it. Does not fail if the store is unreachable. */
   raise(token: bigint): Promise<void>;
   /** Lets the next process in at once. */
   release(): Promise<void>;
 }
 
-/** What the leader of a scope works with, for as long as it leads. */
+/** What the leader of a scope gets while it leads. */
 export interface Lead {
   readonly guard: Guard;
   /** Every insert of it is refused once another process leads. */
   readonly writer: Writer;
-  /** Above everything that any predecessor wrote. */
+  /** Versions above everything that a predecessor wrote. */
   readonly versions: Versions;
   /** Aborts when the lead is lost, or the process ends. */
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ export interface LeadDeps {
 
 /** Soon after a lease ends; a try is one round trip. */
 const RETRY_MS = 500;
-/** The same line again, for an operator who looks at the log of a process that stands by. */
+/** Interval for repeating the log line of a standby process. */
 const TELL_EVERY_MS = 60_000;
 
 /**
@@ -106,9 +106,8 @@ async function awaitLease(deps: LeadDeps, scope: string): Promise<Lease> {
 }
 
 /**
- * Takes over, works, and gives the lead back. The order matters: first the fence is claimed, so that no write of a predecessor
- * can begin any more; then the writes that it had begun are waited for; then versions are taken above everything that is stored;
- * and only then is anything retracted or written.
+ * Takes over, works, and releases the lead. The order matters: first claim the fence, so that no write of a predecessor can begin; then
+ * wait for the writes that it had begun; then take versions above everything stored; only then retract or write.
  */
 async function leadOnce(deps: LeadDeps, lease: Lease, work: (lead: Lead) => Promise<void>): Promise<void> {
   const { writer, owner, log, nowMs } = deps;

@@ -5,20 +5,20 @@ import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 
 /**
- * The planner of a chain: cuts what is missing into jobs and keeps some of them in the queue, newest first. It is run by the
- * chain's leader, looks at table `checkpoints` every time, and so adds again what the queue has lost or given up. In a queue that
- * is not shared all that is missing is one job: its windows are read in parallel, whatever gap they belong to.
+ * The planner of a chain: splits missing blocks into jobs and keeps some of them in the queue, newest first. The chain's leader runs
+ * it; it reads table `checkpoints` every time, and so adds again what the queue has lost or given up. In an unshared queue everything
+ * missing is one job, whose windows are read in parallel across gaps.
  */
 
-/** Jobs that are open at once: enough for dozens of workers, and few enough to be read at every look. */
+/** Open jobs at once: enough for dozens of workers, and few enough to read at every poll. */
 export const OPEN_JOBS_MAX = 64;
 const PLAN_EVERY_MS = 1_000;
-/** A job has some seconds of work in it: more blocks where windows are large, fewer where little is left to share out. */
+/** A job takes some seconds: more blocks if windows are large, fewer if little is left to distribute. */
 const JOB_WINDOWS_MAX = 8;
 const JOB_BLOCKS_MIN = 100;
-/** What is missing is cut into at least so many jobs, so that the last ones end at about the same time. */
+/** The missing blocks become at least this many jobs, so that the last ones end at about the same time. */
 const JOBS_LEFT_MIN = 2 * OPEN_JOBS_MAX;
-/** Small gaps are put together, but not without end: a job is read whole at every look. */
+/** Small gaps share a job, up to this number: every poll reads whole jobs. */
 const RANGES_PER_JOB_MAX = 64;
 /** Blocks that share a rank. */
 const RANK_BLOCKS = 1_000;
@@ -31,7 +31,7 @@ export interface PlanDeps
   readonly planEveryMs?: number;
 }
 
-/** What is to be indexed, for whom. */
+/** The range to plan and its owner. */
 export interface Plan {
   readonly queue: JobQueue;
   /** Fence token of the chain's leader; 0 where nothing is fenced. */
@@ -42,7 +42,7 @@ export interface Plan {
   readonly gap: BlockRange;
 }
 
-/** Resolves when nothing is missing any more. */
+/** Resolves when nothing is missing. */
 export async function planRanges(deps: PlanDeps): Promise<void> {
   const { config, status, versions, plan, log, signal, planEveryMs = PLAN_EVERY_MS } = deps;
   const { queue } = plan;
@@ -50,7 +50,7 @@ export async function planRanges(deps: PlanDeps): Promise<void> {
   let warnedMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     signal.throwIfAborted();
-    // First the queue and then the checkpoints: a job that ended in between is found done, and not planned once more.
+    // Reads the queue before the checkpoints: a job that ends in between is found done and is not planned again.
     const open = await lookAt(queue, isCleared).catch(() => null);
     const missing = await missingNow(deps);
     if (open !== null) {
@@ -68,7 +68,7 @@ export async function planRanges(deps: PlanDeps): Promise<void> {
   }
 }
 
-/** Jobs that a predecessor has planned would only be refused by the engine. */
+/** Removes a predecessor's jobs, whose writes the engine would refuse. */
 async function lookAt(queue: JobQueue, isCleared: boolean) {
   if (!isCleared) await queue.clear();
   return { jobs: await queue.open(), done: await queue.collect() };

@@ -15,18 +15,18 @@ import { contractsName, createCheckpoints } from '../write/checkpoints.ts';
 import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 
-/** Works on the range jobs of one chain, from any planner. Rows first, then the checkpoint, then the job is done. */
+/** Processes the range jobs of one chain, from any planner. Rows first, then the checkpoint, then the job is done. */
 export interface RangeWorkDeps {
   readonly config: ChainConfig;
   readonly source: BlockSource;
-  /** Not guarded for the chain: every job brings its guard. */
+  /** Without a guard for the chain: every job brings its own. */
   readonly writer: Writer;
   readonly versions: Versions;
   readonly catalogues: CatalogueHolder;
   readonly jobs: {
-    /** By `contractsName`: jobs of a process that reads other contracts are in another queue. */
+    /** Queue by `contractsName`: a process that reads other contracts uses another queue. */
     readonly queueOf: (contracts: string) => JobQueue;
-    /** Of a shared queue; a job of any other is all there is to do. */
+    /** Concurrent jobs of a shared queue; an unshared queue has a single job. */
     readonly atOnce: number;
   };
   readonly log: Log;
@@ -42,7 +42,7 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
   const status = reportTo(queue, deps.source);
   const adaptive = backfillWindow(config);
   const jobsAtOnce = queue.isShared ? jobs.atOnce : 1;
-  // The windows of one process are divided among its jobs: what is in memory does not grow with their number.
+  // A process's windows are divided among its jobs, so memory does not grow with their number.
   const parallelWindows = Math.ceil(config.parallelWindows / jobsAtOnce);
   const handle = async (job: RangeJob): Promise<void> => {
     const ending = new AbortController();
@@ -87,15 +87,15 @@ function guardedFor(writer: Writer, chain: Chain, epoch: bigint): Writer {
   return epoch === 0n ? writer : guardedWriter(writer, [{ scope: chain, token: epoch }]);
 }
 
-/** Throws what is worth another attempt. */
+/** Rethrows errors that are worth another attempt. */
 function logFailure(error: unknown, job: RangeJob, { config, log, signal }: RangeWorkDeps): void {
-  // Its planner does not lead any more; the new one plans what is still missing.
+  // Its planner no longer leads; the new one plans what is still missing.
   if (error instanceof Overtaken && error.scope === config.chain) return;
   if (!signal.aborted) log.error({ chain: config.chain, job: job.id, err: error }, 'a range job failed');
   throw error;
 }
 
-/** What is done here appears in the figures of the chain, which its leader publishes. A report that gets lost is a few rows missing there. */
+/** Reports work for the chain's figures, which its leader publishes. A lost report only makes them a few rows too low. */
 function reportTo(queue: JobQueue, source: BlockSource): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
   let reported = source.counters();
   return {

@@ -1,6 +1,6 @@
 import type { Hash } from '../../core/domain/settlement.ts';
 
-/** The unindexed part of an event is not what the event's types say. */
+/** The unindexed part of an event does not match the event's types. */
 export class MalformedData extends Error {
   constructor(what: string) {
     super(`not ABI data: ${what}`);
@@ -9,16 +9,16 @@ export class MalformedData extends Error {
 }
 
 /**
- * Reads the unindexed part of an event: static words by slot, and the dynamic values that they point to. The writer to a
- * registry chooses the texts, so nothing of a value is decoded beyond the length that the caller keeps; a generic decoder would
- * first make megabytes of it. Throws `MalformedData` where the data is too short, points outside itself or holds a number that
- * its type cannot. Source: Solidity, Contract ABI Specification.
+ * Reads the unindexed part of an event: static words by slot, and the dynamic values that they point to. Anyone can write texts of any
+ * size to a registry, so values are decoded only up to the length that the caller keeps; a generic decoder would first build
+ * megabytes. Throws `MalformedData` if the data is too short, points outside itself or holds a number out of its type's range.
+ * Source: Solidity, Contract ABI Specification.
  */
 export interface AbiData {
   uint(slot: number, bits: number): bigint;
   int(slot: number, bits: number): bigint;
   bytes32(slot: number): Hash;
-  /** UTF-8, cut between two characters where it is longer than `bytesMax`; what is no UTF-8 becomes U+FFFD. */
+  /** UTF-8, cut between two characters if longer than `bytesMax`; invalid bytes become U+FFFD. */
   text(slot: number, bytesMax: number): string;
   /** At most `bytesMax` bytes of a `bytes` value as hex, and how long it is on chain. */
   bytes(slot: number, bytesMax: number): { readonly hex: `0x${string}`; readonly length: number };

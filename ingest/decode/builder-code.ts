@@ -1,12 +1,12 @@
 /**
- * ERC-8021 builder codes: a suffix of the calldata that names who built and who settled a transaction. Self-declared by
- * the sender, so a claim and not a proof. Source: ERC-8021; encoder and parser in @x402/extensions 2.27.0.
+ * ERC-8021 builder codes: a suffix of the calldata that names the app and the facilitator of a transaction. Self-declared by the
+ * sender, so a claim, not a proof. Source: ERC-8021; encoder and parser in @x402/extensions 2.27.0.
  *
  * Read from the end: a 16-byte marker, one schema byte, then
  * - schema 2: two length bytes and a CBOR map of `a` (app), `w` (facilitator), `s` (services);
  * - schema 0: one length byte and ASCII codes joined by commas.
  *
- * Calldata is written by strangers. Everything is bounded, and a suffix that is not exactly well-formed says nothing.
+ * Calldata is untrusted. Everything is bounded, and a suffix that is not exactly well-formed is ignored.
  */
 
 export interface BuilderCode {
@@ -36,8 +36,8 @@ export function parseBuilderCode(input: string): BuilderCode | null {
 }
 
 /**
- * The suffix from its first body digit to its schema byte, or '' when there is none that could be well-formed. Apart from
- * parsing, because facilitators repeat theirs: a caller keeps what a suffix said.
+ * The suffix from its first body digit to its schema byte, or '' if none can be well-formed. Separate from parsing, because
+ * facilitators repeat their suffix and callers cache its result.
  */
 export function builderSuffixOf(input: string): string {
   if (!input.endsWith(MARKER) || input.length % 2 !== 0) return '';
@@ -51,11 +51,11 @@ export function builderSuffixOf(input: string): string {
   return length > 0 && length <= bodyMaxBytes && from >= 2 ? input.slice(from, end) : '';
 }
 
-/** What a suffix found by `builderSuffixOf` says; null when its body is malformed. */
+/** Parses a suffix found by `builderSuffixOf`; null if its body is malformed. */
 export function parseBuilderSuffix(suffix: string): BuilderCode | null {
   const schema = suffix.slice(-2);
   const bytes = Buffer.from(suffix, 'hex');
-  // Buffer.from stops silently at a character that is no hex digit.
+  // Buffer.from stops silently at a non-hex character.
   if (2 * bytes.length !== suffix.length) return null;
   const body = bytes.subarray(0, bytes.length - 1 - (LENGTH_BYTES[schema] ?? 0));
   return schema === SCHEMA_2 ? parseSchema2(body) : parseSchema0(body);

@@ -6,7 +6,7 @@ import type { RawLog } from '../chain/block-source.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 
-/** What decoding must know about one chain. Fixed for the life of a worker. */
+/** The facts about a chain that decoding needs. Fixed for the life of a worker. */
 export interface DecodeContext {
   readonly chain: Chain;
   /** EIP-3009 tokens that are indexed. */
@@ -42,7 +42,7 @@ export function decodeContextOf(
   };
 }
 
-/** A log is kept to be read by a person; a hostile contract must not fill the disk with one. */
+/** Logs are kept for manual inspection; a hostile contract must not fill the disk with one. */
 export const rawLogDataMaxChars = 16_384;
 const rawLogTopicsMax = 8;
 

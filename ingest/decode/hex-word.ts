@@ -5,8 +5,8 @@ import type { Hash } from '../../core/domain/settlement.ts';
  * Reads 32-byte words of a log by position. The source has checked that they are hex, so nothing is checked twice; a word's
  * padding is ignored as every ABI decoder ignores it.
  *
- * What costs is comparing a piece of a string: `slice() ===` takes four times as long as comparing whole strings, and
- * `startsWith` four times as long again (both measured). So whole words are compared where that says the same.
+ * Comparing part of a string is slow: `slice() ===` takes four times as long as comparing whole strings, and `startsWith` four times
+ * as long again (both measured). So whole words are compared wherever that is equivalent.
  */
 
 /** `0x` and 64 digits. */
@@ -20,7 +20,7 @@ export function addressInWord(word: Hash): Address {
   return `0x${word.slice(PADDING_CHARS)}` as Address; // 40 digits of a `Hash`
 }
 
-/** Whether the word holds this address. Nearly all pairs differ in their last digits: those are looked at first. */
+/** Whether the word holds this address. Compares the last digits first, in which nearly all pairs differ. */
 export function isAddressInWord(address: Address, word: Hash): boolean {
   for (let at = ADDRESS_CHARS - 1; at >= 2; at--)
     if (address.charCodeAt(at) !== word.charCodeAt(at + ADDRESS_OFFSET)) return false;
@@ -33,6 +33,6 @@ export function uintInWord(word: string): bigint | undefined {
   try {
     return BigInt(word);
   } catch {
-    return undefined; // not a number: the log is malformed, which is an answer and not a failure
+    return undefined; // not a number: the log is malformed, which the caller handles
   }
 }

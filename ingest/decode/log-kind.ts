@@ -40,8 +40,7 @@ export const REGISTRY_TOPIC = {
 } as const satisfies Record<string, Hash>;
 
 /**
- * Which events count from which registry. Everything else that a registry emits (Approval, ERC-4906's MetadataUpdate, Upgraded)
- * says nothing that these do not.
+ * The relevant events of each registry. Its other events (Approval, ERC-4906's MetadataUpdate, Upgraded) add no information.
  */
 export const TOPICS_OF_ROLE: Readonly<Record<RegistryRole, readonly Hash[]>> = {
   identity: [
@@ -58,8 +57,8 @@ export const TOPICS_OF_ROLE: Readonly<Record<RegistryRole, readonly Hash[]>> = {
 export const AGENT_WALLET_KEY: Hash = '0x2ac6109326e720d1435c0db66f7e35eda7839f52b6f1f5520a60788e132b4e39';
 
 /**
- * What a log is to us: decided here alone, for the filter that is read with, for pairing and for decoding. Numbers, so that a
- * batch's kinds are one byte array instead of an object per log.
+ * The kind of a log, decided only here, for the filter, for pairing and for decoding. Numbers, so that a batch's kinds are one byte
+ * array instead of an object per log.
  */
 export const KIND = {
   other: 0,
@@ -90,8 +89,8 @@ function emitterOf(log: RawLog, { tokens, proxies, registries }: Emitters): Emit
 }
 
 /**
- * Tells logs apart by emitter, topic0 and layout. Words are not looked into: most logs are transfers that are not payments,
- * and every string that is not touched is a cache miss saved.
+ * Classifies logs by emitter, topic0 and layout. Does not read words: most logs are transfers that are not payments, and every string
+ * left untouched saves a cache miss.
  */
 export function kindOf(log: RawLog, emitters: Emitters): LogKind {
   return kindFrom(log, emitterOf(log, emitters));
@@ -111,12 +110,12 @@ function kindFrom(log: RawLog, emitter: Emitter): LogKind {
   }
 }
 
-/** Topics are all that is looked at: what is not laid out as its event says is found when it is decoded. */
+/** Checks only topics; decoding finds logs with a wrong layout. */
 function registryKind({ topics }: RawLog, emitter: Emitter): LogKind {
   return REGISTRY_EVENTS[emitter]?.has(topics[0]) ? KIND.registry : KIND.other;
 }
 
-/** Four topics are an ERC-721 transfer: another event with the same topic0, so not ours rather than malformed. */
+/** Four topics are an ERC-721 transfer, another event with the same topic0: not ours, and not malformed. */
 function transferKind({ topics, data }: RawLog): LogKind {
   if (topics.length === 4) return KIND.other;
   return topics.length === 3 && data.length === WORD_CHARS ? KIND.transfer : KIND.malformed;
@@ -148,14 +147,14 @@ export function kindsOf(logs: readonly RawLog[], emitters: Emitters): Uint8Array
   return kinds;
 }
 
-/** The contracts whose logs are asked for. */
+/** The contracts whose logs are requested. */
 export function emittersOf({ tokens, proxies, registries }: Emitters): Address[] {
   return [...tokens.keys(), ...proxies, ...registries.keys()];
 }
 
 /**
- * What to fetch for a chain, and which logs make a transaction worth reading: every settlement has a candidate log in its
- * own transaction, so whatever `decodeBatch` needs of a transaction is there.
+ * The logs to fetch for a chain, and those whose transactions are read: every settlement has a candidate log in its own transaction,
+ * so `decodeBatch` has every transaction that it needs.
  */
 export function logFilterOf(context: DecodeContext): LogFilter {
   const matters = whatMatters(context);
@@ -167,7 +166,7 @@ export function logFilterOf(context: DecodeContext): LogFilter {
   };
 }
 
-/** A Permit2 proxy's Transfer would say nothing, nor would a token's registration. */
+/** A Transfer from a Permit2 proxy, or a registration from a token, would mean nothing. */
 function whatMatters({ tokens, proxies, registries }: DecodeContext): EventsOf[] {
   return [
     { addresses: [...tokens.keys()], topics: [TOPIC.transfer, TOPIC.authorizationUsed] },
@@ -176,7 +175,7 @@ function whatMatters({ tokens, proxies, registries }: DecodeContext): EventsOf[]
   ];
 }
 
-/** A registry's log needs its block alone, for the time; that its transaction is read with it costs little: they are rare. */
+/** A registry's log needs only its block, for the time; reading its transaction too costs little, because such logs are rare. */
 export function isCandidate(log: RawLog, context: DecodeContext): boolean {
   switch (kindOf(log, context)) {
     case KIND.authorization:

@@ -8,9 +8,9 @@ import { KIND } from './log-kind.ts';
  * the authorizer, before the token's next AuthorizationUsed; else the Transfer at k−1 with the same sender (some issuers
  * emit the other way round). A transfer is taken once.
  *
- * One refinement: where that leaves an authorization alone although reading every authorization of this transaction and
- * token in the reverse order pairs them all, the reverse reading holds. Without it, two payments of one payer from a
- * reverse-order token lose one: the first authorization takes the second payment's transfer.
+ * One refinement: if that leaves an authorization unpaired, but pairing every authorization of this transaction and token in reverse
+ * order pairs them all, the reverse pairing is used. Without it, one of two payments of one payer in a reverse-order token would be
+ * lost: the first authorization would take the second payment's transfer.
  */
 
 /** How a transfer is marked. For an authorization, `none` means that it is unpaired. */
@@ -29,7 +29,7 @@ export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array
     } else if (kinds[at] === KIND.proxySettled) proxies++;
   }
   readGroupsInReverse(alone, logs, kinds, markers);
-  // After the authorizations of the whole transaction: a proxy may only claim what no authorization explains.
+  // After all authorizations of the transaction: a proxy may only claim transfers that no authorization explains.
   if (proxies > 0) pairProxies(logs, kinds, markers);
   return markers;
 }
@@ -67,7 +67,7 @@ function isBefore(at: number, logs: readonly RawLog[], kinds: Uint8Array): boole
   );
 }
 
-/** Tries each (transaction, token) with a lone authorization once: thousands of them in one transaction must not cost a square. */
+/** Tries each (transaction, token) with an unpaired authorization once: thousands in one transaction must not take quadratic time. */
 function readGroupsInReverse(
   alone: readonly number[],
   logs: readonly RawLog[],

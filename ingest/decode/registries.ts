@@ -16,8 +16,8 @@ export interface DecodedRegistries {
 }
 
 /**
- * Turns the logs of the ERC-8004 registries into rows. `logs` are those of kind `registry`, ascending, and `blocks` theirs
- * among others, ascending. What is not as the event's types say is a dead letter; a block that is missing is a bug and throws.
+ * Turns the logs of the ERC-8004 registries into rows. `logs` are those of kind `registry`, ascending; `blocks` contain theirs,
+ * ascending. A log that does not match its event's types becomes a dead letter; a missing block is a bug and throws.
  */
 export function decodeRegistries(
   logs: readonly RawLog[],
@@ -64,7 +64,7 @@ function decodeInto(
   }
 }
 
-/** What an identity log says, without its place in the chain. */
+/** The content of an identity log, without its position in the chain. */
 type AgentEventFields = Pick<AgentEvent, 'kind' | 'agentId' | 'account' | 'text' | 'data'>;
 
 const EMPTY_DATA = '0x';
@@ -121,7 +121,7 @@ function transferEvent(log: RawLog): AgentEventFields {
   };
 }
 
-/** What a log of the reputation or the validation registry says, without its place in the chain. */
+/** The content of a log of the reputation or the validation registry, without its position in the chain. */
 type AttestationFields = Omit<
   Attestation,
   'blockTime' | 'chain' | 'blockNumber' | 'logIndex' | 'blockHash' | 'txHash'

@@ -11,10 +11,10 @@ import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
 
-/** What on chain marks a transfer as a payment; `none` is a bare transfer to a catalogued payee. */
+/** The on-chain marker of a payment; `none` is a bare transfer to a catalogued payee. */
 export type Marker = 'authorization' | 'permit2' | 'none';
 
-/** A settlement as the chain shows it, before any catalogue is asked. */
+/** A settlement as the chain shows it, before the catalogue is applied. */
 export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
   readonly marker: Marker;
   /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
@@ -43,7 +43,7 @@ interface BuilderFields {
 
 const NO_BUILDER: BuilderFields = { facilitator: '', apps: '' };
 
-/** What is read once per transaction, however many payments it holds. */
+/** Facts read once per transaction, shared by all its payments. */
 interface OpenTransaction extends TransactionFacts {
   readonly block: BlockRef;
   readonly builder: BuilderFields;
@@ -98,7 +98,7 @@ function goesToCataloguedPayee(log: RawLog, context: DecodeContext): boolean {
   return payee !== undefined && context.isCataloguedPayee(addressInWord(payee));
 }
 
-/** What is kept while a batch is read. */
+/** State while a batch is read. */
 interface Reading {
   readonly batch: BlockBatch;
   readonly context: DecodeContext;
@@ -230,11 +230,11 @@ interface TransferWords {
 }
 
 /**
- * Tells direct from routed and receive from transfer. See docs/design/evidence.md.
+ * Distinguishes direct from routed calls, and receive from transfer. See docs/design/evidence.md.
  *
- * Calldata proves something only where the transaction calls the token itself and the arguments equal the log. Behind a
- * router the one sign left is that the called contract is the payee: it pulled the payment to itself. An x402 settlement
- * router is exempt: it is the first payee of every payment it relays, without being its beneficiary.
+ * Calldata proves something only if the transaction calls the token itself and the arguments equal the log. Behind a router the only
+ * remaining sign is that the called contract is the payee: it pulled the payment to itself. An x402 settlement router is exempt: it
+ * is the first payee of every payment that it relays, but not the beneficiary.
  */
 function callShapeOf(
   transfer: TransferWords,

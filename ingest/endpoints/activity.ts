@@ -8,8 +8,8 @@ import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
 
 /**
- * Counts anew what offers and their addresses were paid, from the rows themselves, so that the figures follow every reorg and
- * regrade. All of it in statements of the engine, which reads the payments of listed addresses and writes what changed.
+ * Recounts the payments to offers and their addresses from the rows themselves, so that the figures follow every reorg and regrade.
+ * Works entirely in SQL: the engine reads the payments of listed addresses and writes changed figures.
  */
 
 /** Today and the days before it, UTC. */
@@ -88,7 +88,7 @@ const OF_OFFERS: ActivityTable = {
   keyOfPayment: sql`pay_to, chain, asset, is_range, terms AS amount, origin, arrayJoin(starts) AS since`,
 };
 
-/** What is counted and what is stored side by side; a key whose two sides differ is written, one without payments gets a tombstone. */
+/** Compares counted with stored figures: writes a key whose figures differ, and a tombstone for a key without payments. */
 function storeSql(
   { table, key, keyOfPayment }: ActivityTable,
   payments: Sql,
@@ -111,11 +111,11 @@ function storeSql(
 }
 
 /**
- * Which payments count as observed, and which offer each belongs to. A payment fits an offer by payee, chain, asset and amount (the
- * amount itself, or any up to a ceiling), and counts from the time on at which the offer asked that amount. Any source
- * can list the payee of another seller at the same price, so a payment that fits offers of several origins belongs to the one that was listed first;
- * listed at the same time, to the one whose own domain publishes it, else to none. Within an origin an exact amount goes before a
- * ceiling, and a low ceiling before a high one.
+ * Which payments count as observed, and which offer each belongs to. A payment matches an offer by payee, chain, asset and amount (the
+ * exact amount, or any up to a ceiling), and counts from when the offer first asked that amount. Any source can list another seller's
+ * payee at the same price, so a payment that matches offers of several origins belongs to the origin listed first; if they were listed
+ * at the same time, to the one whose own domain publishes it, else to none. Within an origin an exact amount takes precedence over a
+ * ceiling, and a low ceiling over a high one.
  */
 
 export interface Observed {
@@ -190,17 +190,17 @@ export function paymentsOfOffers(observed: Observed): Sql {
 }
 
 /**
- * The addresses that listed offers are paid to, as payees of the catalogue: a relayed payment to one of them is the payment of
- * a catalogued payee. A listing is a claim, so they lie below the file and the configuration, and their number is bounded: those
- * that were listed first stay, whatever is listed after them.
+ * The payee addresses of listed offers, as payees of the catalogue: a relayed payment to one of them is a payment to a catalogued
+ * payee. A listing is only a claim, so the file and the configuration take precedence, and the number is bounded: those listed first
+ * stay, regardless of later listings.
  */
 
 /** A regrade reads the rows of every one of them, and the catalogue is held in memory. */
 export const LISTED_PAYEES_MAX = 50_000;
 const PAYEES_MAX_SECONDS = 60;
 /**
- * How long an address stays after its last offer is gone from a source that is still read: a payee that leaves the catalogue
- * loses its bare transfers for good, and listings flicker.
+ * How long an address stays after its last offer has disappeared from a source that is still read. Listings flicker, and a payee that
+ * leaves the catalogue loses its bare transfers for good.
  */
 export const LISTED_PAYEE_GRACE_MS = 7 * 86_400_000;
 

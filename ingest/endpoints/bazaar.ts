@@ -5,20 +5,19 @@ import { askFacilitator, type FacilitatorAnswer } from '../fetch/facilitator.ts'
 import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './list.ts';
 
 /**
- * Pages through `GET <facilitator>/discovery/resources` (x402 Bazaar). The list changes while it is read, and the server may be
- * broken or hostile: every loop ends, every page is bounded, and only a reading that cannot have missed anything
- * counts as whole.
+ * Pages through `GET <facilitator>/discovery/resources` (x402 Bazaar). The list changes while it is read, and the server may be broken
+ * or hostile: every loop ends, every page is bounded, and a reading counts as complete only if it cannot have missed anything.
  */
 
 export interface BazaarLimits {
   readonly pageItems: number;
   readonly pageBytes: number;
   readonly pageTimeoutMs: number;
-  /** Before each further try of a page; as many tries as there are pauses, and one. */
+  /** Pauses before each retry of a page: one attempt more than there are pauses. */
   readonly retryPausesMs: readonly number[];
-  /** What a `Retry-After` is obeyed up to. */
+  /** Upper bound for a `Retry-After`. */
   readonly retryAfterMaxMs: number;
-  /** Between two pages: a long list is read in minutes, and its server is not pressed. */
+  /** Pause between pages: a long list takes minutes, without straining its server. */
   readonly pauseMs: number;
   readonly pagesMax: number;
   readonly itemsMax: number;
@@ -53,7 +52,7 @@ interface Bounds {
   readonly signal: AbortSignal;
 }
 
-/** A try later may go better. */
+/** Problems for which a retry may succeed. */
 const PASSING: ReadonlySet<ListingProblem> = new Set(['unreachable', 'timeout', 'refused']);
 /** What a facilitator without a bazaar answers. */
 const NOTHING_THERE: readonly (number | null)[] = [404, 405, 410, 501];
@@ -94,14 +93,14 @@ async function readPages(url: string, take: TakeItems, bounds: Bounds): Promise<
   return partly('too_many_items');
 }
 
-/** Notices pages that come again, and a list that shrank. */
+/** Detects repeated pages and a list that shrank. */
 function createPageWatch() {
   const marks = new Set<string>();
   let totalBefore = 0;
   let mayHaveMissed = false;
   return {
     isRepeated(page: Page): boolean {
-      // What was taken out at the front moved the rest up: as many may have slipped through between two pages.
+      // Removals at the front moved the rest up: as many items may have been skipped between two pages.
       if (page.total !== null && page.total < totalBefore) mayHaveMissed = true;
       totalBefore = page.total ?? 0;
       if (page.items.length === 0) return false;
@@ -114,7 +113,7 @@ function createPageWatch() {
   };
 }
 
-/** `early`: nothing comes any more, although the list says that there is more. */
+/** `early`: the answers ended although the list announced more. */
 function endOf({ items, total, isPaged, size }: Page, offset: number): 'whole' | 'early' | 'no' {
   if (total !== null && offset >= total) return 'whole';
   if (items.length === 0) return total === null ? 'whole' : 'early';
@@ -122,7 +121,7 @@ function endOf({ items, total, isPaged, size }: Page, offset: number): 'whole' |
   return items.length < size || (!isPaged && items.length > size) ? 'whole' : 'no';
 }
 
-/** A page, or why there is none after every try. */
+/** A page, or why there is none after all attempts. */
 async function askPage(
   url: string,
   offset: number,
@@ -140,7 +139,7 @@ async function askPage(
       signal,
     );
     const page = pageOf(answer, limits);
-    // A list that has not begun is tried again as a whole, later; one that is half read would have to begin anew.
+    // If nothing has been read yet the whole list is retried later; a half-read list would have to start again.
     const pauseMs = offset === 0 ? undefined : limits.retryPausesMs[tries];
     if (typeof page !== 'string' || !PASSING.has(page) || pauseMs === undefined) return page;
     const asked = answer.ok ? 0 : (answer.retryAfterMs ?? 0);
@@ -167,7 +166,7 @@ function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Identifies a page by what it lists: one that comes again is a server that does not turn pages. */
+/** Identifies a page by its content: a repeated page means that the server ignores paging. */
 function markOf(items: readonly unknown[]): string {
   const names = items.map((item) => fieldOf(item, 'resource') ?? null);
   return createHash('sha256').update(JSON.stringify(names)).digest('base64');

@@ -21,7 +21,7 @@ import {
 
 /** The endpoint catalogue of an ingest process, for as long as it runs. */
 export interface OpenEndpoints {
-  /** What the catalogue is built with; known before the first grade, because a restart must not drop them. */
+  /** The listed payees for the catalogue; loaded before the first grade, because a restart must not drop them. */
   readonly payees: ListedPayees;
   /** Until the signal aborts, with its reason. */
   follow(listings: () => Listings | null): Promise<never>;
@@ -55,7 +55,7 @@ export async function openEndpoints(deps: {
         nowMs: systemClock.nowMs,
         sources: configuredSources(listings, { fetcher, bazaarLimits, contested: () => contested }),
         onContested(origins) {
-          // `identities.fetch` switches off every request to an address that untrusted data names.
+          // `identities.fetch` disables every request to an address from untrusted data.
           if (config.identities.fetch) contested = origins;
         },
       }),
@@ -63,8 +63,8 @@ export async function openEndpoints(deps: {
 }
 
 /**
- * The endpoint catalogue of an ingest process: sources are read again and again, what they list becomes the directory, its
- * addresses become payees of the catalogue, and their activity is counted anew. Nothing else waits for any of it.
+ * The endpoint catalogue of an ingest process: reads sources periodically, builds the directory from their offers, adds the payees to
+ * the catalogue, and recounts their activity. Nothing else waits for it.
  */
 
 /** Counting reads a month of payments: at most a twentieth of the time goes into it. */
@@ -88,12 +88,12 @@ export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never>
   return never;
 }
 
-/** Carries changes on: to the list soon, to the catalogue's payees all at once when the reading is over. */
+/** Propagates changes: to the list soon, to the catalogue's payees all at once after the reading. */
 function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
   const { writer, versions, config, payees, log, signal } = deps;
   const chains = config.chains.map(({ chain }) => chain);
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
-  // What a predecessor left behind is carried on as a change is.
+  // Propagates what a predecessor left behind like a change.
   let listWaits = true;
   let countWaits = true;
   let payeesWaitSinceMs: number | null = performance.now();
@@ -128,7 +128,7 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
       attempts++;
       return countActivity(writer, { chains, nowMs: deps.nowMs(), ver: versions.next() });
     });
-    // An attempt that was not acknowledged may have written all there was to write.
+    // An unacknowledged attempt may have written everything.
     if (hasChanged || attempts > 1) listWaits = true;
     countedAtMs = performance.now();
     countTookMs = countedAtMs - beganMs;

@@ -13,8 +13,8 @@ import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 
 /**
- * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is untrusted: whatever cannot be used is
- * passed over, whatever is long is cut, and every text that is kept is safe to show.
+ * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
+ * long texts are cut, and every stored text is safe to show.
  */
 
 export interface ItemFacts {
@@ -31,10 +31,10 @@ const DESCRIPTION_MAX_CHARS = 1_000;
 const TAGS_MAX = 16;
 const TAG_MAX_CHARS = 40;
 const MIME_TYPE = /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/;
-/** 2001: a number below is not the time that it says, one above in milliseconds. */
+/** 2001: a smaller number is not a plausible time. Numbers from the second bound on are in milliseconds. */
 const TIME_MIN_SECONDS = 1_000_000_000;
 const MILLISECONDS_FROM = 100_000_000_000;
-/** A clock may be wrong, a listing from next year is. */
+/** Tolerance for wrong clocks. */
 const TIME_AHEAD_MAX_SECONDS = 86_400;
 
 /** The offers of an item; none for one that is not a resource on HTTP with at least one entry that can be paid. */
@@ -148,7 +148,7 @@ const FOREIGN = /^[A-Za-z0-9._:-]{1,128}$/;
 const ATOMIC = /^\d{1,78}$/;
 const U256_MAX = 2n ** 256n - 1n;
 const U32_MAX = 2 ** 32 - 1;
-/** Every burn is a transfer to it: an offer that lists it cannot be paid. */
+/** Burns are transfers to it, so an offer with this payee cannot be paid. */
 const ZERO_ADDRESS = /^0x0{40}$/;
 
 /**
@@ -192,8 +192,8 @@ export function readMethod(value: unknown): EndpointMethod | null {
 }
 
 /**
- * What is signed counts: where the atomic amount is dollars, a declared price cannot say otherwise. With `upto` the amount is
- * a ceiling, so that there the seller's own price says more, as long as it lies below.
+ * The signed amount takes precedence: if it is in a dollar token, it overrides a declared price. With `upto` the amount is only a
+ * ceiling, so the seller's declared price is used if it is lower.
  */
 function priceOf(scheme: string, asked: bigint | null, declared: bigint | null): bigint | null {
   if (asked === null) return declared;

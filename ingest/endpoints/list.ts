@@ -7,16 +7,15 @@ import type { AskProblem } from '../fetch/facilitator.ts';
 import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
 
 /**
- * Derives `endpoint_list`, one row per resource and method, from the offers, what was paid on their terms, and what their addresses
- * were paid. A pure function of these tables, computed in the engine; `content` shows which rows are other than before, and only
- * those are written.
+ * Derives `endpoint_list`, one row per resource and method, from the offers, the payments on their terms, and the payments to their
+ * addresses. A pure function of these tables, computed in the engine; `content` identifies changed rows, and only those are written.
  */
 
 const MAX_SECONDS = 300;
-/** Prices as texts: a reader would make a double of a number. */
+/** Prices as text: a reader would turn a number into a double. */
 const EXACT_JSON = { output_format_json_quote_decimals: 1 };
 
-/** Two versions are taken: a row that comes back must win over its tombstone, however the statements overlap. */
+/** Takes two versions: a row that returns must win over its tombstone, however the statements overlap. */
 export async function deriveList(writer: Writer, nextVer: () => bigint): Promise<void> {
   const derive = (name: string, statement: Sql) =>
     writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS, settings: EXACT_JSON });
@@ -26,13 +25,13 @@ export async function deriveList(writer: Writer, nextVer: () => bigint): Promise
 
 const LIVE_OFFERS = sql`endpoint_offers FINAL WHERE del = 0`;
 
-/** What several sources say of one resource: the newest that says anything. */
+/** If several sources describe a resource: the newest non-empty value. */
 const said = (column: Sql): Sql => sql`argMax(${column}, (${column} != '', last_updated, source))`;
 /** An offer whose price is known comes before one whose price is not. */
 const CHEAPEST = sql`isNull(price_usd), ifNull(price_usd, 0), network, scheme, asset, pay_to, source`;
 /**
- * Which offer speaks for its resource: one that the domain itself publishes; then the one that most payers paid; of a contested
- * resource the claimant that was listed first, because the next one only has to ask less; then the cheapest.
+ * The offer that represents its resource: first one that the domain itself publishes; then the one with the most payers; for a
+ * contested resource the claimant listed first, because a later one only has to ask less; then the cheapest.
  */
 const HEADLINE = sql`(NOT published, -toInt64(payers), -toInt64(n), if(contested, claimed_at, 0), ${CHEAPEST})`;
 
@@ -40,7 +39,7 @@ const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pa
   'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
     amount Nullable(String), chain String, max_timeout_seconds UInt32, settlement_count UInt64)')`;
 
-/** Payments of an offer's terms since it was listed: of the times from which on they were counted the first that is not before. */
+/** Payments on an offer's terms since its listing: uses the counts from the first start that is not before it. */
 const ACTIVITY = sql`SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
     arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at))) AS counts
   FROM offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin`;
@@ -58,7 +57,7 @@ const FAMILY = sql`if(match(pay_to, '^0x[0-9a-f]{40}$'), 'eip155', network)`;
 const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
   'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
 
-/** The addresses that are to be paid for a resource, by all listings of it under any method. Two addresses where one is enough are a contest. */
+/** The payee addresses of a resource in all its listings, under any method. More than one per address family makes it contested. */
 const RESOURCES = sql`SELECT resource AS claimed, uniqExact(family, pay_to) > uniqExact(family) AS contested,
     toJSONString(arraySort(groupArray(${CLAIMANT}))) AS claimants
   FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n, min(claimed_at) AS claimed_at,
@@ -92,7 +91,7 @@ const DERIVED = sql`SELECT resource, method,
       ON seen.pay_to = shared_to)
   GROUP BY resource, method`;
 
-/** Columns of the list that are derived, behind its key. */
+/** The derived columns of the list, after its key. */
 const COLUMNS = [
   ...['service_name', 'description', 'mime_type', 'tags', 'capabilities', 'pay_to', 'network', 'price_usd'],
   ...[
@@ -135,9 +134,9 @@ function tombstoneSql(ver: bigint): Sql {
       WHERE del = 0 AND (resource, method) NOT IN (SELECT resource, method FROM ${LIVE_OFFERS}))`;
 }
 
-/** A listing as it is being read: what a source publishes, handed on piece by piece, and how the reading ended. */
+/** A listing while it is read: its items, passed on in pieces, and how the reading ended. */
 
-/** What the reading of a list can end with, in addition to what the request can. */
+/** Problems of reading a list, in addition to those of a request. */
 export const LISTING_PROBLEMS = {
   no_listing: 'The host answers, and publishes no list.',
   not_json: 'The answer is no JSON.',
@@ -147,17 +146,17 @@ export const LISTING_PROBLEMS = {
   too_many_items: 'The list is longer than is read.',
 } as const;
 
-/** Why a source was not read to its end; a code that may be stored, logged and shown. */
+/** Why a source was not read completely; a code that may be stored, logged and shown. */
 export type ListingProblem = keyof typeof LISTING_PROBLEMS | AskProblem | FetchProblem;
 
 export interface ListingOutcome {
-  /** Null for a source that answered to the end. */
+  /** Null for a completely read source. */
   readonly problem: ListingProblem | null;
-  /** Whether everything that it lists was seen: only then may anything be missed. */
+  /** Whether the whole list was seen: only then do missing offers count as removed. */
   readonly isWhole: boolean;
 }
 
-/** Takes items in the order of the listing; resolves when they are safe, so that no more than a page is ever held. */
+/** Takes items in the order of the listing; resolves when they are stored, so that only one page is in memory. */
 export type TakeItems = (items: readonly unknown[]) => Promise<void>;
 
 export function partly(problem: ListingProblem): ListingOutcome {
@@ -166,7 +165,7 @@ export function partly(problem: ListingProblem): ListingOutcome {
 
 export const WHOLE: ListingOutcome = { problem: null, isWhole: true };
 
-/** Table `endpoint_sources`: how each source answered last. */
+/** Table `endpoint_sources`: the last outcome of each source. */
 
 const LISTING_MAX_SECONDS = 30;
 const SOURCES_MAX = 100_000;
@@ -175,7 +174,7 @@ export type SourceKind = EndpointSourceRow['kind'];
 const SOURCE_KINDS: readonly SourceKind[] = ['bazaar', 'well_known', 'file'];
 
 export interface SourceState extends Omit<EndpointSourceRow, 'problem' | 'ver' | 'del'> {
-  /** Null for a last reading that was good. */
+  /** Null if the last reading succeeded. */
   readonly problem: ListingProblem | null;
 }
 
@@ -189,7 +188,7 @@ const STATE = reading(ENDPOINT_SOURCES, [
   'items',
 ]);
 
-/** Also of sources whose first reading was cut off before its state was stored: their offers must be removed like others. */
+/** Includes sources whose first reading was interrupted before its state was stored: their offers must be removed like others. */
 export async function loadSourceStates(writer: Writer): Promise<SourceState[]> {
   const stored = await readStates(writer);
   const { rows } = await writer.rows({

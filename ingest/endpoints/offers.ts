@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
-/** Offers as rows, and the digests by which a row is known and compared. */
+/** Offers as rows, and the digests that identify and compare them. */
 
 const DIGEST_HEX_CHARS = 32;
 
@@ -17,9 +17,9 @@ export interface OfferRow {
   readonly source: string;
   readonly offer: EndpointOffer;
   readonly capabilities: readonly string[];
-  /** 32 hex digits, of the key. */
+  /** Digest of the key, 32 hex digits. */
   readonly offerId: string;
-  /** 32 hex digits, of everything else but the times that we add. */
+  /** Digest of everything else except the times that we add, 32 hex digits. */
   readonly contentId: string;
 }
 
@@ -60,7 +60,7 @@ function digest(fields: readonly unknown[]): string {
 /** When a listing was seen. Unix seconds. */
 export interface OfferTimes {
   readonly firstSeen: number;
-  /** Since when it asks the amount that it asks now. */
+  /** Since when it has asked its current amount. */
   readonly termsSince: number;
 }
 
@@ -70,7 +70,7 @@ export function hexOfU128(bytes: Buffer, at: number): string {
   return high.toString(16).padStart(16, '0') + low.toString(16).padStart(16, '0');
 }
 
-/** Table `endpoint_offers`: what a source lists by now, read as digests and written where it changed. */
+/** Table `endpoint_offers`: the current offers of a source, read as digests and written if changed. */
 
 const MAX_SECONDS = 60;
 /** Two digests, two times, whether there is no amount, and the amount, in RowBinary. */
@@ -127,7 +127,7 @@ export interface SeenOffer extends OfferTimes {
   readonly row: OfferRow;
 }
 
-/** Repeating it under a higher version changes nothing. */
+/** Idempotent: repeating it with a higher version changes nothing. */
 export function saveOffers(writer: Writer, seen: readonly SeenOffer[], ver: bigint): Promise<void> {
   return insertRows(writer, {
     name: 'endpoint-offers-save',
@@ -143,8 +143,8 @@ export function saveOffers(writer: Writer, seen: readonly SeenOffer[], ver: bigi
 }
 
 /**
- * Writes tombstones for offers of a source. The engine copies their keys, so that this process need not hold them; from an inner
- * SELECT, because a name that REPLACE gives hides the column in the WHERE of the same SELECT.
+ * Writes tombstones for offers of a source. The engine copies their keys, so that this process need not hold them. The inner SELECT
+ * is needed because a name set by REPLACE hides the column in the WHERE of the same SELECT.
  */
 export async function tombstoneOffers(
   writer: Writer,
@@ -164,25 +164,25 @@ export async function tombstoneOffers(
 }
 
 /**
- * The terms of an offer, as expressions over table `endpoint_offers`: a payment fits them by payee, chain, asset and amount. Offers
- * of one origin on the same terms cannot be distinguished by what was paid; offers of two origins must not share it.
+ * The terms of an offer, as expressions over table `endpoint_offers`: a payment matches by payee, chain, asset and amount. Payments
+ * cannot distinguish offers of one origin with the same terms, so these share them; offers of two origins must not.
  */
 
-/** Scheme, host and port of the resource: the host that answers there. */
+/** Scheme, host and port of the resource. */
 export const ORIGIN: Sql = sql`extract(resource, '^[a-z]+://[^/?#]+')`;
 /** `exact` signs the amount itself, every other scheme a ceiling. */
 export const IS_RANGE: Sql = sql`toUInt8(scheme != 'exact')`;
-/** Only sources of this kind are held to one origin, their own (sync.ts), so its domain itself says what they list. */
+/** Only sources of this kind are restricted to their own origin (sync.ts), so the domain itself publishes their offers. */
 export const IS_PUBLISHED: Sql = sql`startsWith(source, 'well_known:')`;
 
 /**
- * Maps offers onto capabilities anew that an older rule has mapped. A reading does so by itself; this is for the sources that do
- * not answer. Must not run during a reading: the row that is written last counts.
+ * Maps the offers of an older rule version to capabilities again. Reading a source does that too; this is for sources that do not
+ * answer. Must not run during a reading, because the last row written wins.
  */
 
 const ROWS_PER_STEP = 2_000;
 
-/** How many were mapped anew. */
+/** Returns the number of remapped offers. */
 export async function remapOffers(deps: {
   readonly writer: Writer;
   readonly versions: Versions;

@@ -8,25 +8,25 @@ import { type ListingOutcome, partly, type TakeItems, WHOLE } from './list.ts';
 import { ORIGIN } from './offers.ts';
 import type { EndpointSource } from './sync.ts';
 
-/** What the configuration and the catalogue file say, as of their last successful reading. */
+/** The endpoint settings of the configuration and the catalogue file, as of their last successful reading. */
 export interface Listings {
   readonly facilitators: readonly Pick<FacilitatorConfig, 'id' | 'url'>[];
   /** Origins whose /.well-known/x402 is read. */
   readonly wellKnown: readonly string[];
-  /** Items of the catalogue file: the same list as long as nothing was read again; null where there is no file. */
+  /** Items of the catalogue file: the same array until it is read again; null without a file. */
   readonly endpoints: readonly unknown[] | null;
 }
 
 interface SourceTools {
   readonly fetcher: DocumentFetcher;
   readonly bazaarLimits?: Partial<BazaarLimits>;
-  /** As they are now; the files of those that are not configured are read too. */
+  /** Current contested origins; the files of unconfigured ones are read too. */
   readonly contested: () => readonly ContestedOrigin[];
 }
 
 /**
- * Every place to read endpoints from, configured ones first; null while nothing configured could be read. Of two facilitators with
- * one id the later one counts: the configuration stands behind the file.
+ * Every source of endpoints, configured ones first; null until the configuration could be read. Of two facilitators with one id the
+ * later one wins: the configuration comes after the file.
  */
 export function configuredSources(
   listings: () => Listings | null,
@@ -94,12 +94,12 @@ function createFileSource(): (items: readonly unknown[]) => EndpointSource {
   };
 }
 
-/** What a seller publishes of itself at `/.well-known/x402`; one file, fetched as any untrusted document is. */
+/** A seller's own listing at `/.well-known/x402`; one file, fetched like any untrusted document. */
 
 /** A seller lists its own resources: hundreds, not hundreds of thousands. */
 const FILE_MAX_BYTES = 4_000_000;
 const ITEMS_MAX = 5_000;
-/** No specification says where the list stands; these are the names in use. */
+/** No specification names the field of the list; these are in use. */
 const LISTS = ['items', 'resources', 'endpoints', 'services', 'accepts'] as const;
 
 export async function readWellKnown(
@@ -129,13 +129,13 @@ function itemsOf(body: unknown): readonly unknown[] | null {
 }
 
 /**
- * Origins of resources that listings disagree about: their own /.well-known/x402 is asked, because it decides. Any source can start a
+ * Origins of resources that listings disagree about: their own /.well-known/x402 decides, so it is fetched. Any source can start a
  * contest by listing a URL, so these origins are untrusted and their number is bounded.
  */
 
-/** Each is asked once an hour at most. Four at a time, with ten seconds to answer, all of them take a quarter of an hour at worst. */
+/** Each is fetched at most once an hour. Four at a time with a timeout of ten seconds, all of them take at most a quarter of an hour. */
 const ORIGINS_MAX = 300;
-/** Of one origin; its file is read for these only. */
+/** Contested resources of one origin; its file is read only for these. */
 const RESOURCES_MAX = 1_000;
 const MAX_SECONDS = 30;
 
@@ -144,7 +144,7 @@ export interface ContestedOrigin {
   readonly resources: ReadonlySet<string>;
 }
 
-/** Those that answered already come first, so that none is forgotten for a new contest; then those that are paid most. */
+/** Origins that have answered come first, so that new contests do not displace them; then those paid most. */
 export async function loadContestedOrigins(writer: Writer): Promise<ContestedOrigin[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-list-contested-origins',

@@ -15,15 +15,15 @@ import {
   tombstoneOffers,
 } from './offers.ts';
 
-/** One place that lists endpoints. */
+/** A source of endpoints. */
 export interface EndpointSource {
   /** Stored with its offers: `bazaar:<facilitator id>`, `well_known:<origin>` (also of a contested origin) or `file`. */
   readonly id: string;
   readonly kind: SourceKind;
   readonly host: string;
-  /** Changes when the source must be read at once although it was read a moment ago. */
+  /** Changes when the source must be read at once, regardless of its schedule. */
   readonly mark: string;
-  /** The only origin whose resources it may list; undefined: any. */
+  /** The only origin that it may list resources of; undefined: any. */
   readonly origin?: string;
   /** Which resources it is read for; undefined: all. */
   readonly resources?: ReadonlySet<string>;
@@ -47,14 +47,14 @@ export interface SyncOutcome extends ListingOutcome {
 }
 
 const ROWS_PER_INSERT = 2_000;
-/** Between two turns of the event loop; the same process follows the chains. */
+/** Items per turn of the event loop; the same process follows the chains. */
 const ITEMS_PER_TURN = 200;
 /** Two and more ways to pay each of the 250,000 items that a bazaar is read for. */
 const OFFERS_MAX = 600_000;
 
 /**
- * Makes the stored offers of a source what it lists now. Whatever was seen is stored, also of a reading that broke off; what was
- * not seen gets a tombstone only when the whole list was read. `onWritten` is called whenever rows have changed.
+ * Updates the stored offers of a source to its current list. Stores every offer seen, even if the reading was interrupted; offers that
+ * were not seen get a tombstone only if the whole list was read. Calls `onWritten` whenever rows have changed.
  */
 export async function syncSource(
   deps: SyncDeps,
@@ -99,7 +99,7 @@ export async function syncSource(
   };
 }
 
-/** Compares what is seen with what is known. An offer that is listed twice counts as it stands first. */
+/** Compares listed with stored offers. If an offer is listed twice the first one counts. */
 function createChanges(known: KnownOffers, nowSeconds: number) {
   const seen = new Set<string>();
   let waiting: SeenOffer[] = [];

@@ -6,24 +6,24 @@ import { loadOffers, tombstoneOffers } from './offers.ts';
 import type { ContestedOrigin } from './sources.ts';
 import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from './sync.ts';
 
-/** How often what is done, and what it is done with. */
+/** Intervals and dependencies of the watch. */
 
 export interface EndpointLimits {
-  /** A new listing is seen within the hour; reading more often would load the sources for little. */
+  /** New listings are seen within the hour; reading more often would burden the sources for little. */
   readonly refreshMs: number;
   /** After a reading that failed; contested origins wait `refreshMs` then too. */
   readonly retryMs: number;
-  /** How soon a source that was configured a moment ago is read, and a change is carried on. */
+  /** How soon a newly configured source is read and a change is propagated. */
   readonly lookEveryMs: number;
   /** Sources that are read at the same time. */
   readonly syncsMax: number;
-  /** Activity is also counted when a reading is over that changed something. */
+  /** Interval of the activity count, which also follows every reading that changed something. */
   readonly recountMs: number;
   /** While sources are being read, the directory follows them this often. */
   readonly listEveryMs: number;
-  /** The least between two changes of the catalogue's payees: each makes the rows of its payees be graded anew. */
+  /** Minimum time between changes of the catalogue's payees, each of which causes a regrade. */
   readonly payeesEveryMs: number;
-  /** They wait until no source is being read, but no longer than this. */
+  /** Changes wait until no source is being read, but no longer than this. */
   readonly payeesWaitMaxMs: number;
 }
 
@@ -48,13 +48,13 @@ export interface FollowEndpointsDeps extends SyncDeps {
   readonly limits?: Partial<EndpointLimits>;
 }
 
-/** Reads each source when it is due, forgets those that are not configured any more, and remembers how each answered. */
+/** Reads each source when it is due, removes those no longer configured, and stores the outcome of each. */
 export interface SourceWatch {
-  /** Begins what is due. True when offers have changed since it was asked last. */
+  /** Starts the due readings. True if offers have changed since the last call. */
   look(): boolean;
   /** Whether nothing is being read. */
   isIdle(): boolean;
-  /** Rejects when a reading ends in what no waiting mends. */
+  /** Rejects when a reading fails with an error that a retry cannot fix. */
   readonly failed: Promise<never>;
 }
 
@@ -147,7 +147,7 @@ export async function createSourceWatch(
   };
 }
 
-/** Without the port: it is one machine that answers, whatever it listens on. */
+/** Without the port: all ports belong to the same machine. */
 function hostnameOf(host: string): string {
   return host.replace(/:\d+$/, '');
 }
@@ -163,8 +163,8 @@ function stateAfter(
 }
 
 /**
- * When each source is read next. Configured sources are read at the start, when their configuration changes, and soon again after a
- * failure. Contested origins were named by untrusted listings: for no reason are they asked again before `refreshMs` have passed.
+ * Schedules the readings. Configured sources are read at the start, when their configuration changes, and soon again after a failure.
+ * Contested origins come from untrusted listings, so they are never fetched again before `refreshMs` have passed.
  */
 export interface DueTimes {
   isDue(source: EndpointSource): boolean;
@@ -172,7 +172,7 @@ export interface DueTimes {
   wasRead(source: EndpointSource, isWhole: boolean): void;
   /** A configured source that comes back has nothing stored and is read at once. */
   forget(id: string): void;
-  /** Drops what is kept of contested origins that are no longer contested and may be asked again; `ids` are sources now. */
+  /** Drops the state of origins that are no longer contested and may be fetched again; `ids` are the current sources. */
   dropPast(ids: ReadonlySet<string>): void;
 }
 
@@ -183,7 +183,7 @@ interface DueTime {
   readonly isUntrusted: boolean;
 }
 
-/** `states` are those that a predecessor stored, `nowMs` is Unix time. */
+/** `states` are those stored by a predecessor; `nowMs` is Unix time. */
 export function createDueTimes(
   states: Iterable<SourceState>,
   { refreshMs, retryMs }: Pick<EndpointLimits, 'refreshMs' | 'retryMs'>,
@@ -192,7 +192,7 @@ export function createDueTimes(
   const due = new Map<string, DueTime>();
   for (const { source, kind, triedAt } of states) {
     if (kind !== 'contested') continue;
-    // A clock that was set back makes them wait no longer than usual.
+    // A clock that was set back must not make them wait longer than usual.
     const waitMs = Math.min(refreshMs, triedAt * 1_000 + refreshMs - nowMs);
     due.set(source, { mark: '', atMs: performance.now() + waitMs, isUntrusted: true });
   }

@@ -1,4 +1,4 @@
-/** Looks into untrusted JSON. Own properties only: a field named `__proto__` is a field like any other. */
+/** Reads untrusted JSON. Own properties only: `__proto__` is an ordinary field. */
 
 export function parseJson(text: string): unknown {
   try {
@@ -28,7 +28,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The first of them that is a text with something in it; '' without one. */
+/** The first of them that is a non-empty text, or ''. */
 export function firstText(...values: readonly unknown[]): string {
   const found = values.find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found : '';
@@ -85,7 +85,7 @@ export const FETCH_PROBLEMS = {
 
 export type FetchProblem = keyof typeof FETCH_PROBLEMS;
 
-/** Thrown inside the fetcher, which answers it as a problem; never leaves it. */
+/** Thrown inside the fetcher, which returns it as a problem; never leaves the fetcher. */
 export class FetchFailed extends Error {
   readonly problem: FetchProblem;
 
@@ -96,7 +96,7 @@ export class FetchFailed extends Error {
   }
 }
 
-/** What files of JSON are served as: raw files as text, and by gateways as what they guess. Pages are not read. */
+/** Media types under which JSON files are served, including text and what gateways guess. HTML is not read. */
 export const FILE_MEDIA_TYPES: readonly string[] = [
   'application/json',
   'application/ld+json',

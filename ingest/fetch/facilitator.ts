@@ -2,8 +2,8 @@ import { BodyTooLarge, readBounded } from '../../core/bounded-body.ts';
 import { withDeadline } from '../../core/process/deadline.ts';
 
 /**
- * Asks a facilitator that the operator has configured. The URL is trusted, what it answers is not: bounded in time and size,
- * never redirected elsewhere.
+ * Sends a GET request to a configured facilitator. Its URL is trusted, its answer is not: bounded in time and size, and redirects are
+ * never followed.
  */
 
 /** Why an answer was not used; a code that may be logged and shown, never the facilitator's own words. */
@@ -24,7 +24,7 @@ export type FacilitatorAnswer =
   | {
       readonly ok: false;
       readonly problem: AskProblem;
-      /** Of an answer that was refused or redirected; null without one. */
+      /** Status of a refused or redirected answer; null without an answer. */
       readonly status: number | null;
       /** What `Retry-After` asks for; null where it asks for nothing. */
       readonly retryAfterMs: number | null;
@@ -56,7 +56,7 @@ export async function askFacilitator(
   });
 }
 
-/** `fetch` refuses credentials inside a URL; they travel as the header that they mean. */
+/** `fetch` rejects credentials in a URL, so they are sent as the equivalent header. */
 function urlOf(url: string, path: string, query: Readonly<Record<string, string>>): URL {
   const asked = new URL(url);
   asked.username = '';

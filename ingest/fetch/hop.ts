@@ -10,7 +10,7 @@ import { FetchFailed } from './document.ts';
 const HEADERS_MAX_BYTES = 16_384;
 const USER_AGENT = 'settlement-index (reads ERC-8004 files)';
 
-/** One request to one URL, which is permitted, at addresses that are. */
+/** One request to a permitted URL at permitted addresses. */
 export interface Hop {
   readonly url: URL;
   readonly addresses: readonly string[];
@@ -30,15 +30,15 @@ export interface HopAnswer {
 }
 
 /**
- * Asks once, on a connection of its own that ends with the answer: a pool could be filled by any remote host. Redirects are answers
- * here. Throws `FetchFailed` or the network's error.
+ * Sends one request on a connection of its own that closes after the answer, because remote hosts could exhaust a pool. Returns
+ * redirects as answers. Throws `FetchFailed` or the network error.
  */
 export async function requestHop(hop: Hop, isWanted: (mediaType: string) => boolean): Promise<HopAnswer> {
   const { url, addresses, isPermitted, signal, ca } = hop;
   const client = new Client(url.origin, {
     connect: connectTo({ addresses, isPermitted, signal, ...(ca === undefined ? {} : { ca }) }),
     maxHeaderSize: HEADERS_MAX_BYTES,
-    // The deadline of the whole is the signal's; undici's own timers would only be second to it.
+    // The signal carries the overall deadline, so undici's own timers are off.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
@@ -56,7 +56,7 @@ export async function requestHop(hop: Hop, isWanted: (mediaType: string) => bool
       signal,
       reset: true,
     });
-    body.on('error', () => undefined); // a body that is left unread still fails when its connection ends
+    body.on('error', () => undefined); // an unread body still emits an error when its connection closes
     const mediaType = essenceOf(first(headers['content-type']));
     const isRead = statusCode === 200 && isWanted(mediaType);
     return {
@@ -79,7 +79,7 @@ function essenceOf(contentType: string): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** Before the next address of a host is tried as well. Node's default of 250 ms gives up hosts that are merely far away. */
+/** Delay before the next address of a host is tried. Node's default of 250 ms is too short for distant hosts. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
 export interface ConnectOptions {
@@ -93,8 +93,8 @@ export interface ConnectOptions {
 }
 
 /**
- * A connector for one request: no name is resolved here, so between the check of an address and the connection nothing can
- * change. The socket dies with the signal, also while it still connects.
+ * A connector for one request. It resolves no names, so the address cannot change between its check and the connection. The signal
+ * destroys the socket, even while connecting.
  */
 export function connectTo({ addresses, isPermitted, signal, ca }: ConnectOptions): buildConnector.connector {
   return ({ hostname, protocol, port }, callback) => {
@@ -133,7 +133,7 @@ export function connectTo({ addresses, isPermitted, signal, ca }: ConnectOptions
       secure.on('error', fail);
       secure.once('secureConnect', () => done(null, secure));
     });
-    // A host that hangs up in the middle of the handshake may do so without an error.
+    // A host may close the connection during the handshake without an error.
     socket.once('close', () => fail(new FetchFailed('unreachable')));
   };
 }
@@ -157,12 +157,12 @@ function answerWith(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** What is asked for. No brotli: its decoder takes up to 16 MB before the first byte comes out. */
+/** Accepted encodings. No brotli: its decoder takes up to 16 MB before it yields the first byte. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate';
 
 /**
- * Reads a body that may be packed, up to `maxBytes`: both of what is sent, so that nothing arrives for ever that unpacks to
- * nothing, and of what it unpacks to. Stops reading at the first byte too many. Throws `FetchFailed`, or what the stream throws.
+ * Reads a body that may be compressed. `maxBytes` limits both the received bytes, because an endless stream may decompress to nothing,
+ * and the decompressed bytes. Stops at the first byte above. Throws `FetchFailed`, or the stream's error.
  */
 export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
   const encoding = contentEncoding.trim().toLowerCase();
@@ -170,7 +170,7 @@ export async function readBody(body: Readable, contentEncoding: string, maxBytes
   // More than one layer of encoding is refused: no honest file needs it, and a decompression bomb does.
   const unpacker = unpackerOf(encoding);
   if (unpacker === null) throw new FetchFailed('broken_encoding');
-  // The callback is not needed: a failure of either end is thrown by the loop that reads the other.
+  // No callback needed: the reading loop throws a failure of either end.
   const unpacked = pipeline(boundedChunks<Buffer>(body, maxBytes), unpacker, () => undefined);
   return read(unpacked, maxBytes);
 }

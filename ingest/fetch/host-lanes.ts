@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runPool } from '../../core/process/pool.ts';
 
 /**
- * Work on hosts of others, many hosts at once and each one slowly: what belongs to a host is done one after the other, with a
- * pause between, so that a registry full of agents of one small server does not become an attack on it.
+ * Requests to third-party hosts, to many hosts at once but slowly to each: requests to one host are sequential with pauses, so that a
+ * registry full of agents on one small server does not become an attack on it.
  */
 
 /** Between two requests to one host. */
 const HOST_PAUSE_MS = 200;
-/** So that an agent that is registered while hosts time out does not wait for all of them. */
+/** Time limit of a batch, so that a newly registered agent does not wait for every host that times out. */
 const BEGIN_WITHIN_MS = 30_000;
-/** IPFS is many hosts behind a gateway; this many share it. */
+/** Concurrent IPFS requests: a gateway stands for many hosts. */
 const GATEWAY_LANES = 4;
 
 export function laneOptions(
@@ -25,7 +25,7 @@ export interface LaneItem {
   readonly uri: string;
 }
 
-/** The items by the host that they go to; those that go nowhere (`data:`) are a lane each. */
+/** Groups items by host; an item without a host (`data:`) gets a lane of its own. */
 export function lanesOf<T extends LaneItem>(items: readonly T[]): readonly (readonly T[])[] {
   const lanes = new Map<string, T[]>();
   for (const [index, item] of items.entries()) {
@@ -50,22 +50,21 @@ export interface LaneOptions {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly pauseMs?: number;
-  /** Nothing is begun after this: what came meanwhile is looked at again. */
+  /** No item starts after this time. */
   readonly beginWithinMs?: number;
 }
 
 /**
- * Works the lanes off, at most `concurrency` at once, until they are done or the time is over. `work` answers how an item failed,
- * '' when it did not. Once the last few of a host failed by the same problem, `work` gets that problem as `down`, so that the rest
- * need not wait for it again. Throws what the work throws first, after all others have stopped: nothing more is begun, and their
- * pauses end.
+ * Processes the lanes, at most `concurrency` at once, until they are done or the time is over. `work` returns the problem of an item,
+ * or ''. Once the last few items of a host have failed with the same problem, `work` gets that problem as `down`, so that the rest need
+ * not wait for it again. After the first error no further item starts and pauses end; the error is thrown once all others have stopped.
  */
 export async function runLanes<T extends LaneItem>(
   lanes: readonly (readonly T[])[],
   { concurrency, signal, pauseMs = HOST_PAUSE_MS, beginWithinMs = BEGIN_WITHIN_MS }: LaneOptions,
   work: (item: T, down: string | null) => Promise<string>,
 ): Promise<void> {
-  // The longest first: the batch ends with the slowest host.
+  // The longest first, because the batch ends with the slowest host.
   const longestFirst = [...lanes].sort((one, other) => other.length - one.length);
   const endMs = performance.now() + beginWithinMs;
   await runPool(longestFirst, { width: concurrency, signal }, async (lane, until) => {
@@ -80,7 +79,7 @@ export async function runLanes<T extends LaneItem>(
   });
 }
 
-/** Gateways stand for many hosts: what one of them cannot find says nothing about the next. */
+/** Gateways stand for many hosts: a missing file says nothing about the next one. */
 function hostProblem(item: LaneItem, problems: readonly string[]): string | null {
   const last = problems.slice(-HOST_DOWN_AFTER);
   const [first = ''] = last;

@@ -21,9 +21,9 @@ import { type IpfsPath, isIpfsUri, readDataUri, readIpfsUri } from './uri.ts';
 export interface SafeFetchSettings {
   /** Base URLs of IPFS gateways, tried in turn. The operator configured them: their addresses may be private. */
   readonly ipfsGateways: readonly string[];
-  /** Loopback, at any port and without TLS. For the demo and tests. Nothing else that is private is ever opened. */
+  /** Allows loopback, at any port and without TLS. For the demo and tests. Never opens any other private network. */
   readonly allowPrivateHosts: boolean;
-  /** `http:` of public hosts. */
+  /** Allows `http:` to public hosts. */
   readonly allowHttp: boolean;
   /** Ports in addition to 80, 443, 8080 and 8443. */
   readonly ports: readonly number[];
@@ -39,7 +39,7 @@ export interface SafeFetchDeps {
   readonly ca?: string;
 }
 
-/** DNS, connections, redirects and the body together; of IPFS, per gateway. */
+/** Time limit of DNS, connections, redirects and the body together; for IPFS per gateway. */
 const DEADLINE_MS = 10_000;
 const REDIRECTS_MAX = 4;
 const URL_MAX_CHARS = 4_096;
@@ -79,7 +79,7 @@ export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
         gateway,
         signal: options.signal,
       });
-      // Headers of the caller go to the origin that it named, and to no other.
+      // The caller's headers go only to the origin that it named.
       const headers: Record<string, string> =
         target.url.origin === originOf(start) ? { ...options.headers } : {};
       const { maxBytes, signal, mediaTypes } = options;
@@ -97,7 +97,7 @@ export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
     throw new FetchFailed('too_many_redirects');
   };
 
-  /** The first gateway that has it; the last one's problem otherwise. */
+  /** The answer of the first gateway that has the file, or the last gateway's problem. */
   const fetchIpfs = async (path: IpfsPath, options: FetchOptions): Promise<FetchedDocument> => {
     let last: FetchedDocument = { ok: false, problem: 'unreachable' };
     for (const base of settings.ipfsGateways) {
@@ -142,7 +142,7 @@ function originOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).origin : null;
 }
 
-/** A failure of the remote server is a problem of the document; an error without a code is a bug of ours and is logged. */
+/** Maps a remote failure to a problem of the document; an error without a code is our bug and is logged. */
 function problemOf(error: unknown, log: Log): FetchProblem {
   if (error instanceof FetchFailed) return error.problem;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { FetchFailed } from './document.ts';
 
-/** A URL that may be asked, with the addresses that it may be asked at. */
+/** A permitted URL with its permitted addresses. */
 export interface Target {
   readonly url: URL;
   readonly addresses: readonly string[];
@@ -22,7 +22,7 @@ export interface TargetRules {
 
 export interface TargetQuestion {
   readonly rules: TargetRules;
-  /** The directory of the IPFS gateway that is being asked; what is below it was configured by the operator. */
+  /** The base directory of the current IPFS gateway; URLs below it count as configured by the operator. */
   readonly gateway: URL | null;
   readonly signal: AbortSignal;
 }
@@ -32,8 +32,8 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 const ADDRESSES_MAX = 8;
 
 /**
- * Decides whether a URL may be asked, and where. Its name is resolved here and once: the connection goes to the addresses that
- * were judged. A host with permitted and forbidden addresses is asked at the permitted ones. Throws `FetchFailed`.
+ * Decides whether a URL may be requested, and at which addresses. Resolves its name here, once: the connection goes to the checked
+ * addresses. A host with permitted and forbidden addresses is reached at the permitted ones. Throws `FetchFailed`.
  */
 export async function permittedTarget(
   asked: URL,
@@ -61,7 +61,7 @@ export async function permittedTarget(
   throw new FetchFailed(url.protocol === 'http:' && !allowHttp ? 'unsupported_scheme' : 'forbidden_port');
 }
 
-/** The scheme and the port that are open to public hosts. */
+/** Checks the scheme and port of public hosts. */
 function isPublicTarget(url: URL, { settings }: TargetRules): boolean {
   const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
   const isOpen = PORTS.has(port) || settings.ports.includes(port);
@@ -94,7 +94,7 @@ async function addressesOf(
   return isIP(hostname) === 0 ? orAborted(resolve(hostname, signal), signal) : [hostname];
 }
 
-/** The operator's names may be those of his own network: they are resolved as every other program does. */
+/** The operator's host names may be local, so they are resolved by the system resolver. */
 const resolveOwn: ResolveHost = async (hostname) => {
   const found = await lookup(hostname, { all: true }).catch((cause: unknown) => {
     throw new FetchFailed('name_not_found', cause);
@@ -102,7 +102,7 @@ const resolveOwn: ResolveHost = async (hostname) => {
   return found.map(({ address }) => address);
 };
 
-/** Ends with the signal, also where the resolver ignores it. */
+/** Rejects when the signal aborts, even if the resolver ignores it. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = withReject();
   const abort = (): void => reject(new FetchFailed('timeout'));
@@ -134,9 +134,9 @@ const QUERY_TRIES = 2;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * Asks the DNS by the resolver inside the process, not `dns.lookup`: that one takes a thread of the pool that files and
- * compression need, for as long as a remote name server is slow; and it reads `/etc/hosts` and search domains,
- * which do not describe public hosts. `localhost` is loopback without asking (RFC 6761).
+ * Uses the in-process DNS resolver, not `dns.lookup`: with a slow name server that blocks a thread of the pool that files and
+ * compression need, and it reads `/etc/hosts` and search domains, which do not describe public hosts. `localhost` is loopback without
+ * a query (RFC 6761).
  */
 export const resolveHost: ResolveHost = async (hostname, signal) => {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOOPBACK;
@@ -159,16 +159,16 @@ export const resolveHost: ResolveHost = async (hostname, signal) => {
 /** `public`: may be asked. `loopback`: only where the configuration allows it. `forbidden`: never. */
 export type AddressClass = 'public' | 'loopback' | 'forbidden';
 
-/** All that is routed of IPv6; what ipaddr.js calls unicast outside of it is not assigned. */
+/** The routed part of IPv6; unicast addresses outside of it, as ipaddr.js calls them, are unassigned. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Addresses that carry an IPv4 address and lead to it: mapped ones, and NAT64, by which networks without IPv4 reach it. */
 const CARRIES_V4 = [ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), ipaddr.IPv6.parseCIDR('64:ff9b::/96')] as const;
 const V4_BYTES = 4;
 
 /**
- * What kind of place an IP address leads to, decided on its bits: a mapped or translated IPv4 address is judged as the IPv4
- * address. Every special range of the IANA registries is forbidden, and so are IPv4-compatible, 6to4, Teredo and private NAT64
- * addresses, behind which no public host serves files. A text that is no IP address, or has a zone, is forbidden.
+ * Classifies an IP address by its bits: a mapped or translated IPv4 address counts as the IPv4 address. Every special range of the IANA
+ * registries is forbidden, and so are IPv4-compatible, 6to4, Teredo and private NAT64 addresses, behind which no public host serves
+ * files. A text that is no IP address, or has a zone, is forbidden.
  */
 export function classifyAddress(text: string): AddressClass {
   const version = isIP(text);

@@ -1,6 +1,6 @@
 import { FetchFailed } from './document.ts';
 
-/** What a percent sign makes of one byte. */
+/** Percent-encoding of one byte. */
 const PERCENT_CHARS = 3;
 const HEADER_MAX_CHARS = 1_000;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -11,8 +11,8 @@ export interface DataDocument {
 }
 
 /**
- * Decodes a `data:` URI (RFC 2397), tolerantly: url-safe base64, white space and a missing padding pass, a percent sign without
- * two hex digits stands for itself, and a `#` is data (cards hold colours; a fragment would mean nothing). Throws `FetchFailed`.
+ * Decodes a `data:` URI (RFC 2397) tolerantly: accepts url-safe base64, white space and missing padding; a percent sign without two hex
+ * digits is literal, and `#` is data (cards contain colours; a fragment has no meaning here). Throws `FetchFailed`.
  */
 export function readDataUri(uri: string, maxBytes: number): DataDocument {
   if (uri.length > HEADER_MAX_CHARS + PERCENT_CHARS * maxBytes) throw new FetchFailed('too_large');
@@ -65,12 +65,12 @@ const CID =
   /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{20,120}|k[a-z0-9]{20,120}|z[1-9A-HJ-NP-Za-km-z]{20,120})$/;
 const PATH_MAX_CHARS = 1_000;
 
-/** True for what is meant for IPFS: `ipfs://cid/path`, `ipfs:cid`, `/ipfs/cid/path`. */
+/** Whether a URI refers to IPFS: `ipfs://cid/path`, `ipfs:cid`, `/ipfs/cid/path`. */
 export function isIpfsUri(uri: string): boolean {
   return /^(?:ipfs:|\/ipfs\/)/i.test(uri);
 }
 
-/** Null when there is no content id, or a path that a gateway could take for another. `ipfs://ipfs/cid` is a common slip. */
+/** Null without a content id, or for a path that a gateway could interpret differently. `ipfs://ipfs/cid` is a common mistake. */
 export function readIpfsUri(uri: string): IpfsPath | null {
   const [cid = '', ...segments] = uri
     .replace(/^ipfs:/i, '')
@@ -82,12 +82,12 @@ export function readIpfsUri(uri: string): IpfsPath | null {
   return [cid, ...encoded].join('/') as IpfsPath;
 }
 
-/** Null for a segment that would climb, or hide a separator. */
+/** Null for a segment that would leave its directory or contains an encoded separator. */
 function encodeSegment(segment: string): string | null {
   try {
     const plain = decodeURIComponent(segment);
     return plain === '.' || plain === '..' || /[/\\\0]/.test(plain) ? null : encodeURIComponent(plain);
   } catch {
-    return null; // neither encoded nor plain
+    return null; // malformed encoding
   }
 }

@@ -12,9 +12,9 @@ import type { ChainStatus } from './chain-status.ts';
 import type { Pipeline, ReadBatch } from './pipeline.ts';
 
 /**
- * Indexes everything that is final and missing: several windows at once, newest first, so that the feed is useful at once.
- * Finished windows are checkpointed in groups, always after their rows are acknowledged; a crash repeats at most the windows
- * that were under way, and repeating changes nothing.
+ * Indexes all final missing blocks: several windows at once, newest first, so that the feed is useful at once. Finished windows are
+ * checkpointed in groups, always after their rows are acknowledged; a crash repeats at most the unfinished windows, and repeating is
+ * idempotent.
  */
 
 export interface BackfillDeps {
@@ -24,20 +24,20 @@ export interface BackfillDeps {
   readonly status: Pick<ChainStatus, 'backfill'>;
   readonly acknowledged: <T>(attempt: () => Promise<T>) => Promise<T>;
   readonly signal: AbortSignal;
-  /** What was learned about the size of windows before; absent: nothing. */
+  /** The window size learned so far, if any. */
   readonly adaptive?: AdaptiveWindow;
 }
 
 /**
- * Logs that one window should bring, about two per row. Few, so that an answer has become rows before the garbage collector has
- * moved it once: with 20,000 the worker took a sixth more of the processor. Inserts gather several windows (batch-writer.ts).
+ * Target logs per window, about two per row. Few, so that an answer becomes rows before the garbage collector moves it: with 20,000
+ * the worker took a sixth more CPU time. Inserts combine several windows (batch-writer.ts).
  */
 const LOGS_PER_WINDOW_TARGET = 4_000;
 
-/** Windows of one reader that are read and not yet written: what an insert gathers comes from them, and they stay in memory. */
+/** Windows per reader that are read but not yet written: inserts combine them, and they stay in memory. */
 const WINDOWS_UNSETTLED_MAX = 6;
 
-/** Towards the end windows become smaller, at most by this, so that no reader stands idle while another has a last large one. */
+/** Towards the end windows shrink, at most by this factor, so that no reader is idle while another has a last large one. */
 const SMALLER_AT_THE_END_MAX = 4;
 
 /** The size of windows, at the start of a backfill. */
@@ -93,7 +93,7 @@ export async function backfill(
       throw new Error(`source answered a window without its last block ${window.to}`);
     return finish(pipeline.store(batch, isMoreComing), { ...window, endHash: last.hash });
   };
-  // Each reader goes on while what it has read is written, up to a bound.
+  // Each reader continues while its windows are written, up to a bound.
   const work = async (): Promise<void> => {
     const unsettled = createUnsettled();
     for (let window = take(); window !== undefined; window = take()) {
@@ -107,10 +107,10 @@ export async function backfill(
   await finisher.settled();
 }
 
-/** What one reader has handed on and is not finished yet. */
+/** The unfinished windows of one reader. */
 interface Unsettled {
   add(work: Promise<void>): void;
-  /** Waits while it is full; throws what any of it failed with. */
+  /** Waits while it is full; throws the error of any of its windows. */
   room(): Promise<void>;
   all(): Promise<unknown>;
 }
@@ -131,7 +131,7 @@ function createUnsettled(): Unsettled {
   };
 }
 
-/** Finished windows are checkpointed together at most this often: an insert of one row costs what one of a hundred does. */
+/** Minimum interval of checkpoints, which combine finished windows: an insert of one row costs as much as one of a hundred. */
 const CHECKPOINT_EVERY_MS = 500;
 
 interface Finisher {
@@ -141,7 +141,7 @@ interface Finisher {
   settled(): Promise<void>;
 }
 
-/** A crash before the checkpoint repeats the windows, which changes nothing: readers do not wait for it. */
+/** Readers do not wait for checkpoints: a crash before one repeats the windows, which is idempotent. */
 function createFinisher(
   { checkpoints, acknowledged, signal }: BackfillDeps,
   onSaved: (ranges: readonly FinishedRange[]) => void,
@@ -162,7 +162,7 @@ function createFinisher(
     add(range) {
       waiting.push(range);
       saving ??= save();
-      saving.catch(() => undefined); // `settled` tells
+      saving.catch(() => undefined); // `settled` reports it
     },
     settled: () => saving ?? Promise.resolve(),
   };

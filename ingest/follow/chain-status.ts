@@ -6,28 +6,28 @@ import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 const UNREACHABLE_AFTER_MS = 10_000;
 const UNREACHABLE_AFTER_POLLS = 3;
 
-/** What ingest knows of one chain, kept in memory and published from time to time (status-report.ts). */
+/** The status of one chain, kept in memory and published periodically (status-report.ts). */
 export interface ChainStatus {
   sourceAnswered(): void;
   sawTip(tip: { readonly head: BlockRef }): void;
-  /** The index holds this block, and it can no longer be undone. */
+  /** This block is indexed and final. */
   finalized(block: BlockRef): void;
   /** The contiguous range behind the tip now ends at this block. */
   indexed(block: { readonly number: number; readonly time: number }): void;
   wrote(work: { readonly rows: number; readonly blocks: number; readonly deadLetters: number }): void;
-  /** Trouble that other processes had with the nodes of this chain. */
+  /** Failures that other processes had with the nodes of this chain. */
   hadTrouble(trouble: { readonly retries: number; readonly contradictions: number }): void;
   reorged(depth: number): void;
   backfill(done: number, total: number): void;
   stopped(error: string): void;
   /** The chain is read from no node; `newest` is the newest block with a row, null where there is none. */
   imported(newest: { readonly number: number; readonly time: number } | null): void;
-  /** Closes an interval of the moving rates. */
+  /** Ends an interval of the moving rates. */
   tick(): void;
   snapshot(): StatusSnapshot;
 }
 
-/** Counters that go on over restarts: a restart must not forget reorgs. */
+/** Counters that survive restarts: a restart must not forget reorgs. */
 export interface Counters {
   readonly rowsWritten: number;
   readonly reorgs: number;
@@ -47,7 +47,7 @@ export interface StatusSnapshot extends Counters, Rates {
   readonly state: ChainState;
   readonly headBlock: number;
   readonly headTime: number;
-  /** When the node last told its tip; 0 for never. */
+  /** When the node last reported its tip; 0 for never. */
   readonly headSeenAtMs: number;
   readonly backfillDone: number;
   readonly backfillTotal: number;
@@ -142,7 +142,7 @@ export function createChainStatus(
   };
 }
 
-/** Two snapshots with the same key tell a reader the same; heartbeats alone are no news. */
+/** Snapshots with the same key are equal for a reader; a heartbeat alone is not a change. */
 export function newsKey(snapshot: StatusSnapshot): string {
   const { state, indexedBlock, indexedTime, backfillDone, lastError } = snapshot;
   return [state, indexedBlock, indexedTime, backfillDone, lastError].join();

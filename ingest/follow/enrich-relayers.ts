@@ -12,9 +12,9 @@ import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
 /**
- * Reads from the chain what relayers' accounts hold: the busiest and every named one, round after round, for as long as the
- * worker lives. Nothing depends on it, so it takes a small share of the permitted requests and never repeats a refused one:
- * following the chain must not feel it. After a failure the last values stay, with the time when they were read.
+ * Reads nonce and balance of relayers' accounts from the chain, of the busiest and every named one, in rounds while the worker runs.
+ * Nothing depends on it, so it takes a small share of the permitted requests and never retries a refused one, to leave following the
+ * chain unaffected. After a failure the last values stay, with the time when they were read.
  */
 
 export interface EnrichLimits {
@@ -33,9 +33,9 @@ export const ENRICH_LIMITS: EnrichLimits = {
   namedMax: 1_000,
 };
 
-/** Of the permitted requests, so that backfill and the head keep the rest. */
+/** Share of the permitted requests; backfill and the head keep the rest. */
 const RATE_SHARE = 0.1;
-/** Requests sent together make the next request wait for their places: at most this long. */
+/** A batch of requests delays the next request by their slots: at most this long. */
 const HEAD_WAIT_MAX_MS = 100;
 const CALLS_PER_ACCOUNT = 2;
 const ACCOUNTS_PER_READ_MAX = 10;
@@ -117,8 +117,8 @@ async function chooseRelayers(
 }
 
 /**
- * Roughly the busiest: versions are not merged, and recent rows may be in the rollup as well. It only decides who is read.
- * Two days before the newest row and not before now: a chain that stood still has busy relayers too.
+ * The approximately busiest: versions are not merged, and recent rows may be in the rollup too. This only selects the accounts to read.
+ * Counts two days before the newest row, not before now, because a chain that stood still has busy relayers too.
  */
 function chooseSql(chain: string, { busiestMax, namedMax }: EnrichLimits): Sql {
   const on = sql`chain = ${text(chain)}`;

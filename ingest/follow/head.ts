@@ -7,8 +7,8 @@ import type { Pipeline, ReadBatch } from './pipeline.ts';
 import { type AncestorSearch, findAncestor, type KnownBlocks, NodeBehind } from './reorg.ts';
 
 /**
- * Follows the tip of one chain, window by window, each window linked by parent hash to the one before. Anything that does not
- * link is a reorg: retract down to the common ancestor, go on from there.
+ * Follows the tip of one chain, window by window, each linked by parent hash to the previous one. A missing link is a reorg: retract
+ * down to the common ancestor and continue from there.
  */
 
 export interface FollowDeps {
@@ -30,11 +30,11 @@ export interface FollowDeps {
 
 /** Blocks per window near the tip: small enough that a reorg repeats little, large enough to catch up. */
 const FOLLOW_WINDOW_MAX_BLOCKS = 200;
-/** Blocks after which the tip is asked for again: on a long way up it moves, and so does finality. */
+/** Blocks after which the tip is read again: during a long catch-up both tip and finality move. */
 const ADVANCE_MAX_BLOCKS = 2_000;
 /**
- * A tip below ours is usually a node that lags behind its peers. Only when the chain stays shorter for this long, without one
- * answer to the contrary, is it taken to have really lost those blocks.
+ * A tip below ours is usually a lagging node. Only if the chain stays shorter for this long, without one contrary answer, are the blocks
+ * considered lost.
  */
 const SHORTER_CHAIN_PATIENCE_MS = 10_000;
 
@@ -48,13 +48,13 @@ export async function followHead(deps: FollowDeps, start: HeadRange): Promise<vo
     deps.status.sawTip(tip);
     shorterSinceMs = tip.head.number < head.end ? (shorterSinceMs ?? performance.now()) : null;
     const next = await step(deps, head, tip.head, shorterSinceMs);
-    // Only now do our blocks link to the tip. Before, they may be of a lost fork whose heights have become final since: then
-    // they themselves are not final, and the older ones are needed to find the way back.
+    // Only now do our blocks link to the tip. Before, they may belong to a lost fork whose heights have become final since: they
+    // are then not final themselves, and the older ones are needed to find the common ancestor.
     if (next.hash === tip.head.hash) {
       deps.status.finalized(tip.finalized);
       deps.known.forgetBelow(tip.finalized.number);
     }
-    // Nothing to do, or nothing that could be done now: two nodes that contradict each other must not make this loop spin.
+    // Nothing can be done now: two nodes that contradict each other must not make this loop spin.
     if (next.end === head.end && next.hash === head.hash) await waitForNextHead(deps);
     head = next;
   }
@@ -75,7 +75,7 @@ async function step(
 function hasForked(deps: FollowDeps, head: HeadRange, tip: BlockRef, shorterSinceMs: number | null): boolean {
   if (head.end < head.start) return false;
   if (tip.number === head.end) return tip.hash !== head.hash;
-  if (tip.number > head.end) return false; // the parent link of the next window will tell
+  if (tip.number > head.end) return false; // the parent link of the next window will show it
   if (shorterSinceMs !== null && performance.now() - shorterSinceMs > SHORTER_CHAIN_PATIENCE_MS) return true;
   const ours = deps.known.hashAt(tip.number);
   return ours !== undefined && ours !== tip.hash;
@@ -90,14 +90,14 @@ async function advance(deps: FollowDeps, from: HeadRange, target: number): Promi
     if (batch === null) return head;
     if (batch.blocks[0]?.parentHash !== head.hash) return rewind(deps, head, null);
     reading = readNext(deps, batch.to, target);
-    // A rejection must wait for its turn: the batch in hand is stored and checkpointed first.
+    // A rejection of the next read is handled later: the current batch is stored and checkpointed first.
     reading?.catch(() => undefined);
     head = await settleWindow(deps, head, batch);
   }
   return head;
 }
 
-/** Null when the window could not be read: the chain may have become shorter meanwhile, so the tip is asked for again. */
+/** Null if the window could not be read: the chain may have become shorter, so the tip is read again. */
 async function unlessAbandoned(reading: Promise<ReadBatch>): Promise<ReadBatch | null> {
   try {
     return await reading;
@@ -127,7 +127,7 @@ async function settleWindow(deps: FollowDeps, head: HeadRange, batch: ReadBatch)
   return next;
 }
 
-/** Goes back to the common ancestor. The range is unchanged when there is nothing to undo or the node merely lags. */
+/** Goes back to the common ancestor. Leaves the range unchanged if there is nothing to undo or the node merely lags. */
 async function rewind(deps: FollowDeps, head: HeadRange, tip: BlockRef | null): Promise<HeadRange> {
   try {
     const ancestor = await ancestorOf(deps, head, tip);
@@ -148,9 +148,8 @@ export async function ancestorOf(deps: FollowDeps, head: HeadRange, tip: BlockRe
 }
 
 /**
- * Ends the range at `ancestor` and retracts every row above it. The checkpoint goes first: a promise is withdrawn before its
- * rows are, so that a crash between the two leaves rows without a promise, which the next start retracts, and never a promise
- * without rows.
+ * Ends the range at `ancestor` and retracts every row above it. The checkpoint goes first: a crash between the two then leaves rows
+ * without a checkpoint, which the next start retracts, and never a checkpoint without rows.
  */
 export async function retractTo(deps: FollowDeps, head: HeadRange, ancestor: BlockRef): Promise<HeadRange> {
   const depth = head.end - ancestor.number;

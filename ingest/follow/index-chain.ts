@@ -47,15 +47,15 @@ const CATCH_UP_BY_FOLLOWING_MAX_BLOCKS = 1_000;
 /** Above every chain's finality: how far back a reorg can reach at all. */
 const REMEMBERED_BLOCKS_MAX = 100_000;
 
-/** A chain under way: its status is there at once, `done` settles when it ends. */
+/** A running chain: its status is available at once, `done` settles when it ends. */
 export interface ChainRun {
   readonly status: ChainStatus;
   readonly done: Promise<void>;
 }
 
 /**
- * Indexes one chain for ever: picks up after the last checkpoint, follows the tip, and fills what is missing behind it.
- * A reorg below finality stops this chain, visibly, and no other.
+ * Indexes one chain: continues after the last checkpoint, follows the tip, and fills the gaps behind it. A reorg below finality stops
+ * this chain visibly, but no other.
  */
 export async function indexChain(deps: IndexChainDeps): Promise<ChainRun> {
   const { config, source, writer, log, signal } = deps;
@@ -66,7 +66,7 @@ export async function indexChain(deps: IndexChainDeps): Promise<ChainRun> {
     await acknowledged(() => loadCounters(writer, config.chain)),
   );
   const done = run(deps, status, acknowledged);
-  // The caller awaits `done` together with other chains; until then a failure must not count as unhandled.
+  // The caller awaits `done` later, with those of other chains; until then a failure must not count as unhandled.
   done.catch(() => undefined);
   return { status, done };
 }
@@ -121,7 +121,7 @@ async function run(
   }
 }
 
-/** What only an operator can mend stops this chain and no other; anything unmarked is a bug and ends the worker. */
+/** Errors that only an operator can fix stop this chain and no other; any unmarked error is a bug and ends the worker. */
 function stopReason(error: unknown): string | null {
   if (error instanceof ReorgBelowFinality) return 'reorg_below_finality';
   if (error instanceof WrongChain) return 'wrong_chain';
@@ -144,7 +144,7 @@ interface Start {
   readonly floor: number;
 }
 
-/** Decides where to go on: behind the last checkpoint after a short pause, near the tip after a long one or the first time. */
+/** Decides where to continue: after the last checkpoint following a short pause, near the tip after a long one or the first time. */
 async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
   const finalBefore = deps.status.snapshot().finalizedBlock;
   const tip = await askTip(deps);
@@ -169,8 +169,8 @@ async function askTip(deps: FollowDeps): Promise<{ readonly head: BlockRef; read
 }
 
 /**
- * Restart and reorg are one path: whatever is live above the last block that the chain still contains is retracted. Blocks are
- * remembered down to what was final before, and the end of the range in any case: a pause may have outlived the others.
+ * Restart and reorg share one path: every live row above the last block that the chain still contains is retracted. Blocks are
+ * remembered down to the previously final one, and the end of the range in any case, because the others may have expired in the pause.
  */
 async function resumeHead(deps: FollowDeps, head: HeadRange, finalBefore: number): Promise<HeadRange> {
   const from = Math.max(Math.min(finalBefore, head.end), head.end - REMEMBERED_BLOCKS_MAX, 0);

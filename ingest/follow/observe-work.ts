@@ -13,7 +13,7 @@ export interface WorkObservation {
 /** Nothing is counted or traced. */
 export const UNOBSERVED: WorkObservation = { meter: null, tracer: null };
 
-/** Counts what nodes are asked, by the host of their URL. */
+/** Counts requests to nodes, by the host of their URL. */
 export function watchedRpc(
   { meter }: WorkObservation,
   chain: string,
@@ -58,7 +58,7 @@ export function observedSource(
   };
 }
 
-/** Counts files that strangers name, by what became of them. */
+/** Counts fetches of third-party files, by outcome. */
 export function observedFetcher({ meter }: WorkObservation, fetcher: DocumentFetcher): DocumentFetcher {
   if (meter === null) return fetcher;
   return {

@@ -18,13 +18,13 @@ export interface Pipeline {
   /** Reads and checks [from, to]. */
   read(from: number, to: number, options?: ReadOptions): Promise<ReadBatch>;
   /**
-   * Decodes, grades and writes a batch; resolves when every row is acknowledged. While `isMoreComing`, the rows may wait a moment
-   * for those of other batches.
+   * Decodes, grades and writes a batch; resolves when every row is acknowledged. With `isMoreComing`, rows may wait a moment for those
+   * of other batches.
    */
   store(batch: ReadBatch, isMoreComing?: () => boolean): Promise<void>;
 }
 
-/** A batch holds the transactions of bare transfers to the payees that were catalogued when it was read, and no others. */
+/** A batch holds only the transactions of bare transfers to payees that were catalogued when it was read. */
 export interface ReadBatch extends BlockBatch {
   readonly readWith: Pick<Catalogue, 'isPayee'>;
 }
@@ -76,14 +76,14 @@ async function untilUpToDate(
   for (let outdated = await written; outdated !== null; ) outdated = await again(outdated);
 }
 
-/** No callback that waits is made in here: it would keep the batch, which is ten times what its rows are once encoded. */
+/** Creates no waiting callback here: it would retain the batch, which is ten times the size of its encoded rows. */
 function lendAndWrite(
   { context, catalogues, batches, status }: PipelineDeps,
   batch: ReadBatch,
   isMoreComing: (() => boolean) | undefined,
 ): Promise<Outdated> {
   return catalogues.lend((catalogue, pass) => {
-    // The catalogue may have changed since the batch was read: only payees of both are known whole.
+    // The catalogue may have changed since the batch was read: the batch is complete only for payees in both.
     const isCataloguedPayee = (payee: Address): boolean =>
       batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
     const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee }, catalogue);

@@ -2,8 +2,8 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 
 /**
- * The blocks of the reorg window as the index believes them. Bounded by finality: below it nothing needs remembering, because
- * a reorg that deep is a loud stop and not a guess (docs/design/ingest.md).
+ * The indexed blocks of the reorg window. Bounded by finality: older blocks need not be remembered, because a reorg that deep stops
+ * the chain with an error (docs/design/ingest.md).
  */
 export interface KnownBlocks {
   hashAt(number: number): Hash | undefined;
@@ -13,7 +13,7 @@ export interface KnownBlocks {
   ): { readonly number: number; readonly hash: Hash; readonly time: number } | undefined;
   remember(blocks: readonly { readonly number: number; readonly hash: Hash; readonly time: number }[]): void;
   forgetAbove(number: number): void;
-  /** Keeps the newest block at or below `number`: it is the anchor that a reorg of all the others falls back to. */
+  /** Keeps the newest block at or below `number`, the anchor for a reorg of all later ones. */
   forgetBelow(number: number): void;
 }
 
@@ -42,7 +42,7 @@ export function createKnownBlocks(): KnownBlocks {
   };
 }
 
-/** A reorg that reaches below what was final. The chain stops until an operator has looked: see docs/operators.md. */
+/** A reorg of final blocks. The chain stops until an operator has investigated: see docs/operators.md. */
 export class ReorgBelowFinality extends Error {
   constructor(number: number) {
     super(`the node's chain differs from the index at and below block ${number}, which was final`);
@@ -66,8 +66,8 @@ export interface AncestorSearch {
 }
 
 /**
- * Walks down the remembered blocks from `from` until the node agrees. When none is left: `ReorgBelowFinality` if the node
- * showed another block in the place of one of them, `NodeBehind` if it merely lacks them.
+ * Walks down the remembered blocks from `from` until the node agrees. If none is left: throws `ReorgBelowFinality` if the node has
+ * another block at the height of one of them, `NodeBehind` if it merely lacks them.
  */
 export async function findAncestor(search: AncestorSearch, from: number): Promise<BlockRef> {
   let differs = false;

@@ -16,11 +16,11 @@ export interface ReportDeps {
   readonly versions: Versions;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Writes one line for a person; null without a terminal. */
+  /** Writes a readable line; null without a terminal. */
   readonly terminal: ((line: string) => void) | null;
 }
 
-/** How soon a change is written for the API to serve, and how often a row is written without one. */
+/** How soon a change is written for the API, and how often a row is written without a change. */
 const STATUS_NEWS_MS = 250;
 const STATUS_HEARTBEAT_MS = 2_000;
 
@@ -36,7 +36,7 @@ export async function publishStatus(status: ChainStatus, deps: ReportDeps): Prom
       published = newsKey(snapshot);
       await saveStatus(writer, versions, snapshot).catch((error: unknown) => {
         published = null;
-        // Another process leads this chain and publishes its status now: the one error to stop for.
+        // Another process leads this chain and publishes its status now: the only error that stops the report.
         if (error instanceof Overtaken) throw error;
         log.warn({ err: error }, 'status not written');
       });
@@ -81,7 +81,7 @@ export function progressLine(name: string, snapshot: StatusSnapshot): string {
   return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : formatDuration(eta)}`;
 }
 
-/** A duration for a person. */
+/** A readable duration. */
 export function formatDuration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 import { type Address, address } from '../../core/domain/address.ts';
 import { type Chain, chainIdOf } from '../../core/domain/chains.ts';
 
-/** The dated relayer table that ships with the program, as its file spells it. */
+/** The dated relayer table that ships with the program, in the form of its file. */
 const FileSchema = Type.Object({
   source: Type.String(),
   relayers: Type.Array(
@@ -27,7 +27,7 @@ export function readBuiltInRelayers(): readonly BuiltInRelayer[] {
   return Value.Parse(FileSchema, JSON.parse(text)).relayers;
 }
 
-/** How the facilitators of the built-in table write their own names. */
+/** Display names of the facilitators in the built-in table. */
 export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
   '402104': '402104',
   anyspend: 'AnySpend',
@@ -64,9 +64,9 @@ export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
 export const BUILT_IN_BUILDER_CODES: Readonly<Record<string, string>> = { cdp_facil1: 'coinbase' };
 
 /**
- * Contracts that hold money of a payer before a payee is paid: the channels of the `batch-settlement` scheme and the escrows of
- * the `auth-capture` scheme, with the collectors that pull a payer's money into them. A transfer to one of them is a deposit;
- * what is paid out of it later, and to whom, only the contract's own events show.
+ * Contracts that hold a payer's money before a payee is paid: the channels of the `batch-settlement` scheme and the escrows of the
+ * `auth-capture` scheme, with the collectors that pull a payer's money into them. A transfer to one of them is a deposit; only the
+ * contract's own events show later payouts.
  *
  * All are deployed by CREATE2 with the same address on every chain, so an entry holds for all of them.
  */

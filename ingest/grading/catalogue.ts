@@ -26,7 +26,7 @@ export interface PayeeEntry extends PayeeConfig {
   readonly source: CatalogueSource;
 }
 
-/** What names relayers, codes, payees and deposit contracts. Lookups are constant-time and allocate nothing: they run once per settlement. */
+/** The known relayers, codes, payees and deposit contracts. Lookups are constant-time and allocation-free: they run once per settlement. */
 export interface Catalogue {
   readonly relayers: readonly RelayerEntry[];
   readonly payees: readonly PayeeEntry[];
@@ -40,10 +40,10 @@ export interface Catalogue {
   isDepositContract(payee: Address): boolean;
 }
 
-/** What a catalogue is made of; everything else is looked up in it. */
+/** The entries of a catalogue, from which its lookups are built. */
 export type CatalogueEntries = Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes' | 'deposits'>;
 
-/** An address that a facilitator said in its /supported answer that it relays with. */
+/** A relayer address that a facilitator listed in its /supported answer. */
 export interface SupportedSigner {
   readonly facilitator: string;
   readonly chain: Chain;
@@ -52,13 +52,13 @@ export interface SupportedSigner {
   readonly firstSeen: string;
 }
 
-/** What a catalogue is built from, apart from the configuration. */
+/** The sources of a catalogue besides the configuration. */
 export interface CatalogueLayers {
-  /** Below the configuration, above the built-in table. */
+  /** The configuration overrides it; it overrides the built-in table. */
   readonly file?: CatalogueSection;
-  /** Below everything: a facilitator cannot claim a relayer that is already listed for another one. */
+  /** Lowest precedence: a facilitator cannot claim a relayer that is listed for another one. */
   readonly signers?: readonly SupportedSigner[];
-  /** Payees of listed endpoints, below everything too. */
+  /** Payees of listed endpoints, also with the lowest precedence. */
   readonly listed?: readonly PayeeConfig[];
   /** For tests. */
   readonly builtIn?: readonly BuiltInRelayer[];
@@ -67,8 +67,8 @@ export interface CatalogueLayers {
 }
 
 /**
- * The built-in dated table under the catalogue file under the configuration: a configured relayer, name or code replaces the
- * built-in one. Throws `UserError` where they contradict themselves or each other.
+ * Merges the built-in dated table, the catalogue file and the configuration, in rising precedence: a configured relayer, name or code
+ * replaces the built-in one. Throws `UserError` for contradictions within or between them.
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
   const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
@@ -135,7 +135,7 @@ export function refusedSigners(catalogue: Catalogue, signers: readonly Supported
   });
 }
 
-/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being reported. */
+/** The engine's Date ranges from 1970 to 2149; a day outside must be reported here, or it would stop the worker. */
 function isDay(day: string): boolean {
   return !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) && day >= '1970-01-01' && day < '2149-01-01';
 }
@@ -176,7 +176,7 @@ function relayersOf(
   );
 }
 
-/** Only of facilitators that are still asked: removing a URL from the configuration removes the signers that it answered. */
+/** Only for facilitators that are still polled: removing a URL from the configuration removes the signers that it listed. */
 function withSigners(
   entries: readonly RelayerEntry[],
   signers: readonly SupportedSigner[],
@@ -242,19 +242,19 @@ function indexByChain<Entry extends { readonly chain: Chain; readonly address: A
 }
 
 /**
- * The catalogue that rows are graded by now. It may be replaced at any moment; what was graded by the one before and is not
- * acknowledged yet is known, so that a regrade can wait until no such row can land behind it.
+ * The current catalogue for grading. It can be replaced at any moment. Unacknowledged rows that were graded by the previous one are
+ * tracked, so that a regrade can wait until none of them can land after it.
  */
 export interface CatalogueHolder {
   current(): Catalogue;
   /** Whether other processes publish catalogues too, so that one may be outdated when its rows arrive. */
   isShared(): boolean;
   /**
-   * Lends the current catalogue until `work` ends. `work` must not end before its rows are acknowledged. `pass` is the number of
-   * the pass that published it, by which the engine refuses rows of an older one; null where one process alone grades.
+   * Lends the current catalogue until `work` ends, which must be after its rows are acknowledged. `pass` is the number of the pass that
+   * published it, by which the engine refuses rows of an older one; null for a single process.
    */
   lend<T>(work: (catalogue: Catalogue, pass: bigint | null) => Promise<T>): Promise<T>;
-  /** From now on `next` is lent; resolves when everything that was lent before has ended. */
+  /** Lends `next` from now on; resolves when all work with the previous catalogue has ended. */
   replace(next: Catalogue, pass?: bigint): Promise<void>;
   /** Resolves when a catalogue of a later pass is lent. */
   after(pass: bigint, signal: AbortSignal | undefined): Promise<void>;

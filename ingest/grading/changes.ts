@@ -40,7 +40,7 @@ export interface DatedOwner {
   readonly firstSeen: string;
 }
 
-/** What grades follow of the difference. Names and sources are not among it: no grade depends on them. */
+/** The differences that affect grades. Excludes names and sources, on which no grade depends. */
 export function catalogueChanges(before: CatalogueEntries, after: CatalogueEntries): CatalogueChange[] {
   return [
     ...changedRelayers(before.relayers, after.relayers),

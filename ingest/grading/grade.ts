@@ -4,8 +4,8 @@ import type { UngradedSettlement } from '../decode/settlements.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /**
- * Grades a settlement against the catalogues. `facilitator` is the owner of the relayer whenever that is known (also on the
- * lower rungs: it states who relayed, not how sure we are); on rung `builder_code` the claimed code names it instead.
+ * Grades a settlement against the catalogue. `facilitator` is the owner of the relayer whenever known (also on the lower rungs: it
+ * states who relayed, not how sure we are); on rung `builder_code` the claimed code names it instead.
  */
 export function gradeSettlement(found: UngradedSettlement, catalogue: Catalogue): Settlement {
   const named = catalogue.facilitatorOf(found.chain, found.relayer, found.blockTime);
@@ -38,7 +38,7 @@ function seenOnChain(found: UngradedSettlement): number {
   );
 }
 
-/** States only who sent the transaction; whether the payee pulled the payment is a bit of its own. */
+/** Covers only the sender of the transaction; whether the payee pulled the payment is a separate bit. */
 function relayBits({ relayedByPayer, relayedByPayee }: UngradedSettlement): number {
   if (!relayedByPayer && !relayedByPayee) return SEEN.third_party_relay;
   return (relayedByPayer ? SEEN.relayed_by_payer : 0) | (relayedByPayee ? SEEN.relayed_by_payee : 0);
@@ -56,13 +56,12 @@ const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
 const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 
 /**
- * The evidence ladder as a function of what was seen. Read top down, the first rule that holds counts, as in the table of
- * docs/design/evidence.md; the last one always holds. Data and not code, because the engine evaluates the same rules in a regrade.
+ * The evidence ladder as a function of the observations. The first matching rule from the top applies, as in the table of
+ * docs/design/evidence.md; the last one always matches. Data, not code, because the engine evaluates the same rules in a regrade.
  *
- * A deposit stands above everything: it was not paid to a seller, no matter who relayed it or how it was signed.
- * `receiveWithAuthorization` stands above the named relayer because nothing was relayed there: the payee pulled the payment
- * (EIP-3009). A named relayer proves also a payment of its own, which `relayed_by_payer` and `relayed_by_payee` among the
- * reasons then say.
+ * A deposit comes first: it pays no seller, regardless of its relayer or signature. `receiveWithAuthorization` comes before the named
+ * relayer because nothing was relayed: the payee pulled the payment (EIP-3009). A named relayer also proves a payment of its own, which
+ * the reasons `relayed_by_payer` and `relayed_by_payee` then show.
  */
 export const GRADE_RULES: readonly GradeRule[] = [
   { when: 'any', bits: SEEN.channel_deposit, method: 'channel_deposit' },

@@ -14,7 +14,7 @@ import { publishedPass } from '../coordinate/fence.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import { type Catalogue, type CatalogueHolder, catalogueOf, createCatalogueHolder } from './catalogue.ts';
 
-/** A catalogue is read whole; a table beyond this is not one of ours. */
+/** A catalogue is read whole; a larger table cannot be ours. */
 const catalogueRowsMax = 1_000_000;
 const readTimeoutSeconds = 30;
 
@@ -43,8 +43,8 @@ const DEPOSITS = catalogued(
 );
 
 /**
- * Makes the engine's catalogue tables equal to the catalogue: writes what is new or changed with `ver`, tombstones what
- * vanished, leaves the rest alone. Repeating it writes nothing. `ver` must be above every `ver` published before.
+ * Makes the engine's catalogue tables equal to the catalogue: writes new or changed entries with `ver`, tombstones removed ones, and
+ * leaves the rest alone. Repeating it writes nothing. `ver` must be above every `ver` published before.
  *
  * Grades follow only when a pass was recorded before (ingest/grading/regrade/regrade.ts).
  */
@@ -72,8 +72,8 @@ export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue>
 }
 
 /**
- * The payees of listed endpoints that are in force. A command that changes the catalogue keeps them: which endpoints are listed is
- * the business of the ingest process alone.
+ * The current payees of listed endpoints. A command that changes the catalogue keeps them: only the ingest process decides which
+ * endpoints are listed.
  */
 export async function readPublishedListed(writer: Writer): Promise<readonly PayeeConfig[]> {
   const { payees } = await readPublishedCatalogue(writer);
@@ -126,7 +126,7 @@ export interface PublishedCatalogue {
   follow(): Promise<never>;
 }
 
-/** How soon a new catalogue is taken up: until then the engine refuses rows of the old one. */
+/** How soon a new catalogue is adopted: until then the engine refuses rows of the old one. */
 const LOOK_EVERY_MS = 250;
 
 /** Waits until one has been published. */
@@ -156,7 +156,7 @@ export async function openPublishedCatalogue(deps: {
     async follow() {
       for (;;) {
         pass = await passAfter(pass);
-        // No need to wait for rows that the old one graded: the engine refuses them, or the regrade waits for them.
+        // No need to wait for rows graded by the old one: the engine refuses them, or the regrade waits for them.
         void holder.replace(await read(), pass);
         log.info({ pass: String(pass) }, 'a newer catalogue is in force');
       }

@@ -11,7 +11,7 @@ import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 
-/** Everything that a catalogue is built from, as it stands at a moment. */
+/** The current sources of a catalogue. */
 export interface CatalogueSources {
   /**
    * The catalogue of the files as they are now with the given signers and payees of listed endpoints; null when a file cannot be used: that is logged
@@ -24,7 +24,7 @@ export interface CatalogueSources {
   listings(): Listings | null;
 }
 
-/** So that a caller without any always has the same ones. */
+/** One shared empty list, because lists are compared by identity. */
 const NO_PAYEES: readonly PayeeConfig[] = [];
 const NO_ENDPOINTS: readonly unknown[] = [];
 
@@ -81,9 +81,9 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
     facilitators: () => facilitators,
     listings: () => listings,
     read(signers, listed = NO_PAYEES) {
-      // Before the files: one that changes while it is read is read once more.
+      // Taken before reading, so that a file that changes during the read is read again.
       const key = JSON.stringify([stampOf(config.configFile), stampOf(config.catalogue.file), signers]);
-      // Payees of endpoints are compared by the identity of their list: writing out tens of thousands every second would be work.
+      // Compares payees of endpoints by the identity of their list: serializing tens of thousands every second would be expensive.
       if (last?.key !== key || last.listed !== listed)
         last = { key, listed, catalogue: build(signers, listed) };
       return last.catalogue;
@@ -91,7 +91,7 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
   };
 }
 
-/** Changes whenever the file does: editors replace a file or touch its time, to the nanosecond. */
+/** Changes whenever the file does: editors replace the file or change its modification time, to the nanosecond. */
 function stampOf(path: string | null): string {
   if (path === null) return 'none';
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -13,18 +13,18 @@ import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { SupportedSigner } from './catalogue.ts';
 
-/** Asks facilitators again and again which addresses they relay with, and remembers the first day of each. */
+/** Polls facilitators for the addresses that they relay with, and stores the first day of each. */
 export interface SignerWatch {
-  /** All that was ever seen, with what other processes stored before this one began. */
+  /** All signers ever seen, including those stored before this process started. */
   known(): readonly SupportedSigner[];
   /** Until the signal aborts, with its reason. */
   watch(): Promise<never>;
 }
 
-/** A new relayer is named within the hour; asking more often would load facilitators for little. */
+/** A new relayer is named within the hour; polling more often would burden facilitators for little. */
 const REFRESH_MS = 3_600_000;
 const RETRY_MS = 600_000;
-/** How soon a facilitator that was configured a moment ago is asked. */
+/** How soon a newly configured facilitator is polled. */
 const LOOK_EVERY_MS = 1_000;
 
 interface SignerWatchDeps {
@@ -48,7 +48,7 @@ export async function createSignerWatch(deps: SignerWatchDeps): Promise<SignerWa
       .filter((signer) => !old.has(keyOf(signer)))
       .map((signer) => ({ ...signer, facilitator, firstSeen: today }));
     if (fresh.length === 0) return;
-    // Stored before it is used: a day that a restart forgot would unname payments.
+    // Stored before use: if a restart lost the day, payments would lose their facilitator.
     await untilAcknowledged(log, signal, () => saveSigners(writer, fresh));
     known = [...known, ...fresh];
     log.info({ facilitator, signers: fresh.length }, 'new signers in /supported');
@@ -79,8 +79,8 @@ function keyOf({ chain, address }: Signer): string {
 }
 
 /**
- * `GET /supported` of a facilitator (x402 specification): the addresses that it relays with. The answer is
- * untrusted: bounded in time and size, never redirected elsewhere, and read for the two fields that matter, whatever else is there.
+ * `GET /supported` of a facilitator (x402 specification): the addresses that it relays with. The answer is untrusted: bounded in time
+ * and size, redirects are not followed, and only two fields are read.
  */
 
 const TIMEOUT_MS = 10_000;
@@ -89,7 +89,7 @@ const ANSWER_MAX_BYTES = 1_000_000;
 /** In a year of settlements the largest facilitator used 40. */
 const ANSWER_SIGNERS_MAX = 1_000;
 
-/** Why an answer was not used; a code that may be logged, never the facilitator's own words. */
+/** Why an answer was not used; a code that may be logged, never the facilitator's own text. */
 export type SupportedProblem = AskProblem | 'no_signers' | 'too_many_signers';
 
 export interface Signer {
@@ -109,7 +109,7 @@ export async function askSupported(
   return answer.ok ? readSupported(answer.text, chains) : answer.problem;
 }
 
-/** Reads an answer. Networks that are not ours and addresses that are none are passed over. */
+/** Reads an answer. Skips networks that we do not index and invalid addresses. */
 export function readSupported(text: string, chains: readonly Chain[]): readonly Signer[] | SupportedProblem {
   const answer = parseJson(text);
   if (answer === undefined) return 'not_json';
@@ -153,7 +153,7 @@ function addressesOf(value: unknown): Address[] {
   });
 }
 
-/** Table `supported_signers`: what facilitators said of themselves, with the first day of each. */
+/** Table `supported_signers`: the signers that facilitators listed, with the first day of each. */
 
 const MAX_SECONDS = 30;
 const SIGNERS_MAX = 100_000;

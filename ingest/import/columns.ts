@@ -82,7 +82,7 @@ export const COLUMNS: Readonly<Record<FileKind, Readonly<Record<string, ColumnRu
   blocks: BLOCK_COLUMNS,
 };
 
-/** A column as it stands in one file. */
+/** A column of one file. */
 export interface FoundColumn {
   readonly name: string;
   readonly kind: ColumnKind;
@@ -90,7 +90,7 @@ export interface FoundColumn {
 
 export type FoundColumns = Readonly<Partial<Record<string, FoundColumn>>>;
 
-/** How the kinds are told apart: only logs have an index in the block, only transactions of the other two have a sender. */
+/** How kinds are recognised: only logs have an index in the block; of the other two only transactions have a sender. */
 export function kindOfColumns(columns: ReadonlyMap<string, ColumnKind>): FileKind | null {
   const has = ({ names }: ColumnRule): boolean => names.some((name) => columns.has(name));
   if (has(LOG_COLUMNS.logIndex) && has(LOG_COLUMNS.address)) return 'logs';

@@ -5,14 +5,14 @@ import { COLUMNS, type FileKind, type FoundColumns, findColumns, kindOfColumns }
 import { readParquetFooter } from './footer.ts';
 import { importProblems } from './problem.ts';
 
-/** A Parquet file with all that can be known without reading its rows. */
+/** A Parquet file with the facts known without reading its rows. */
 export interface ImportFile {
   readonly path: string;
   readonly kind: FileKind;
   readonly bytes: number;
   readonly rows: number;
   readonly columns: FoundColumns;
-  /** Blocks that its rows lie in, by its statistics, else by its name; null when neither has them. */
+  /** The block range of its rows, from its statistics, else from its name; null if neither has it. */
   readonly blocks: BlockRange | null;
   /** The range that the name promises (cryo: `chain__logs__A_to_B.parquet`); null without one. */
   readonly named: BlockRange | null;
@@ -32,7 +32,7 @@ const PARALLEL_FOOTERS = 16;
 const RANGE_IN_NAME = /__(\d{1,15})_to_(\d{1,15})(?:__.*)?\.parquet$/;
 const PROBLEMS_SHOWN_MAX = 20;
 
-/** Finds, opens and sorts out the files. Throws `UserError` with everything that is wrong with them. */
+/** Finds, opens and classifies the files. Throws `UserError` with all their problems. */
 export async function readImportFiles(named: NamedFiles, chainId: number): Promise<ImportFile[]> {
   const problems: string[] = [];
   const wanted: { path: string; kind: FileKind | null }[] = [];
@@ -98,7 +98,7 @@ export function rangeInName(path: string): BlockRange | null {
   return from <= to ? { from, to } : null;
 }
 
-/** Every file of an export has the same flaw: a thousand lines of it say no more than twenty. */
+/** All files of an export tend to have the same problem, so twenty lines of it are enough. */
 function shortened(problems: readonly string[]): string[] {
   if (problems.length <= PROBLEMS_SHOWN_MAX) return [...problems];
   return [...problems.slice(0, PROBLEMS_SHOWN_MAX), `and ${problems.length - PROBLEMS_SHOWN_MAX} more`];

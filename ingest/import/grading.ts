@@ -18,14 +18,14 @@ import type { Versions } from '../write/versions.ts';
 import { importProblems } from './problem.ts';
 
 /**
- * What imported rows are graded by: the published catalogue, as in the ingest process. That process may publish another one at
- * any moment and regrade the rows that are there; rows that were graded by the old one must not land behind that.
+ * The catalogue that grades imported rows: the published one, as in the ingest process. That process may publish another one at any
+ * moment and regrade the existing rows; rows that were graded by the old one must not land after that.
  */
 export interface Grading {
   catalogue(): Catalogue;
   /**
-   * Asked after rows are acknowledged. True: the rows follow what is published, or a sweep that has not begun will find them.
-   * False: the catalogue changed meanwhile, is read anew, and the rows must be graded and written again.
+   * Called after rows are acknowledged. True: the rows follow the published catalogue, or a sweep that has not begun will find them.
+   * False: the catalogue changed meanwhile and has been read again, so the rows must be graded and written again.
    */
   isStillTrue(): Promise<boolean>;
 }

@@ -10,11 +10,11 @@ import { importProblems } from './problem.ts';
 import type { Staging } from './staging.ts';
 
 /**
- * Sends the bytes of one Parquet file to the engine, which reads the wanted columns, turns hex into bytes and keeps what can
- * matter. Nothing of it passes through JavaScript but the file itself.
+ * Sends the bytes of one Parquet file to the engine, which reads the wanted columns, turns hex into bytes and keeps the relevant rows.
+ * JavaScript only passes the file through.
  *
- * The table function `file()` would spare the way over HTTP, for an embedded engine only; but its Parquet reader moves our
- * conditions into the reading and then fails on them (26.7: code 10, a column of an expression is not found).
+ * The table function `file()` would avoid HTTP, for an embedded engine only; but its Parquet reader pushes our conditions down and then
+ * fails on them (26.7: code 10, a column of an expression is not found).
  */
 
 /** One file may be many gigabytes on a slow disk. */
@@ -209,7 +209,7 @@ function blockTime(columns: FoundColumns): Sql {
   );
 }
 
-/** Evaluated on every row, wanted or not: a file of another chain must not pass because none of its logs was wanted. */
+/** Evaluated on every row, wanted or not: a file of another chain must not pass merely because none of its logs is wanted. */
 function checks(columns: FoundColumns, chainId: number, sizes: readonly (readonly [string, number])[]): Sql {
   const chain = optional(
     columns['chainId'],

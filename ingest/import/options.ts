@@ -27,13 +27,13 @@ const FILES = '<patterns...>';
 
 export const IMPORT_OPTIONS: readonly Option[] = [
   new Option('--chain <name>', 'chain of the files; may be left out where one chain is configured'),
-  new Option(`--parquet ${FILES}`, 'files of logs, transactions and blocks, told apart by their columns'),
+  new Option(`--parquet ${FILES}`, 'files of logs, transactions and blocks, recognised by their columns'),
   new Option(`--logs ${FILES}`, 'files of logs'),
   new Option(`--transactions ${FILES}`, 'files of transactions'),
   new Option(`--blocks ${FILES}`, 'files of blocks: times and hashes'),
   new Option('--from-block <number>', 'first block that the files hold whole').argParser(blockNumber),
   new Option('--to-block <number>', 'last block that the files hold whole').argParser(blockNumber),
-  new Option('--skip-incomplete', 'leave out blocks of which the files lack something'),
+  new Option('--skip-incomplete', 'leave out blocks that are incomplete in the files'),
   new Option('--assume-final', 'no block of the files can be undone any more'),
   new Option(
     '--all-contracts',
@@ -53,11 +53,11 @@ function blockNumber(text: string): number {
 }
 
 export interface ImportOptions extends Bounds {
-  /** Leaves blocks out, also of the coverage, of which the files lack something. */
+  /** Leaves out blocks that are incomplete in the files, and does not record them as covered. */
   readonly skipIncomplete: boolean;
-  /** The user's word that no block of the files can be undone any more. */
+  /** The user asserts that every block of the files is final. */
   readonly assumeFinal: boolean;
-  /** The user's word that the export was made for every configured contract, though some have no logs in it. */
+  /** The user asserts that the export covers every configured contract, although some have no logs in it. */
   readonly allContracts: boolean;
   /** Reads and decodes everything and writes nothing. */
   readonly dryRun: boolean;
@@ -71,13 +71,13 @@ export interface ImportDeps {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly progress: ImportProgress;
-  /** How much is worked on at once; both have defaults. Tests make them small. */
+  /** Sizes of groups and windows; both have defaults. Tests make them small. */
   readonly limits?: { readonly logsPerGroup: number; readonly candidatesPerWindow: number };
 }
 
-/** How far an import is, counted in logs of its files. */
+/** Progress of an import, counted in logs of its files. */
 export interface ImportProgress {
-  /** Logs that are dealt with since the last call, of those announced. */
+  /** Reports the logs processed since the last call. */
   add(logs: number): void;
   wrote(settlements: number): void;
   line(): string;

@@ -1,6 +1,6 @@
 import { type UserError, userErrors } from '../../core/user-error.ts';
 
-/** What the user of an import must correct. */
+/** A `UserError` that lists the problems of an import. */
 export function importProblems(problems: readonly string[]): UserError {
   return userErrors('The files cannot be imported', problems);
 }

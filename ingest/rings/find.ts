@@ -2,16 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { buildGraph, type PaymentEdge, type RingGraph } from './graph.ts';
 
 export interface RingLimits {
-  /** Wallets that a wallet pays, and wallets that pay it, which are looked at: its strongest. */
+  /** Edges per wallet and direction that are searched: the strongest. */
   readonly degreeMax: number;
   readonly ringsPerWalletMax: number;
   /** Edges walked in one search, about 20 ns each. */
   readonly stepsMax: number;
-  /** Edges walked before other work of the process gets its turn. */
+  /** Edges walked before yielding to the event loop. */
   readonly stepsPerTurn: number;
 }
 
-/** Which limits a search ran into; each means that rings may be missing. */
+/** Limits that a search reached; each means that rings may be missing. */
 export type RingCap = 'degree' | 'rings_per_wallet' | 'steps';
 
 export interface Ring {
@@ -32,8 +32,8 @@ export interface FoundRings {
 }
 
 /**
- * Finds every cycle of two, three and four wallets in a payment graph. Each is met once: from its smallest member, over larger
- * ones only. Payments of a wallet to itself are no edges.
+ * Finds every cycle of two, three and four wallets in a payment graph. Finds each once: from its smallest member, through larger ones
+ * only. Payments of a wallet to itself are not edges.
  */
 export async function findRings(
   edges: readonly PaymentEdge[],
@@ -85,7 +85,7 @@ interface Start {
   readonly closing: Int32Array;
 }
 
-/** A walk as far as it came: members larger than the first, and the ranks of the payments between them. */
+/** A partial walk: members larger than the first, and the ranks of the payments between them. */
 interface Walk {
   readonly members: readonly number[];
   readonly ranks: readonly number[];
@@ -112,7 +112,7 @@ function walkLast(graph: RingGraph, walk: Walk, closing: Int32Array, kept: Stron
   const [next, ranks] = [graph.payees.wallets[third] ?? [], graph.payees.ranks[third] ?? []];
   for (let i = 0; i < next.length; i++) {
     const fourth = next[i] ?? -1;
-    // Most walks end here, so whether this one closes is asked before anything is made of it.
+    // Most walks end here, so check whether it closes before allocating anything.
     if (fourth > start && fourth !== second && (closing[fourth] ?? -1) >= 0)
       close(extended(walk, fourth, ranks[i] ?? -1), closing, kept);
   }

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * The payment graph as integers: wallets in the order of their addresses, edges in the order of their strength. So the smallest
- * member of a ring is its smallest number, and the weakest payment of a ring its highest rank.
+ * The payment graph as integers: wallets ordered by address, edges by strength. So the smallest member of a ring is its smallest
+ * number, and its weakest payment its highest rank.
  */
 
 /** Everything that one wallet paid to another in the window; never to itself. */
@@ -15,7 +15,7 @@ export interface PaymentEdge {
 export interface RingGraph {
   /** Wallets by number, ascending. */
   readonly wallets: readonly string[];
-  /** Edges by rank: strongest first. Those that no ring can use stand here too, and in none of the lists. */
+  /** Edges by rank, strongest first. Includes edges that no ring can use, which are in none of the lists. */
   readonly edges: readonly PaymentEdge[];
   /** For each wallet, the wallets that it paid and the ranks of those edges, side by side. */
   readonly payees: Neighbours;
@@ -41,7 +41,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The ends of each edge, by rank; `isAlive` is 0 for edges that were taken out. */
+/** The ends of each edge, by rank; `isAlive` is 0 for removed edges. */
 interface Ends {
   readonly from: Int32Array;
   readonly to: Int32Array;
@@ -50,8 +50,8 @@ interface Ends {
 }
 
 /**
- * `degreeMax` bounds what a wallet pays to and is paid by; its strongest edges stay. Other work of the process gets its turn
- * between the steps, each of which takes some 100 ms with the most edges that a pass reads.
+ * `degreeMax` bounds the edges of a wallet in each direction; the strongest stay. Yields to the event loop between steps, each of
+ * which takes some 100 ms with the maximum number of edges.
  */
 export async function buildGraph(payments: readonly PaymentEdge[], degreeMax: number): Promise<RingGraph> {
   const edges = payments.filter(({ payer, payee }) => payer !== payee).sort(byStrength);
@@ -60,7 +60,7 @@ export async function buildGraph(payments: readonly PaymentEdge[], degreeMax: nu
   await turn();
   const ends = numbered(edges, wallets);
   await turn();
-  // Before the limit as well: edges that no ring can use must not push out those that one can.
+  // Also before the limit: useless edges must not displace useful ones.
   pruneDeadEnds(ends);
   const isDegreeCapped = keepStrongest(ends, degreeMax);
   await turn();
@@ -88,8 +88,8 @@ function numbered(edges: readonly PaymentEdge[], wallets: readonly string[]): En
 }
 
 /**
- * Takes out edges from wallets that nobody pays and to wallets that pay nobody, until none is left: no ring passes there. Each
- * edge is visited a fixed number of times, because a long chain of payments would make repeated passes quadratic.
+ * Removes the edges of wallets without an incoming or without an outgoing edge, until none is left: no ring can contain them. Visits
+ * each edge a fixed number of times, because a long chain of payments would make repeated passes quadratic.
  */
 function pruneDeadEnds(ends: Ends): void {
   const { from, to, isAlive, walletCount } = ends;
@@ -115,7 +115,7 @@ function decrement(counts: number[], wallet: number): number {
   return next;
 }
 
-/** Takes out all but the strongest edges of each wallet in each direction; true when there were others. */
+/** Removes all but the strongest edges of each wallet in each direction; true if it removed any. */
 function keepStrongest({ from, to, isAlive, walletCount }: Ends, degreeMax: number): boolean {
   const paid = new Int32Array(walletCount);
   const received = new Int32Array(walletCount);

@@ -29,8 +29,8 @@ const PAUSE_MIN_MS = 5 * 60_000;
 const PAUSE_MAX_MS = 60 * 60_000;
 
 /**
- * Looks for payment rings after the start and then every hour, more often while a pass is quick, until the signal aborts.
- * An engine that fails costs one pass: the rings of the one before stay published.
+ * Searches for payment rings after the start and then every hour, more often while passes are quick, until the signal aborts. If the
+ * engine fails, the pass is lost and the rings of the previous one stay published.
  */
 export async function runRings(deps: {
   readonly writer: Writer;
@@ -61,7 +61,7 @@ function expectEngineError(error: unknown): EngineError {
   throw error;
 }
 
-/** Also a refusal (a right that a remote engine does not grant) is no reason to stop indexing; it is a louder line. */
+/** Even a refusal (a right that a remote engine does not grant) must not stop indexing; it only logs at a higher level. */
 function reportFailure(log: Log, error: EngineError): void {
   const text = 'the search for payment rings failed; the rings of the last pass stay';
   if (error.problem === 'engine_refused') log.error({ err: error }, text);
@@ -87,7 +87,7 @@ export interface RingPass {
 }
 
 const MAX_SECONDS = 60;
-/** The one before stays for readers that are under way. */
+/** Keeps the previous generation for running readers. */
 const GENERATIONS_KEPT = 2;
 
 /**
@@ -131,7 +131,7 @@ function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
 
-/** Above every generation there is, also when the clock was set back. */
+/** Above every existing generation, even if the clock was set back. */
 async function nextGeneration(
   writer: Writer,
   nowMs: number,

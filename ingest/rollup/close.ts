@@ -29,19 +29,20 @@ export const COMPUTE_SETTINGS = {
   do_not_merge_across_partitions_select_final: 1,
 } as const;
 
-/** A record of no write at all leaves the slice dirty. */
+/** A record of zero writes leaves the slice dirty. */
 const REOPENED = { ver: 0n, writes: 0n } as const;
 
 /** `busy`: another worker computes this day. `overtaken`: another one recorded a higher `gen` meanwhile; the slice is reopened. */
 export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
 
 /**
- * Computes a slice and records from what. May be cut anywhere and repeated: until the record is written the slice stays dirty
- * and is read live, and a repeat writes the same keys with a higher `gen`.
+ * Computes a slice and records the state that it was computed from. Can be interrupted anywhere and repeated: until the record is
+ * written the slice stays dirty and is read live, and a repeat writes the same keys with a higher `gen`.
  *
- * The order makes it right while inserts and other workers run. The number of writes is read before the data, so a write
- * that the data may lack leaves the slice dirty, whatever its `ver`. `gen` is given between the two and is above every recorded one: of two computations the
- * one with the higher `gen` has read data that is at least as new as its own record says, and its rows and record win together.
+ * The order makes it correct while inserts and other workers run. The number of writes is read before the data, so a write that the
+ * data may lack leaves the slice dirty, regardless of its `ver`. `gen` is assigned between the two and is above every recorded one: of
+ * two computations the one with the higher `gen` has read data at least as new as its record says, and its rows and record win
+ * together.
  */
 export async function closeSlice(
   deps: {
@@ -67,7 +68,7 @@ export async function closeSlice(
   await record(writer, slice, changes, gen);
   const { lastGen: newestGen } = await readBasis(writer, slice);
   const isOvertaken = newestGen > gen;
-  // The other computation could not know a key that only ours has written: a facilitator that was regraded in between.
+  // The other computation may lack a key that only ours has written: a facilitator regraded in between.
   if (isOvertaken) await record(writer, slice, REOPENED, newestGen + 1n);
   const outcome = isOvertaken ? 'overtaken' : 'closed';
   log.debug({ slice: sliceName(slice), outcome, tookMs: Math.round(performance.now() - began) }, 'rolled up');
@@ -75,8 +76,8 @@ export async function closeSlice(
 }
 
 /**
- * Whether a statement of ours runs for the day: of another worker, or left behind by one that was killed. What such a
- * statement has read may be older than what we would read; its rows lose to ours, but a key that only it knows would stay.
+ * Whether a rollup statement runs for the day, of another worker or left behind by a killed one. It may have read older data than we
+ * would: its rows lose to ours, but a key that only it has would stay.
  */
 async function isBeingComputed(writer: Writer, slice: Slice): Promise<boolean> {
   const { rows } = await writer.rows({
@@ -138,12 +139,12 @@ const GENERATIONS_KEPT = 3;
 export type TotalsOutcome = 'merged' | 'current' | 'open';
 
 /**
- * Merges relayer_day up to the first open slice and publishes the result, unless the published one is that already. May be cut
- * anywhere and repeated, by any number of workers: rows are seen once their pass is published, and a pass is believed only while
- * the basis it was merged from is the present one.
+ * Merges relayer_day up to the first open slice and publishes the result, unless it is published already. Can be interrupted anywhere
+ * and repeated, by any number of workers: rows become visible once their pass is published, and a pass is used only while the basis
+ * that it was merged from is the current one.
  *
- * The basis is read first, then that nothing before `until` is dirty, then the rollups. So a write that is in the basis is in
- * the rollups, and one that is not, or a slice computed anew in between, changes the basis and takes the pass out of use.
+ * Reads the basis first, then checks that nothing before `until` is dirty, then reads the rollups. So a write in the basis is in the
+ * rollups; any other write, or a slice recomputed in between, changes the basis and invalidates the pass.
  */
 export async function mergeRelayerTotals({
   writer,

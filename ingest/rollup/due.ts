@@ -10,8 +10,8 @@ const DIRTY_SLICES_MAX = 36_525;
 const HOURS_PER_DAY = 24;
 
 /**
- * Every dirty slice in the form that its day is closed in so far. Newest first, and so is the work: most questions are about
- * the last days, and what is still open is then one contiguous past, which readers join to one range.
+ * Every dirty slice, in the form (day or hours) in which its day is closed so far. Newest first, as is the work: most queries are about
+ * the last days, and the open slices then form one contiguous past range for readers.
  */
 export async function loadDirtySlices(writer: Writer): Promise<DirtySlice[]> {
   const { rows } = await writer.rows({
@@ -29,8 +29,8 @@ export async function loadDirtySlices(writer: Writer): Promise<DirtySlice[]> {
 }
 
 /**
- * What to compute for a dirty slice: itself, or its hours, newest first, when it is a day that has grown too large. From the
- * first hour that is computed on, readers take the day by its hours too and the others as open, so any order is right.
+ * The slices to compute for a dirty slice: itself, or its hours, newest first, if it is a day that has grown too large. Once its first
+ * hour is computed, readers use the day's hours and treat the others as open, so any order is correct.
  */
 export async function formOf(
   writer: Writer,
@@ -76,11 +76,11 @@ export function isPartlyClosable(
   return (rangeOf(slice).from + HOUR_SECONDS) * 1_000 + closeAfterMs <= nowMs;
 }
 
-/** Remembers since when slices wait to become quiet; bounded by the number of dirty slices. */
+/** Tracks since when slices have waited to become quiet; bounded by the number of dirty slices. */
 export interface Waiting {
   /** Whether a closable slice is quiet, or has waited for it long enough. */
   isDue(slice: DirtySlice, nowMs: number): boolean;
-  /** The slice was computed: it waits anew from when it is next seen dirty. */
+  /** The slice was computed: its wait restarts when it is next seen dirty. */
   computed(slice: Slice): void;
   /** Forgets the slices of days that are not among these. */
   keepDays(dirty: readonly Slice[]): void;
@@ -105,7 +105,7 @@ export function createWaiting(limits: Pick<RollupLimits, 'quietMs' | 'closeAnywa
   };
 }
 
-/** When slices are closed, and how much is done at once. Tests shorten them; nothing else should need to. */
+/** When slices are closed, and how many at once. Only tests should change these. */
 export interface RollupLimits {
   /** Pause between two looks for dirty slices. */
   readonly pollMs: number;
@@ -122,7 +122,7 @@ export interface RollupLimits {
   readonly splitAboveRows: number;
   /** Slices computed before the list is asked for again: what became dirty meanwhile and is newer goes first. */
   readonly slicesPerPassMax: number;
-  /** How often the totals of relayers are merged anew at most, when nothing is left to close. Until then slices are read. */
+  /** Minimum interval between merges of relayer totals, when nothing is left to close. Until then slices are read. */
   readonly totalsEveryMs: number;
 }
 

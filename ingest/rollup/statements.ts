@@ -67,8 +67,8 @@ export function inSlice(time: Sql, slice: Slice): Sql {
 }
 
 /**
- * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
- * becomes a row of zeros, which replaces what an earlier computation said of it (docs/design/storage.md).
+ * The statements that recompute one slice. Each writes every key that the slice has or ever had: a key without live rows becomes a row
+ * of zeros, which replaces the row of an earlier computation (docs/design/storage.md).
  */
 export interface RollupStatement {
   readonly name: string;
@@ -189,7 +189,7 @@ function rowsAndRetracted(slice: Slice): Sql {
     FROM retracted_keys WHERE ${inSlice(sql`hour`, slice)}`;
 }
 
-/** And the facilitators that were written before: a row that is graded anew does not remember its old one. */
+/** The rows, and the facilitators written before: a regraded row does not keep its old facilitator. */
 function rowsAndFormerFacilitators(slice: Slice): Sql {
   return sql`SELECT chain, block_time, facilitator, amount_usd, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}

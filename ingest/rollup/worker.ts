@@ -23,8 +23,8 @@ import type { DirtySlice } from './statements.ts';
  * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals and searches for payment rings until
  * the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
  *
- * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer keeps none of the others
- * from it.
+ * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer does not block
+ * the others.
  */
 export async function runRollupWorker(deps: {
   readonly writer: Writer;
@@ -126,7 +126,7 @@ async function pass(deps: PassDeps): Promise<number> {
   for (const slice of due) {
     signal.throwIfAborted();
     const outcome = await acknowledged(() => closeSlice(deps, slice));
-    if (outcome !== 'closed') continue; // it is still dirty: a later pass sees to it
+    if (outcome !== 'closed') continue; // it is still dirty: a later pass computes it
     waiting.computed(slice);
     closed += 1;
     deps.onClosed?.();
@@ -155,7 +155,7 @@ async function chooseDue(
 }
 
 const REPORT_EVERY_MS = 5_000;
-/** Fewer slices than this are the daily business and not worth a line. */
+/** Fewer slices than this are routine and not worth a log line. */
 const SLICES_WORTH_REPORTING = 10;
 
 export interface RollupProgress {
@@ -176,7 +176,7 @@ export function rollupProgress(done: number, left: number, elapsedMs: number): R
   };
 }
 
-/** Reports how a long catching-up goes, such as the first start over old data. A run ends when nothing is left. */
+/** Reports the progress of a long catch-up, such as the first start over old data. A run ends when nothing is left. */
 export function createRollupReport(
   log: Log,
   terminal: ((line: string) => void) | null,

@@ -3,7 +3,7 @@ import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { type SqlPolicy, TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** What to write instead: every refusal says it, also where the rule that refused knows no better. */
+/** Default hints by refusal code: every refusal says what to write instead, even if its rule has no hint of its own. */
 
 const SCHEMA = 'GET /v0/sql/schema lists the tables, and the columns of one `table`.';
 const BEGIN = 'Begin with SELECT or WITH.';
@@ -28,7 +28,7 @@ const HINTS: Readonly<Record<RefusalCode, string>> = {
   unexplained: 'Write it in a simpler form: a subquery in FROM, plain aliases, one clause at a time.',
 };
 
-/** Functions of other dialects that people type, and what they are called here. */
+/** Common functions of other dialects, and their names here. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['nvl', 'ifNull'],
   ['isnull', 'ifNull'],
@@ -65,9 +65,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['bool_and', 'min'],
 ]);
 
-/** Shorter names are near to too many others. */
+/** Shorter names are similar to too many others. */
 const SUGGESTED_FROM_CHARS = 3;
-/** Forms with a combinator, which the list of functions does not hold by itself. */
+/** Forms with a combinator, which the list of functions does not contain. */
 const COMMON_FORMS = [
   'count',
   'sum',
@@ -81,7 +81,7 @@ const COMMON_FORMS = [
   'quantile',
 ].map((name) => `${name}If`);
 
-/** The quotes are what is wrong. */
+/** The error is in the quotes. */
 const AS_WRITTEN: ReadonlySet<RefusalCode> = new Set(['identifier', 'unknown_column']);
 
 export function advised(refusal: Refusal, policy: SqlPolicy): Refusal {
@@ -95,7 +95,7 @@ export function advised(refusal: Refusal, policy: SqlPolicy): Refusal {
   };
 }
 
-/** A hint, and the word that it says to write where it is one. */
+/** A hint, and its replacement word if it proposes a single one. */
 interface Better {
   readonly hint: string | undefined;
   readonly meant?: string;

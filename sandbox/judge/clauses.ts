@@ -3,9 +3,9 @@ import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * Clauses, most of which the engine's lexer shows and its tree does not: the first word, FORMAT, INTO OUTFILE, SETTINGS. The rules
- * here also refuse every text that the tree would print raw and that could therefore forge a line of it (docs/design/sandbox.md).
- * The tokens are those of the canonical text: no comments, keywords in capitals, one space between words.
+ * Rules about clauses, most of which appear in the engine's tokens but not in its tree: the first word, FORMAT, INTO OUTFILE,
+ * SETTINGS. They also refuse every text that the tree would print raw and that could therefore forge a line of it
+ * (docs/design/sandbox.md). The tokens are those of the canonical text: no comments, keywords in capitals, one space between words.
  */
 
 const FORBIDDEN_KINDS = new Set(['Semicolon', 'Comment', 'HereDoc', 'VerticalDelimiter', 'At', 'DoubleAt']);
@@ -14,17 +14,17 @@ const RAW_UNSAFE = /[,\\`"\p{Cc}\p{Zl}\p{Zp}]/u;
 /** Words before a string literal that the tree prints without quotes: patterns of columns, and collations. */
 const RAW_LITERAL_AFTER = new Set(['EXCEPT', 'STRICT', 'COLLATE', 'LIKE', 'ILIKE', 'REGEXP']);
 
-/** Endings that a caller may leave in the text; the request's own `format` decides. Others, such as Null, ask for something else. */
+/** Formats that a text may end with; the request's `format` takes precedence. Others, such as Null, change what the query does. */
 const FORMAT_DROPPED =
   /^(JSON|JSON(Compact|Strings|Columns)\w*|JSONEachRow|NDJSON|JSONLines|CSV\w*|TSV\w*|TabSeparated\w*|Pretty\w*|Vertical|Values|Markdown|Parquet|Arrow|ArrowStream)$/i;
 
-/** The FORMAT at the end, which is dropped: the request says the format. `at` counts bytes of the canonical text. */
+/** The trailing FORMAT, which is dropped: the request sets the format. `at` is a byte offset in the canonical text. */
 export interface TrailingFormat {
   readonly name: string;
   readonly at: number;
 }
 
-/** The first word as it was written: the engine rewrites `TABLE t`, another statement, to a SELECT. Throws `Refused` (`not_select`). */
+/** Checks the first word of the original text, because the engine rewrites the statement `TABLE t` to a SELECT. Throws `Refused` (`not_select`). */
 export function checkFirstWord(written: readonly Token[], canonical: readonly Token[]): void {
   const first = written.find(({ kind }) => kind !== 'OpeningRoundBracket' && kind !== 'Comment');
   checkBeginning(first, /^(SELECT|WITH|FROM)$/i);
@@ -85,7 +85,7 @@ function checkClause(tokens: readonly Token[], at: number): void {
     });
   if (token.text === 'WITH' && before?.text === 'PARALLEL')
     refuse('forbidden_clause', { near: 'PARALLEL WITH' });
-  // `FROM t STREAM`; behind AS it is a name.
+  // `FROM t STREAM`; after AS it is a name.
   if (token.text === 'STREAM' && isName(before) && before?.text !== 'AS')
     refuse('forbidden_clause', { near: 'STREAM' });
   if (token.text === '_CAST') refuse('function', { near: '_CAST', hint: 'Write CAST(value AS Type).' });
@@ -115,10 +115,10 @@ function checkRawLiteral(tokens: readonly Token[], at: number): void {
   const isColumns = before?.kind === 'OpeningRoundBracket' && tokens[at - 2]?.text === 'COLUMNS';
   const isPattern = before?.kind === 'BareWord' && RAW_LITERAL_AFTER.has(before.text);
   if (!isColumns && !isPattern) return;
-  // A LIKE between two values is printed quoted and may hold anything; only one that selects columns follows an asterisk.
+  // The pattern of a comparison is printed quoted and may hold anything; only a LIKE that selects columns follows an asterisk.
   if (isPattern && /^(LIKE|ILIKE|REGEXP)$/.test(before?.text ?? '') && tokens[at - 2]?.kind !== 'Asterisk')
     return;
-  // Pairs of backslashes are one real backslash, as patterns need it; any other escape is a character we cannot see.
+  // A doubled backslash is one literal backslash, which patterns need; any other escape could be any character.
   if (!token.text.replaceAll('\\\\', '').includes('\\')) return;
   refuse('identifier', {
     near: token.text,
@@ -127,14 +127,14 @@ function checkRawLiteral(tokens: readonly Token[], at: number): void {
 }
 
 /**
- * Formats stand last: canonical text puts nothing after them but SETTINGS, which are refused. Throws `Refused` (`forbidden_clause`)
- * for one that asks for something else than a form of the answer, such as Null.
+ * FORMAT is last: in canonical text only SETTINGS can follow it, and those are refused. Throws `Refused` (`forbidden_clause`) for a
+ * format that is not merely a form of the answer, such as Null.
  */
 export function trailingFormat(tokens: readonly Token[]): TrailingFormat | null {
   const name = tokens.at(-1);
   const word = tokens.at(-2);
   if (word?.kind !== 'BareWord' || word.text !== 'FORMAT' || !isName(name) || name === undefined) return null;
-  // `SELECT a AS FORMAT b` does not parse, so two last words FORMAT x are the clause and nothing else.
+  // `SELECT a AS FORMAT b` does not parse, so a trailing FORMAT x is always the clause.
   const format = name.text.replace(/[`"]/g, '');
   if (!FORMAT_DROPPED.test(format))
     refuse('forbidden_clause', {
@@ -144,7 +144,7 @@ export function trailingFormat(tokens: readonly Token[]): TrailingFormat | null 
   return { name: format, at: word.at };
 }
 
-/** PREWHERE and SAMPLE parse, and do not do what they say here. Throws `Refused` (`forbidden_clause`). */
+/** PREWHERE and SAMPLE parse but do not work on views. Throws `Refused` (`forbidden_clause`). */
 export function checkViewClauses(root: TreeNode): void {
   for (const node of walk(root)) {
     if (node.section === 'PREWHERE') {
@@ -154,7 +154,7 @@ export function checkViewClauses(root: TreeNode): void {
         hint: 'Write WHERE: the engine moves conditions forward by itself.',
       });
     }
-    // The engine reads every row of a view, whatever SAMPLE says (tried on 26.7.2.1): what is multiplied afterwards is wrong.
+    // The engine ignores SAMPLE on a view and reads every row (tried on 26.7.2.1), so an extrapolated figure would be wrong.
     if (node.attributes.has('sample_size')) {
       refuse('forbidden_clause', {
         near: 'SAMPLE',
@@ -165,7 +165,7 @@ export function checkViewClauses(root: TreeNode): void {
   }
 }
 
-/** Whether the query has WITH TOTALS, whose row belongs to no result: no format of ours has a place for it. */
+/** Whether the query has WITH TOTALS. None of our formats has a place for its row. */
 export function hasTotals(root: TreeNode): boolean {
   return [...walk(root)].some(({ attributes }) => attributes.has('is_group_by_with_totals'));
 }

@@ -13,26 +13,26 @@ import { refuse } from './refusal.ts';
 import { argumentNames, functionName, isTablePlace, type NamedValues, namedValues } from './scope.ts';
 
 /**
- * Refuses names that are no column of any table that the query reads and that the query does not declare anywhere. They can mean
- * nothing, so the refusal comes before the query costs anything, and lists the columns that there are. A name that may mean something is
- * left to the engine.
+ * Refuses names that are neither a column of a table that the query reads nor declared anywhere in the query. Such a name cannot
+ * resolve, so the refusal comes before the query costs anything, and lists the existing columns. Names that may resolve are left to
+ * the engine.
  */
 export interface NamesOfQuery {
   readonly root: TreeNode;
-  /** Public tables that are read. */
+  /** Public tables that the query reads. */
   readonly tables: readonly string[];
-  /** Of the canonical text, and of the text as it was written. */
+  /** Tokens of the canonical text, and of the original text. */
   readonly tokens: readonly Token[];
   readonly written: readonly Token[];
   readonly functions: FunctionCatalogue;
 }
 
-/** Shorter names are near to too many others. */
+/** Shorter names are similar to too many others. */
 const SUGGESTED_FROM_CHARS = 3;
 const WORD = /^[A-Za-z_]\w*$/;
-/** What a name that was written as a text in double quotes looks like, where no column can be called so. */
+/** A double-quoted name that was probably meant as a string, because no column can have such a name. */
 const TEXT_LIKE = /^(?!\d+$)[^()'`]+$/;
-/** Make columns whose names stand nowhere. */
+/** Functions that make columns whose names appear nowhere. */
 const NAMELESS = /^(untuple|columns)$/i;
 const COLUMNS_OF_TABLE_FUNCTIONS: Readonly<Record<string, string>> = {
   numbers: 'number',
@@ -53,13 +53,13 @@ export function checkColumns(query: NamesOfQuery): void {
 }
 
 interface Declared {
-  /** Everything that a name may mean: columns, aliases, arguments. */
+  /** Everything that a name may refer to: columns, aliases, lambda arguments. */
   readonly values: ReadonlySet<string>;
-  /** Tables by the names that they have here. */
+  /** Tables by their names in this query. */
   readonly tables: ReadonlyMap<string, string>;
 }
 
-/** Undefined where a query makes columns whose names cannot be told from its tree. */
+/** Undefined if the query makes columns whose names do not appear in its tree. */
 function declaredNames(nodes: readonly TreeNode[], query: NamesOfQuery): Declared | undefined {
   const values = new Set(query.tables.flatMap(columnsOf));
   const tables = new Map<string, string>();
@@ -76,7 +76,7 @@ function declaredNames(nodes: readonly TreeNode[], query: NamesOfQuery): Declare
   return hasColumnList(query.tokens) ? undefined : { values, tables };
 }
 
-/** Undefined where they cannot be told. */
+/** Undefined if the names are unknown. */
 function madeColumns(node: TreeNode): readonly string[] | undefined {
   if (node.kind === 'APPLY COLUMN TRANSFORMER') return undefined;
   if (NAMELESS.test(functionName(node))) return undefined;
@@ -89,7 +89,7 @@ function argumentsOf(node: TreeNode): readonly string[] {
   return node.kind === 'LAMBDA' ? argumentNames(node) : [];
 }
 
-/** `FROM (…) AS t(a, b)` and `WITH t(a, b) AS (…)`, of which the tree shows nothing. */
+/** `FROM (…) AS t(a, b)` and `WITH t(a, b) AS (…)`: the tree does not show these lists. */
 function hasColumnList(tokens: readonly Token[]): boolean {
   return tokens.some(({ text }, at) => {
     if (text !== 'AS') return false;
@@ -105,7 +105,7 @@ function isUnknown(name: string, { values, tables }: Declared, query: NamesOfQue
   if (!parts.every((part) => WORD.test(part))) return isQuotedText(name, query.written);
   const [first = '', last] = parts;
   if (last === undefined) return !query.functions.allows(name);
-  // Behind the name of a table stands a column; behind that of a value an element of it.
+  // A table's name is followed by a column, a value's name by one of its elements.
   return parts.length === 2 && tables.has(first) && !values.has(first) && !values.has(last);
 }
 
@@ -158,12 +158,12 @@ export function columnsHint(tables: readonly string[]): string {
 }
 
 /**
- * Which public column an expression is the value of, as far as names tell it: for help with constants, never for a wall. A name that
- * may mean two things means nothing here.
+ * Finds the public column whose value an expression has, judging by names: only for hints about constants, never for security. An
+ * ambiguous name resolves to nothing.
  */
 export interface ColumnMeanings {
   domainOf(node: TreeNode): ColumnDomain | undefined;
-  /** Whether it is a column of texts that is NULL, and never empty, where its value is unknown. */
+  /** Whether it is a text column that is NULL, never empty, for unknown values. */
   mayBeNull(node: TreeNode): boolean;
   timeOf(node: TreeNode): TimeKind | undefined;
 }
@@ -171,14 +171,14 @@ export interface ColumnMeanings {
 /** A time to the second in UTC, or a day. */
 export type TimeKind = 'time' | 'day';
 
-/** Names lead to names: an alias of an alias of a column is common, more is not. */
+/** Maximum alias depth: an alias of an alias of a column is common, more is not. */
 const STEPS_MAX = 8;
-/** Give one of the values of their first argument, as it is. */
+/** Functions that return one of their first argument's values unchanged. */
 const SAME_VALUE =
   /^(any|anylast|any_value|first_value|last_value|min|max|argmin|argmax|assumenotnull|tonullable|materialize|identity|laginframe|leadinframe|lag|lead|nth_value)(if|ornull)*$/i;
-/** Leave a text that is in lower case as it is. */
+/** Functions that leave a lower-case text unchanged. */
 const AS_TEXT = /^(lower|lcase|lowerutf8|trim|tostring)$/i;
-/** Of a time in UTC, a time in UTC; another argument would be a time zone. */
+/** Functions from a time in UTC to a time in UTC; a further argument would be a time zone. */
 const KEEPS_TIME = /^tostartof(second|minute|fiveminutes|tenminutes|fifteenminutes|hour|day)$/i;
 const MAKES_DAY = /^(todate|tomonday|tostartof(week|month|quarter|year)|tolastdayofmonth)$/i;
 const PLUS_INTERVAL = /^(plus|minus)$/i;
@@ -207,7 +207,7 @@ interface Question<Meaning> {
   readonly columns: readonly PublicColumn[];
   readonly named: NamedValues;
   readonly of: (column: PublicColumn) => Meaning | undefined;
-  /** What a function makes of the meaning of its first argument. */
+  /** The meaning of a call, from the meaning of its first argument. */
   readonly through: (call: TreeNode, meaning: Meaning) => Meaning | undefined;
 }
 

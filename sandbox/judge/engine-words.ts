@@ -3,12 +3,11 @@ import type { ParseProblem } from './parser.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
- * The engine's words as a caller may read them. It names databases, users, settings, internal aliases and pieces of the views'
- * bodies; all of that stands in parts of a sentence that are cut, or in names that are replaced. What still looks like ours after
- * that is not shown at all: better no words than one too many.
+ * Cleans the engine's messages for callers. They name databases, users, settings, internal aliases and pieces of the views' bodies;
+ * such parts are cut or replaced. A message that still looks internal afterwards is not shown at all.
  */
 
-/** Where a sentence stops speaking to its reader: the query again, the plan's expressions, parts and paths. */
+/** Where the useful part of a message ends: then follow the query, expressions of the plan, parts and paths. */
 const TAILS = [
   /[.:]? [Ii]n scope [\s\S]*$/,
   /[.:]? In query [\s\S]*$/,
@@ -23,12 +22,12 @@ const TAILS = [
 ];
 const UUID = /\s*\([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\)/g;
 const QUALIFIED = new RegExp(`\\b\\w+\\.(${PUBLIC_TABLE_NAMES.join('|')})\\b`, 'g');
-/** What only the engine and its operator know: nothing that holds one of these is shown. */
+/** Internal names: a message that contains one is not shown. */
 const OURS =
   /__\w|_public\b|\bDB::|::Column|\bStorage\b|\bsetting|\bguest\b|\bwriter\b|\breader\b|_[0-9a-f]{6,}|(?:^|[\s'"(=])\/\w+\/\w|\b\d+\.\d+\.\d+\.\d+\b|\bversion\b|\bserver\b|privileges|\bGRANT\b|https?:|\bthread|\bhost\b/i;
 const WORDS_MAX_CHARS = 240;
 
-/** One sentence, or undefined where nothing can be shown. */
+/** One sentence, or undefined if nothing may be shown. */
 export function cleanWords(message: string): string | undefined {
   let words = message.replace(/^(Code: \d+\. )?(DB::Exception: )?(OptimizedRegularExpression: )?/, '');
   for (const tail of TAILS) words = words.replace(tail, '');
@@ -38,11 +37,11 @@ export function cleanWords(message: string): string | undefined {
   return words.length > WORDS_MAX_CHARS ? `${words.slice(0, WORDS_MAX_CHARS)}…` : `${words}.`;
 }
 
-/** Where and why a text does not parse: the engine's words, shortened to what its writer can use. */
+/** Where and why a text does not parse: the engine's message, reduced to what its author can use. */
 
-/** More alternatives than these say nothing. */
+/** A longer list of alternatives helps no one. */
 const EXPECTED_MAX = 8;
-/** What the engine's grammar offers and callers cannot use, or what is a name of its own for a sign. */
+/** Alternatives that callers cannot use, and the grammar's internal names for signs. */
 const NOT_OFFERED =
   /^(token|Comma|DoubleColon|SETTINGS|STREAM|PREWHERE|FORMAT|INTO OUTFILE|ParallelWithClause|PARALLEL WITH|EXPLAIN|SELECT or EXPLAIN subquery|substitution name \(identifier\))$/;
 const KINDS: readonly (readonly [RegExp, Pick<Refusal, 'detail' | 'hint'>])[] = [
@@ -64,19 +63,19 @@ const KINDS: readonly (readonly [RegExp, Pick<Refusal, 'detail' | 'hint'>])[] = 
 const DEFAULT_HINT = 'The dialect is that of ClickHouse; a name that is no plain word stands in "quotes".';
 const MUCH_EXPECTED =
   'An operator, a comma, an alias with AS, or a clause such as FROM, WHERE or GROUP BY is expected here.';
-/** The grammar's own names for things. */
+/** The grammar's internal names. */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/expression/i, 'an expression'],
   [/^end of query$/, 'the end'],
   [/SELECT (query|subquery)|^subquery|union elements/i, 'a subquery'],
 ];
 
-/** What the refusal of a text that the engine could not read says, save for where it is. */
+/** The refusal of a text that does not parse, without its position. */
 export function explainSyntax({ problem }: ParseProblem): Omit<Refusal, 'position'> {
   return parameterProblem(problem) ?? { code: 'syntax', ...syntaxProblem(problem) };
 }
 
-/** Values of parameters are read while the tree is made. */
+/** The engine reads parameter values while it builds the tree. */
 function parameterProblem(problem: string): Refusal | undefined {
   const [, type, name] = /cannot be parsed as (.+?) for query parameter '(\w+)'/s.exec(problem) ?? [];
   if (type === undefined || name === undefined) return undefined;

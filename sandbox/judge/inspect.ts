@@ -10,8 +10,8 @@ import { literalOffset, placed, positionOf, REFUSALS, type Refusal, Refused } fr
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
 
 /**
- * The first wall around callers' SQL: the engine parses, the rules of rules.ts decide, and only the engine's own canonical text is ever
- * run. The second wall, the guest user's grants, does not rely on this one (docs/design/sandbox.md).
+ * The first wall around callers' SQL: the engine parses the text, the rules of rules.ts decide, and only the engine's canonical text
+ * is ever run. The second wall, the guest user's grants, does not rely on this one (docs/design/sandbox.md).
  */
 
 export interface Accepted {
@@ -21,13 +21,13 @@ export interface Accepted {
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
-  /** Constants that are compared with names of what is indexed. */
+  /** Constants that are compared with names of indexed chains and facilitators. */
   readonly namedConstants: readonly NamedConstant[];
-  /** Whether it can be stopped in time only where it works on few rows at once. */
+  /** Whether it can be stopped in time only with small blocks. */
   readonly needsSmallBlocks: boolean;
-  /** Whether planning it computes nothing that takes long. */
+  /** Whether planning it is always fast. */
   readonly safeToPlan: boolean;
-  /** Whether it can be stopped in time only where it holds little at once. */
+  /** Whether it can be stopped in time only with a lower memory limit. */
   readonly needsLittleMemory?: boolean;
 }
 
@@ -38,9 +38,9 @@ export interface InspectDeps {
   readonly policy: SqlPolicy;
 }
 
-/** Judges a text. Rejects only when the engine cannot be asked; whatever a caller wrote is answered with a verdict. */
+/** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
 export async function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Verdict> {
-  /** Of the caller's own text, once it is parsed: for the position of a refusal. */
+  /** Tokens of the caller's text, once parsed: for the position of a refusal. */
   let written: readonly Token[] = [];
   try {
     for (const rule of rulesOn('text')) rule.check?.(text);
@@ -92,11 +92,11 @@ function applied<Query extends Facts>(
 
 async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): Promise<TreeQuery> {
   const { text, parameters, values, written } = parsed;
-  // At the same time: each is a round trip, and neither runs anything. The tree first: it takes longer, and is read meanwhile.
+  // In parallel: each is a round trip, and neither runs anything. The tree first, because it takes longer.
   const tree = parser.tree(text, parametersAsSent(parameters, values));
-  // The engine prints a text with placeholders in the tree only.
+  // With placeholders the engine prints only the tree.
   const ast = parameters.length === 0 ? parser.ast(text) : null;
-  ast?.catch(() => undefined); // the await below hears of a rejection
+  ast?.catch(() => undefined); // the await below reports a rejection
   const root = readTree(read(await tree));
   let query: TreeQuery = {
     ...parsed,
@@ -129,7 +129,7 @@ function acceptedOf(query: Facts): Accepted {
   };
 }
 
-/** The engine's own words where the text does not parse. */
+/** The engine's explanation of a text that does not parse. */
 class Unparsed extends Refused {
   readonly at: number | null;
 
@@ -149,12 +149,12 @@ function read<Answer extends object>(outcome: Answer | ParseProblem): Answer {
 }
 
 /**
- * Verdicts that were given before. A verdict follows from the engine's version, the policy, the text and the values of its
- * parameters: a value can be the name of a function, or not fit its type. The key is the full SHA-256 of all of them: a
- * shortened one could let a text pass under another's verdict (docs/design/sandbox.md).
+ * A cache of verdicts. A verdict depends on the engine's version, the policy, the text and its parameters: a value can be the name of
+ * a function, or not fit its type. The key is the full SHA-256 of all four: a shortened one could let a text pass under another's
+ * verdict (docs/design/sandbox.md).
  */
 export interface VerdictCache {
-  /** The verdict of before, or that of `judge`, which is kept. A rejection is not. */
+  /** The cached verdict, or that of `judge`, which is then cached. Rejections are not cached. */
   verdict(subject: Subject, judge: () => Promise<Verdict>): Promise<Verdict>;
 }
 
@@ -167,7 +167,7 @@ export interface Subject {
 
 export interface VerdictCacheLimits {
   readonly entriesMax: number;
-  /** Of all texts that are kept, in UTF-16 units. */
+  /** Total size of the cached texts, in UTF-16 units. */
   readonly charsMax: number;
 }
 
@@ -198,7 +198,7 @@ export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits)
       const key = keyOf(subject);
       const known = kept.get(key);
       if (known !== undefined) {
-        // A map's order is that of insertion: behind all others again.
+        // Re-inserting moves it to the end of the map, as the most recently used.
         kept.delete(key);
         kept.set(key, known);
         return known.verdict;
@@ -210,7 +210,7 @@ export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits)
   };
 }
 
-/** JSON, because its quotes and commas keep the parts apart whatever stands in them. */
+/** JSON, because its quoting separates the parts unambiguously. */
 function keyOf({ engineVersion, policyVersion, text, parameters }: Subject): string {
   const values = Object.keys(parameters)
     .sort()

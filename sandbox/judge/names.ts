@@ -5,56 +5,56 @@ import { refuse } from './refusal.ts';
 import { argumentNames, functionName, isTableInSight, isTablePlace } from './scope.ts';
 
 /**
- * What a query may name. Allow-lists only; a name that is on none is refused. Names hide in more places than FROM and calls: the right
- * side of IN, APPLY, lambdas, strings of arrayReduce, names without parentheses (docs/design/sandbox.md).
+ * The names that a query may use. Allow-lists only: a name on none of them is refused. Names occur in more places than FROM and
+ * calls: the right side of IN, APPLY, lambdas, strings of arrayReduce, names without parentheses (docs/design/sandbox.md).
  */
 
-/** What the engine writes for a query without FROM. */
+/** The table that the engine inserts for a query without FROM. */
 const NO_TABLE = 'system.one';
 const IN_FUNCTION = /^(global)?(not)?(null)?in(ignoreset)?$|^(global)?notnullin(ignoreset)?$/i;
 const NAMED_IN_STRING = /^(arrayreduce|arrayreduceinranges|initializeaggregation)/i;
-/** A scalar function on the right of IN whose name is a table function too: a newer engine may take it for that. */
+/** Scalar functions that are also table functions: on the right of IN a newer engine may take the latter. */
 const TABLE_FUNCTION_TOO = new Set(['file', 'format', 'fuzzquery']);
-/** Columns that every table has besides its own; `_database` and `_table` are there on views as well (tried on 26.7.2.1). */
+/** Virtual columns, which every table has; views have `_database` and `_table` too (tried on 26.7.2.1). */
 export const VIRTUAL_COLUMN =
   /^_(table|database|file|path|size|time|etag|tags|headers|distance|disk_name|shard_num|row_exists|row_number|sample_factor|block_(number|offset)|part(_\w+)?|partition_\w+)$/i;
 
 interface Names {
   readonly ctes: ReadonlySet<string>;
-  /** Aliases, and the arguments of lambdas: names that the query itself declares. */
+  /** Names that the query itself declares: aliases and lambda arguments. */
   readonly declared: ReadonlySet<string>;
   readonly lambdas: ReadonlySet<string>;
 }
 
-/** A query, as the rules about names see it. */
+/** The input of the rules about names. */
 export interface NamedQuery {
   readonly root: TreeNode;
   readonly policy: SqlPolicy;
-  /** Of the canonical text, to tell `FROM system.one` from no FROM at all. */
+  /** Tokens of the canonical text, to distinguish `FROM system.one` from a query without FROM. */
   readonly tokens: readonly Token[];
 }
 
-/** Tables and CTEs, in a table's place or on the right of IN. Gives the names. Throws `Refused` (`unknown_table`). */
+/** Checks tables and CTEs, in a table's place or on the right of IN, and returns their names. Throws `Refused` (`unknown_table`). */
 export function checkTables(query: NamedQuery): ReadonlySet<string> {
   const { root, policy } = query;
   const names = namesOf(root, policy);
   return new Set(tableNodes(query).map((node) => checkTable(node, names, policy)));
 }
 
-/** Gives the names. Throws `Refused` (`table_function`). */
+/** Checks table functions and returns their names. Throws `Refused` (`table_function`). */
 export function checkTableFunctions({ root, policy }: NamedQuery): ReadonlySet<string> {
   const calls = [...walk(root)].filter(({ kind }) => kind === 'TABLE_FUNCTION');
   return new Set(calls.map((node) => checkTableFunction(node, policy)));
 }
 
-/** Calls, and the names of functions in strings and on the right of IN. Gives the names. Throws `Refused` (`function`). */
+/** Checks calls, and function names in strings and on the right of IN, and returns them. Throws `Refused` (`function`). */
 export function checkFunctions({ root, policy }: NamedQuery): ReadonlySet<string> {
   const names = namesOf(root, policy);
   const calls = [...walk(root)].filter(({ kind }) => kind === 'FUNCTION');
   return new Set(calls.map((node) => checkFunction(node, names, policy)));
 }
 
-/** All other words, which the engine may take for columns or for functions. Throws `Refused` (`function`, `virtual_column`). */
+/** Checks all other words, which the engine may resolve to columns or functions. Throws `Refused` (`function`, `virtual_column`). */
 export function checkWords(query: NamedQuery): void {
   const { root, policy } = query;
   const names = namesOf(root, policy);
@@ -83,7 +83,7 @@ function namesOf(root: TreeNode, policy: SqlPolicy): Names {
     if (alias !== undefined) declared.add(alias);
     if (node.kind !== 'LAMBDA') continue;
     for (const argument of argumentNames(node)) declared.add(argument);
-    // A lambda that is named like a real function would hide it.
+    // A lambda with the name of a real function would hide it.
     if (alias !== undefined && !policy.functions.allows(alias) && policy.functions.refusal(alias) === null)
       lambdas.add(alias);
   }
@@ -93,7 +93,7 @@ function namesOf(root: TreeNode, policy: SqlPolicy): Names {
 function isTableName(node: TreeNode, words: ReadonlySet<string>): boolean {
   if (node.kind !== 'IDENTIFIER') return false;
   if (!isTablePlace(node)) return isRightOfIn(node);
-  // The engine's tree has its table of one row where the text has no FROM.
+  // For a text without FROM the tree contains the engine's one-row table.
   const isWritten = words.has('system') && words.has('one');
   return attribute(node, 'identifier') !== NO_TABLE || isWritten;
 }
@@ -108,9 +108,9 @@ function isRightOfIn(node: TreeNode): boolean {
 function checkTable(node: TreeNode, names: Names, { tables, columns }: SqlPolicy): string {
   const name = attribute(node, 'identifier') ?? '';
   const [first = '', ...others] = name.split('.');
-  // A CTE may have a dot in its name; out of its sight the name would be one of a database.
+  // A CTE's name may contain a dot; out of the CTE's scope the name would refer to a database.
   if (tables.has(name) || (others.length === 0 && names.ctes.has(name))) return name;
-  // On the right of IN a column or an alias may stand too; in a table’s place the engine knows neither.
+  // The right of IN can also be a column or an alias; a table’s place can be neither.
   const isValue =
     others.length === 0 ? columns.has(name) || names.declared.has(name) : isTableInSight(node, first);
   if (isValue && !isTablePlace(node)) return name;
@@ -148,7 +148,7 @@ export function refuseFunction(name: string, { functions }: Pick<SqlPolicy, 'fun
   });
 }
 
-/** `IN f(…)`: some names are a function and a table function, and the engine takes the latter. */
+/** `IN f(…)`: if a name is both a function and a table function, the engine takes the latter. */
 function checkRightOfIn(node: TreeNode, { functions, tableFunctions }: SqlPolicy): void {
   const right = listIn(node, 'ARGUMENTS')[1];
   if (right?.kind !== 'FUNCTION') return;
@@ -172,8 +172,8 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
 function checkWord(name: string, names: Names, { columns, functions }: SqlPolicy): void {
   const last = lastPart(name);
   if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
-  // The engine takes a bare word for a function wherever it finds no column of that name: `SELECT user`, `arrayMap(file, …)`.
-  // Which of the two it will be depends on its rules of scope, so the word is refused even where it looks like a column.
+  // The engine resolves a bare word to a function if it finds no column of that name: `SELECT user`, `arrayMap(file, …)`. That
+  // depends on its scope rules, so the word is refused even if it looks like a column.
   if (!name.includes('.') && functions.refusal(name) !== null) {
     refuse('function', {
       near: name,
@@ -185,7 +185,7 @@ function checkWord(name: string, names: Names, { columns, functions }: SqlPolicy
   if (last.startsWith('_')) refuse('virtual_column', { near: name });
 }
 
-/** `COLUMNS(_database, user)` names columns as well; names hold no comma (checkQuotedNames). */
+/** `COLUMNS(_database, user)` names columns too; no name contains a comma (checkQuotedNames). */
 function checkMatcher(node: TreeNode, names: Names, policy: SqlPolicy): void {
   const listed = /^column_identifiers: (.*)$/s.exec(node.rest)?.[1]?.split(', ') ?? [];
   for (const name of listed) checkWord(name, names, policy);
@@ -196,20 +196,20 @@ function lastPart(name: string): string {
 }
 
 /**
- * The first argument of `values` is SQL in a text: the engine takes whole column declarations there, and
- * `values('x UInt8, y String ALIAS file(''/etc/passwd'')', 1)` read files of the host as the guest (tried on 26.7.2.1). Names and
- * types may stand there, nothing else.
+ * The first argument of `values` is SQL in a string: the engine accepts whole column declarations there, and
+ * `values('x UInt8, y String ALIAS file(''/etc/passwd'')', 1)` read files of the host as the guest (tried on 26.7.2.1). Only names
+ * and types are allowed there.
  */
 
-/** What a list of names and types is made of: no comment, no quoted name, no operator. */
+/** The tokens of a list of names and types: no comment, no quoted name, no operator. */
 const PIECE = /\s+|[A-Za-z_]\w*|-?\d+|'[^'\\]*'|[(),=]/y;
-/** A text that no engine can take for a declaration, which is a name and something behind it. */
+/** A text that cannot be a declaration, which needs a name followed by something else. */
 const SINGLE_WORD = /^[\w.:-]*$/;
 const DECLARATION = /^(alias|default|materialized|ephemeral)$/i;
 const WORD = /^[A-Za-z_]/;
 const TEXT_CONSTANT = /^constant_value: '(.*)', constant_value_type: String$/s;
 
-/** `values(…)`, and `(VALUES …)` in a table's place, which the engine calls otherwise and reads alike. */
+/** `values(…)`, and `(VALUES …)` in a table's place, which has another name in the engine but works alike. */
 export function isValues(node: TreeNode): boolean {
   return /^(sqlstandard)?values$/i.test(attribute(node, 'table_function_name') ?? '');
 }
@@ -226,9 +226,9 @@ export function checkStructure(node: TreeNode): void {
   });
 }
 
-/** Whether an argument is a row, or a text that declares no more than names and types. */
+/** Whether an argument is a row, or a text that declares only names and types. */
 function isPlain(argument: TreeNode): boolean {
-  // A name could stand for a text that is declared elsewhere.
+  // A name could refer to a text that is declared elsewhere.
   if (argument.kind !== 'CONSTANT') return attribute(argument, 'function_name') === 'tuple';
   if (!argument.rest.startsWith("constant_value: '")) return true;
   const printed = TEXT_CONSTANT.exec(argument.rest)?.[1];
@@ -237,7 +237,7 @@ function isPlain(argument: TreeNode): boolean {
   return SINGLE_WORD.test(text) || isNamesAndTypes(text);
 }
 
-/** `name Type, name Type(…)`: exactly two words for each column, what is in parentheses belonging to the type. */
+/** `name Type, name Type(…)`: exactly two words per column; parentheses belong to the type. */
 function isNamesAndTypes(text: string): boolean {
   const pieces = piecesOf(text);
   if (pieces === undefined || pieces.some((piece) => DECLARATION.test(piece))) return false;
@@ -274,13 +274,13 @@ function piecesOf(text: string): string[] | undefined {
 }
 
 /**
- * The self-check: `EXPLAIN AST` prints the same text through another path of the engine. Every table and function that it shows must
- * have been judged in the tree; a name that only it shows is one that the rules above did not see, so the query is refused.
+ * The self-check: `EXPLAIN AST` prints the same text through another code path of the engine. Every table and function in it must
+ * have been judged in the tree. A name that appears only here escaped the rules above, so the query is refused.
  */
 
 const TABLE_LINE = /^ *TableIdentifier (.+?)(?: \(alias .*\))?$/;
 const FUNCTION_LINE = /^ *Function (\S+)(?: \(.*\))?$/;
-/** Syntax that this view prints as functions and the tree as nodes of its own. */
+/** Syntax that `EXPLAIN AST` prints as functions but the tree as nodes of other kinds. */
 const SYNTAX = new Set(['lambda', 'tuple', 'array', 'exists', 'view', 'map']);
 
 export interface JudgedNames {

@@ -1,11 +1,11 @@
 import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 
 /**
- * The engine as a parser: the same server and version that will run the text (docs/design/sandbox.md). Nothing here executes what a
- * caller wrote: `parse` sends it as a hex literal, `tree` and `ast` only ever get the canonical text that `parse` gave.
+ * The engine as a parser: the same server and version that will run the text (docs/design/sandbox.md). Nothing here executes a
+ * caller's text: `parse` sends it as a hex literal, and `tree` and `ast` only ever get the canonical text that `parse` returned.
  */
 export interface SqlParser {
-  /** The canonical single-line text with its tokens, and the tokens of the text as it was written. */
+  /** The canonical single-line text with its tokens, and the tokens of the original text. */
   parse(text: string): Promise<Parsed | ParseProblem>;
   /** Lines of `EXPLAIN QUERY TREE run_passes = 0`. `parameters` are those of the query, as sent. */
   tree(canonical: string, parameters: QueryParameters): Promise<readonly string[] | ParseProblem>;
@@ -16,7 +16,7 @@ export interface SqlParser {
 export type QueryParameters = Readonly<Record<string, string>>;
 
 export interface Token {
-  /** The engine's name of the kind: BareWord, QuotedIdentifier, StringLiteral, … */
+  /** The engine's name for the kind: BareWord, QuotedIdentifier, StringLiteral, … */
   readonly kind: string;
   readonly text: string;
   /** Byte offset in its text. */
@@ -32,9 +32,9 @@ export interface Parsed {
 }
 
 export interface ParseProblem {
-  /** The engine's words, without its version and without our wrapping statement. */
+  /** The engine's message, without its version and our wrapping statement. */
   readonly problem: string;
-  /** Byte offset in the text where it stopped, when it says so. */
+  /** Byte offset in the text where parsing stopped, if the engine reports it. */
   readonly at: number | null;
 }
 
@@ -42,10 +42,10 @@ export function isProblem(outcome: object): outcome is ParseProblem {
   return 'problem' in outcome;
 }
 
-/** The engine as the parser, asked as the guest. A caller's text travels as hex digits until its canonical form is known. */
+/** Parses as the guest. A caller's text is sent as hex digits until its canonical form is known. */
 
 const PARSE_SECONDS = 5;
-/** What our own statement around the text adds to the engine's words. */
+/** Parts of the engine's message that come from our wrapping statement. */
 const WRAPPING = /: (?:while executing 'FUNCTION formatQuerySingleLine|In scope WITH materialize)[\s\S]*$/;
 const VERSION = /\s*\((?:[A-Z_]+)\)(?: \(version [^)]*\))?\s*$/;
 const PROBLEM_MAX_CHARS = 2_000;
@@ -68,12 +68,12 @@ export function createEngineParser(guest: Guest): SqlParser {
   };
 }
 
-/** One round trip: the canonical text, its tokens, and those of the text as it was written. */
+/** One round trip: the canonical text, its tokens, and those of the original text. */
 async function parse(guest: Guest, text: string): Promise<Parsed> {
   const hex = Buffer.from(text, 'utf8').toString('hex');
   const [row] = await guest.explain({
     name: 'sql-parse',
-    // As a column: a constant would be computed while the statement is analysed, and its tokens printed there as its name.
+    // As a column: a constant would be folded during analysis, and its tokens would become its printed name.
     text: `WITH materialize(unhex('${hex}')) AS text SELECT formatQuerySingleLine(text) AS canonical, tokenizeQuery(canonical) AS tokens, tokenizeQuery(text) AS written`,
     maxSeconds: PARSE_SECONDS,
   });
@@ -95,7 +95,7 @@ function readTokens(value: unknown, text: string): Token[] {
   return tokens;
 }
 
-/** Tuples are printed as objects or as arrays, by a setting of the engine's profile. */
+/** Tuples are printed as objects or arrays, depending on a setting of the engine's profile. */
 function fieldsOf(token: unknown): { begin: number; end: number; type: string } {
   const [begin, end, type] = Array.isArray(token)
     ? token
@@ -107,7 +107,7 @@ function at(token: unknown, name: string): unknown {
   return typeof token === 'object' && token !== null ? Reflect.get(token, name) : undefined;
 }
 
-/** READONLY, UNKNOWN_USER, AUTHENTICATION_FAILED: the caller's text is only hex digits there, so the setup is wrong. */
+/** READONLY, UNKNOWN_USER, AUTHENTICATION_FAILED: a text in hex digits cannot cause these, so the setup is wrong. */
 const OUR_FAULT: ReadonlySet<number> = new Set([164, 192, 516]);
 
 function throwOurFault(error: unknown): never {
@@ -116,7 +116,7 @@ function throwOurFault(error: unknown): never {
   throw error;
 }
 
-/** What is wrong with the text is an answer; an engine that cannot be asked is an accident. */
+/** Returns a problem of the text as a value; an unreachable engine rejects. */
 async function orProblem<Answer>(ask: () => Promise<Answer>): Promise<Answer | ParseProblem> {
   try {
     return await ask();

@@ -1,19 +1,19 @@
 import { refuse } from './refusal.ts';
 
 /**
- * The printed query tree as a tree again. Strict: a line of an unknown kind ends the inspection, so that a newer engine's
- * constructs are refused until somebody has looked at them. Names are read from the front of a line only, up to the first
- * attribute that holds free text, so that no literal can pass for an attribute (docs/design/sandbox.md).
+ * Parses the printed query tree. Strict: a line of an unknown kind ends the inspection, so that constructs of a newer engine are
+ * refused until they have been reviewed. Names are read only from the start of a line up to the first attribute with free text, so
+ * that no literal can pass for an attribute (docs/design/sandbox.md).
  */
 
 export interface TreeNode {
   readonly kind: NodeKind;
-  /** The section of its parent that it stands in, such as `PROJECTION` or `JOIN TREE`. */
+  /** The section of its parent that contains it, such as `PROJECTION` or `JOIN TREE`. */
   readonly section: string;
   readonly parent: TreeNode | null;
   readonly children: TreeNode[];
   readonly attributes: ReadonlyMap<string, string>;
-  /** The line behind the attributes that were read: free text, for rules that look into literals. */
+  /** The rest of the line after the parsed attributes: free text, for rules about literals. */
   readonly rest: string;
 }
 
@@ -39,7 +39,7 @@ const NODE_KINDS = [
 ] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-/** Attributes whose values are ours to read; each is a bare word or a checked name. */
+/** Attributes that are safe to read: each value is a bare word or a checked name. */
 const NAMES = [
   'is_subquery',
   'is_cte',
@@ -67,7 +67,7 @@ const FREE_TEXT = new Set([
 
 const SECTIONS =
   /^(WITH|PROJECTION|JOIN TREE|PREWHERE|WHERE|GROUP BY|HAVING|WINDOW|QUALIFY|ORDER BY|INTERPOLATE|LIMIT BY LIMIT|LIMIT BY OFFSET|LIMIT BY|LIMIT|OFFSET|ARGUMENTS|PARAMETERS|QUERIES|TABLE EXPRESSION|LEFT TABLE EXPRESSION|RIGHT TABLE EXPRESSION|JOIN EXPRESSIONS?|PARTITION BY|FRAME BEGIN OFFSET|FRAME END OFFSET|FILL FROM|FILL TO|FILL STEP|FILL STALENESS|EXPRESSION|INTERPOLATE_EXPRESSION|REPLACEMENTS \d+)$/;
-/** Sections that carry a name: of the sort expression, of the column that is replaced. */
+/** Sections that carry a name: that of the sort expression or of the replaced column. */
 const NAMED_SECTIONS = /^(EXPRESSION .*|REPLACEMENT NAME .* EXPRESSION)$/;
 const NODE_LINE = /^([A-Z_]+(?: [A-Z]+)*) id: (\d+)(?:, (.*))?$/s;
 const NODES_MAX = 5_000;
@@ -87,7 +87,7 @@ export function readTree(lines: readonly string[]): TreeNode {
       open.push({ indent, node: nearest(open), section: sectionOf(text) });
       continue;
     }
-    // Numbers rise by one down the page: a forged node would break the row.
+    // Node ids rise by one per line: a forged node would break the sequence.
     if (Number(match[2]) !== nextId++) refuse('unexplained');
     if (nextId > NODES_MAX) refuse('too_complex');
     const node = nodeOf(match, nearest(open), open.at(-1)?.section ?? '');
@@ -128,7 +128,7 @@ function readAttributes(text: string): { attributes: Map<string, string>; rest: 
     const match = /^([a-z_]+) ?: ([^,]*)(?:, |$)/s.exec(rest);
     const name = match?.[1];
     if (match === null || name === undefined || FREE_TEXT.has(name)) return { attributes, rest };
-    // The first of a name counts; the engine prints each once.
+    // The first of each name counts; the engine prints each only once.
     if (!attributes.has(name)) attributes.set(name, match[2] ?? '');
     rest = rest.slice(match[0].length);
     if (rest === '') return { attributes, rest };
@@ -141,7 +141,7 @@ export function attribute(node: TreeNode, name: AttributeName): string | undefin
 
 /** Every node, parents before children. */
 export function* walk(node: TreeNode): Generator<TreeNode> {
-  // Not by recursion: each node would pass through a generator for every node above it.
+  // Not recursive: each node would pass through a generator per ancestor.
   const next: TreeNode[] = [node];
   for (let current = next.pop(); current !== undefined; current = next.pop()) {
     yield current;

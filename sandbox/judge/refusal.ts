@@ -1,8 +1,8 @@
 import type { Token } from './parser.ts';
 
 /**
- * Why a text is not run. `code` names the rule for tests and logs, `detail` says in words what and where, `hint` what to write
- * instead. A refusal never names anything that the caller did not write. (docs/design/sandbox.md)
+ * Why a text is not run. `code` names the rule for tests and logs, `detail` describes what is wrong and where, `hint` says what to
+ * write instead. A refusal never names anything that the caller did not write (docs/design/sandbox.md).
  */
 export const REFUSALS = {
   empty: 'The query is empty.',
@@ -26,7 +26,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** Where in the caller's own text, both from 1; columns count characters. */
+/** A position in the caller's text. Both count from 1; columns count characters. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -39,11 +39,11 @@ export interface Refusal {
   readonly near?: string;
   readonly position?: Position;
   readonly hint?: string;
-  /** What `hint` says to write instead of `near`, where that is one word. */
+  /** The replacement for `near` that `hint` proposes, if it is a single word. */
   readonly meant?: string;
 }
 
-/** Thrown by the checks, caught by `inspect`: a refusal is an answer, not an accident. */
+/** Thrown by the checks and caught by `inspect`, which returns the refusal as a verdict. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 
@@ -62,14 +62,14 @@ export function refuse(
   throw new Refused({ code, detail: detail ?? REFUSALS[code], ...rest });
 }
 
-/** Adds where in the caller's own text the refusal points to, when that can be told. */
+/** Adds the refusal's position in the caller's text, if it can be found. */
 export function placed(refusal: Refusal, text: string, written: readonly Token[]): Refusal {
   if (refusal.position !== undefined) return refusal;
   const at = refusal.near === undefined ? undefined : offsetOf(refusal.near, written);
   return at === undefined ? refusal : { ...refusal, position: positionOf(text, at) };
 }
 
-/** Signs that the engine's tree calls by the name of a function. */
+/** Operators that the engine's tree shows under a function's name. */
 const SPELLED: ReadonlyMap<string, string> = new Map([
   ['globalVariable', '@@'],
   ['_CAST', '::'],
@@ -78,7 +78,7 @@ const SPELLED: ReadonlyMap<string, string> = new Map([
 function offsetOf(near: string, written: readonly Token[]): number | undefined {
   const parts = /^["`]/.test(near) ? [near] : (SPELLED.get(near) ?? near).split(/[\s.]/);
   const [wanted = '', next] = parts.map(bare);
-  // Of a name with a dot both words, or the first that is like its table would be taken for it.
+  // Matches both words of a dotted name; otherwise the first mention of its table would match.
   const whole = written.find(
     (token, at) =>
       bare(token.text) === wanted &&
@@ -87,13 +87,13 @@ function offsetOf(near: string, written: readonly Token[]): number | undefined {
   );
   if (whole !== undefined) return whole.at;
   const isNear = (token: Token): boolean => bare(token.text) === wanted;
-  // Inside a text, such as the type in CAST(x, 'Type').
+  // Inside a string, such as the type in CAST(x, 'Type').
   const holds = (token: Token): boolean =>
     token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
   return (written.find(isNear) ?? written.find(holds))?.at;
 }
 
-/** Where a literal of this text stands first; an escape in it is not looked into. */
+/** Offset of the first literal with this text; escapes are not decoded. */
 export function literalOffset(literal: string, written: readonly Token[]): number | undefined {
   return written.find(({ kind, text }) => kind === 'StringLiteral' && text.slice(1, -1) === literal)?.at;
 }
@@ -109,11 +109,11 @@ export function positionOf(text: string, at: number): Position {
   return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
 }
 
-/** Texts, comments and quoted names whole; words with their dots. Cut roughly as the engine's lexer does, which is enough to show a place. */
+/** Whole strings, comments and quoted names; words with their dots. Approximates the engine's lexer, which is enough to find a position. */
 const PARTS =
   /'(?:[^'\\]|\\.|'')*'|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
 
-/** Where a word stands first in a text, outside of texts and comments. */
+/** The first position of a word outside of strings and comments. */
 export function wordPosition(text: string, word: string): Position | undefined {
   for (const { 0: part, index } of text.matchAll(PARTS)) {
     if (part !== word && part !== `"${word}"` && part !== `\`${word}\``) continue;

@@ -3,24 +3,24 @@ import { refuseFunction, VIRTUAL_COLUMN } from './names.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * The second judgement: the tree as the engine resolved it, `EXPLAIN QUERY TREE run_passes = 1, passes = 1`. Here every name has
- * the one meaning that the engine gave it: a bare word that became a function is a FUNCTION node, a table has its database. The
- * first judgement (rules.ts) comes before it, because the engine folds constants while it resolves.
+ * The second judgement, of the tree as the engine resolved it: `EXPLAIN QUERY TREE run_passes = 1, passes = 1`. Here every name is
+ * resolved: a bare word that became a function is a FUNCTION node, a table has its database. The first judgement (rules.ts) must
+ * come before it, because the engine folds constants while it resolves.
  *
- * Each line is judged by itself: text that a caller could forge into a line can only add a name, never hide one.
+ * Each line is judged separately: text that a caller forges into a line can only add a name, never hide one.
  */
 
-/** The pass that resolves names. Those behind it only rewrite what this one found. */
+/** The pass that resolves names. Later passes only rewrite its result. */
 export const RESOLVE_QUESTION = 'EXPLAIN QUERY TREE run_passes = 1, passes = 1';
 
 const NODE_LINE = /^\s*([A-Z][A-Z_]*(?: [A-Z_]+)*) id: \d+(?:, (.*))?$/s;
-/** A resolved function prints its name first, behind an alias where it has one. */
+/** A resolved function prints its name first, or after its alias. */
 const FUNCTION_NAME = /^(?:alias: [^,]*, )?function_name: ([^,]+), function_type: /;
 const IDENTIFIER = /(?:^|, )identifier: ([^\s,]+)/;
 const COLUMN_NAME = /(?:^|, )column_name: ([^\s,]+)/;
 const TABLE_NAME = /(?:^|, )table_name: ([^\s,]+)/;
 const TABLE_FUNCTION_NAME = /(?:^|, )table_function_name: ([^\s,]+)/;
-/** Nodes that hold no name of a function, a table or a column. */
+/** Nodes that name no function, table or column. */
 const OTHER_KINDS: ReadonlySet<string> = new Set([
   'QUERY',
   'UNION',
@@ -35,14 +35,14 @@ const OTHER_KINDS: ReadonlySet<string> = new Set([
   'WINDOW',
   'INTERPOLATE',
 ]);
-/** What the engine reads for a query without FROM, and for a recursive CTE that names itself. */
+/** The tables that the engine reads for a query without FROM, and for a recursive CTE that names itself. */
 const NO_TABLE = 'system.one';
 const RECURSION = /^_temporary_and_external_tables\./;
-/** Names that only the engine gives here, for `json.path` and `variant.Type`; the first judgement refuses them where they are written. */
+/** Names that only the engine generates here, for `json.path` and `variant.Type`; the first judgement refuses them in a text. */
 const GIVEN_BY_THE_ENGINE: ReadonlySet<string> = new Set(['getSubcolumn']);
 
 export interface ResolvedPolicy extends SqlPolicy {
-  /** Databases that hold the public tables. */
+  /** Databases of the public tables. */
   readonly databases: ReadonlySet<string>;
 }
 
@@ -56,7 +56,7 @@ export function checkResolved(lines: readonly string[], policy: ResolvedPolicy):
     else if (kind === 'COLUMN') checkColumn(COLUMN_NAME.exec(facts)?.[1]);
     else if (kind === 'TABLE') checkTable(TABLE_NAME.exec(facts)?.[1], policy);
     else if (kind === 'TABLE_FUNCTION') checkTableFunction(TABLE_FUNCTION_NAME.exec(facts)?.[1], policy);
-    // A node of another kind, or a word that the engine left open until the query runs (an argument of a table function).
+    // A node of another kind, or a word that the engine resolves only at run time (an argument of a table function).
     else refuse('unexplained', { near: IDENTIFIER.exec(facts)?.[1] ?? kind });
   }
 }
@@ -81,7 +81,7 @@ function checkTable(name: string | undefined, { databases, tables }: ResolvedPol
 
 function checkTableFunction(name: string | undefined, { tableFunctions }: ResolvedPolicy): void {
   if (name === undefined) refuse('unexplained', { near: 'TABLE_FUNCTION' });
-  // `(VALUES …)` in a table's place, which the engine calls otherwise and reads alike.
+  // `(VALUES …)` in a table's place, which has another name in the engine but works alike.
   if (tableFunctions.has(name.toLowerCase().replace(/^sqlstandard/, ''))) return;
   refuse('table_function', { near: name });
 }

@@ -23,18 +23,18 @@ import { checkFrames } from './work/frames.ts';
 import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
 
 /**
- * The first judgement, rule by rule, in the order in which inspect.ts applies them. A rule throws `Refused`, or gives facts that later
- * rules and the run use. To add one: write its function in the file of its subject, and its entry here. The second judgement, of what
- * the engine resolved the names to, is resolved.ts.
+ * The first judgement: its rules, in the order in which inspect.ts applies them. A rule throws `Refused` or returns facts for later
+ * rules and the run. To add one, write its function in the file of its subject and its entry here. The second judgement, of the
+ * resolved names, is resolved.ts.
  */
 
 export const QUERY_MAX_BYTES = 64 * 1024;
 
-/** What the rules have found; each rule sees the facts of those before it. */
+/** The facts found by the rules so far; each rule sees those of earlier rules. */
 export interface Facts {
-  /** The canonical text, as far as the rules have changed it. */
+  /** The canonical text, with the rules' changes so far. */
   readonly text: string;
-  /** Public tables that are read. */
+  /** Public tables that the query reads. */
   readonly tables: readonly string[];
   /** Every name in a table's place: public tables, CTEs and table functions. */
   readonly tableNames: ReadonlySet<string>;
@@ -47,13 +47,13 @@ export interface Facts {
   readonly safeToPlan: boolean;
 }
 
-/** What a rule may look at, by what it is applied to. */
+/** The inputs of a rule, by the form of the query that it applies to. */
 interface Subjects {
-  /** The text as it was sent. */
+  /** The text as sent. */
   readonly text: string;
-  /** The engine's tokens of the canonical text, and of the text as it was written. */
+  /** The engine's tokens of the canonical text and of the original text. */
   readonly tokens: ParsedQuery;
-  /** The engine's tree, nothing in it resolved or computed. */
+  /** The engine's tree, with nothing resolved or computed. */
   readonly tree: TreeQuery;
   /** The engine's other printed form of the same text: `EXPLAIN AST`. */
   readonly ast: TreeQuery & { readonly astLines: readonly string[] };
@@ -61,14 +61,14 @@ interface Subjects {
 export type Subject = keyof Subjects;
 
 export interface ParsedQuery extends Parsed, Facts {
-  /** Values as they were sent. */
+  /** Parameter values as sent. */
   readonly values: QueryParameters;
   readonly policy: SqlPolicy;
 }
 
 export interface TreeQuery extends ParsedQuery {
   readonly root: TreeNode;
-  /** Where a text of the query stands in what the caller sent. */
+  /** The position of a text in what the caller sent. */
   positionOf(literal: string): Position | undefined;
 }
 
@@ -76,11 +76,11 @@ export type Rule = {
   readonly [On in Subject]: {
     readonly name: string;
     readonly on: On;
-    /** What holds for every query that is run. */
+    /** The guarantee for every query that runs. */
     readonly says: string;
     /** Throws `Refused`. */
     check?(subject: Subjects[On]): void;
-    /** What it gives to the rules behind it and to the run; throws `Refused` as well. */
+    /** Returns facts for later rules and the run. Throws `Refused`. */
     find?(subject: Subjects[On]): Partial<Facts>;
   };
 }[Subject];
@@ -279,7 +279,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** The rules of one subject, in their order. */
+/** The rules for one form, in order. */
 export function rulesOn<On extends Subject>(subject: On): readonly Extract<Rule, { on: On }>[] {
   return RULES.filter((rule): rule is Extract<Rule, { on: On }> => rule.on === subject);
 }

@@ -1,8 +1,8 @@
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 
 /**
- * Which CTEs and tables of its own a query can name at a node. Narrower than the engine's rules on purpose: a name that is not
- * found here is refused. Nothing here decides whether a word is a column or a function; resolved.ts asks the engine.
+ * The CTEs and tables in scope at a node. Narrower than the engine's rules on purpose: a name not found here is refused. Whether a
+ * word is a column or a function is not decided here; resolved.ts asks the engine.
  */
 
 const TABLE_SECTIONS: ReadonlySet<string> = new Set([
@@ -13,12 +13,12 @@ const TABLE_SECTIONS: ReadonlySet<string> = new Set([
 ]);
 const JOINS: ReadonlySet<string> = new Set(['JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
 
-/** Whether a node stands where only a table can stand. */
+/** Whether a node is in a position that only a table can take. */
 export function isTablePlace(node: TreeNode): boolean {
   return TABLE_SECTIONS.has(node.section);
 }
 
-/** The CTEs that a name in a table's place may mean: those of the nearest WITH that has it. More than one is an odd query. */
+/** The CTEs that a name in a table's place may refer to: those of the nearest WITH that declares it. Normally at most one. */
 export function ctesInSight(node: TreeNode, name: string): readonly TreeNode[] {
   for (
     let at: TreeNode | null = node, below: TreeNode | null = null;
@@ -26,14 +26,14 @@ export function ctesInSight(node: TreeNode, name: string): readonly TreeNode[] {
     below = at, at = at.parent
   ) {
     const inside = below?.section === 'WITH' ? ancestorsOf(node) : undefined;
-    // Its own body does not see a CTE, save a recursive one, which is no new reading.
+    // A CTE is not in scope in its own body, unless it is recursive, which reads nothing new.
     const found = withOf(at).filter((entry) => isCteNamed(entry, name) && inside?.has(entry) !== true);
     if (found.length > 0) return found;
   }
   return [];
 }
 
-/** Whether a table or an alias of one of the node's own query is called so. */
+/** Whether the node's own query has a table or table alias of this name. */
 export function isTableInSight(node: TreeNode, name: string): boolean {
   const query = queryAround(node);
   if (query === null) return false;
@@ -60,14 +60,14 @@ function isCteNamed(node: TreeNode, name: string): boolean {
   return attribute(node, 'is_cte') === '1' && attribute(node, 'cte_name') === name;
 }
 
-/** What a query reads from, joins opened. */
+/** The sources of a query, with joins flattened. */
 function tableExpressions(node: TreeNode): TreeNode[] {
   return node.children
     .filter(isTablePlace)
     .flatMap((table) => (JOINS.has(table.kind) ? tableExpressions(table) : [table]));
 }
 
-/** The query that a node stands in; null for the outermost one itself. */
+/** The query that contains a node; null for the outermost query itself. */
 export function queryAround(node: TreeNode): TreeNode | null {
   for (let at = node.parent; at !== null; at = at.parent) if (at.kind === 'QUERY') return at;
   return null;
@@ -79,16 +79,16 @@ export function functionName(node: TreeNode): string {
 }
 
 /**
- * What each name that a query declares may stand for, wherever it stands: more than the engine sees at any one place, so that
- * what is found too large here may be small, and never the other way round.
+ * Everything that each declared name may refer to, anywhere in the query. A superset of what the engine sees at any one place, so
+ * estimates based on it can be too large but never too small.
  */
 export interface NamedValue {
   readonly node: TreeNode;
-  /** It stands for an element of the arrays that its lambda is given with. */
+  /** A lambda argument: an element of the arrays that the lambda is applied to. */
   readonly isElement: boolean;
 }
 
-/** An argument whose values cannot be told is null. */
+/** An argument with unknown values is null. */
 export type NamedValues = ReadonlyMap<string, readonly (NamedValue | null)[]>;
 
 export function namedValues(root: TreeNode): NamedValues {
@@ -103,7 +103,7 @@ type Declared = readonly [string, NamedValue | null];
 function declaredAt(node: TreeNode): Declared[] {
   const alias = attribute(node, 'alias');
   const replaced = /^REPLACEMENT NAME (.*) EXPRESSION$/.exec(node.section)?.[1];
-  // An alias of a table is no value.
+  // A table alias is not a value.
   const names = [isTablePlace(node) ? undefined : alias, replaced].filter((name) => name !== undefined);
   return [
     ...names.map((name): Declared => [name, { node, isElement: false }]),

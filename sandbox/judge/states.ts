@@ -12,14 +12,14 @@ import {
 } from './scope.ts';
 
 /**
- * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (docs/design/sandbox.md).
- * Bytes become one by a type, and where the engine converts a text to the type of a state in the same expression. Tried on 26.7.2.1: a type
- * may be computed, or hold comments and quotes; `transform` and CASE convert the texts that they compare with; IN converts
- * its left side to what its subquery gives; INTERPOLATE converts what it fills in. Everything else answers that the two types do not
- * go together, as long as the guest's profile makes no Variant of them (clickhouse/guest/settings.ts).
+ * A caller's bytes must never become a state of an aggregate function, because the engine trusts states (docs/design/sandbox.md).
+ * Bytes become a state through a cast, or where the engine converts a text to the state type of the same expression. Tried on
+ * 26.7.2.1: a type may be computed, or contain comments and quotes; `transform` and CASE convert the texts that they compare with; IN
+ * converts its left side to the type of its subquery; INTERPOLATE converts the filled values. Everywhere else the engine reports
+ * incompatible types, as long as the guest's profile prevents a Variant of the two (clickhouse/guest/settings.ts).
  */
 
-/** Functions that take a type by its name, and at which argument. JSONExtract refuses states by itself. */
+/** Functions that take the name of a type, and the position of that argument. JSONExtract refuses states itself. */
 const TYPE_ARGUMENT: ReadonlyMap<string, number> = new Map([
   ['cast', 1],
   ['_cast', 1],
@@ -66,7 +66,7 @@ function checkTypeArgument(node: TreeNode): void {
   if (STATE_TYPE.test(type.rest)) refuseState();
 }
 
-/** A type in a text elsewhere: the structure of `values`, for example. */
+/** A type in any other string, for example the structure of `values`. */
 function checkConstant(node: TreeNode): void {
   if (node.parent?.kind === 'LIST' && STATE_TYPE_IN_TEXT.test(node.rest)) refuseState();
 }
@@ -115,7 +115,7 @@ function checkConversion(node: TreeNode, root: TreeNode): void {
   });
 }
 
-/** Also where a CTE does that is named there. */
+/** Also true if it names a CTE that does. */
 function makesStates(node: TreeNode, root: TreeNode, seen: Set<string>): boolean {
   for (const part of walk(node)) {
     if (makerOf(part) !== undefined) return true;
@@ -130,20 +130,20 @@ function makesStates(node: TreeNode, root: TreeNode, seen: Set<string>): boolean
 }
 
 /**
- * A state of an aggregate function that a join, an arrayJoin, a lambda or a constant repeats is one state with many pointers to it, so
- * memory does not bound how often a block merges it: `uniqExactMerge(s)` of a million values joined to three hundred rows ran on for
- * more than 5 s after its KILL (26.7.2.1). States that are merged in a few steps, whatever they have seen, may be repeated.
+ * If a join, an arrayJoin, a lambda or a constant repeats an aggregate state, the engine keeps one state with many pointers to it, so
+ * memory does not bound how often a block merges it: `uniqExactMerge(s)` of a million values joined to three hundred rows ran for
+ * more than 5 s after its KILL (26.7.2.1). States that always merge in a few steps may be repeated.
  */
 
 const STATE = /State/;
 const REDUCES = /^arrayreduce/i;
-/** Of a fixed size of a few bytes; -SimpleState gives the value itself. */
+/** States of a few bytes; -SimpleState returns the value itself. */
 const SMALL_STATE =
   /SimpleState|^(count|sum|avg|min|max|any|any_?last|first_value|last_value|arg(min|max))(If|OrNull|OrDefault|State)*$/i;
 const BITMAP = /^(bitmap|subbitmap|numericindexedvector)/i;
 const VALUE_OF_BITMAP =
   /cardinality$|^bitmap(contains|hasall|hasany|min|max|toarray)$|^numericindexedvector(getvalue|allvaluesum|shortdebugstring|tomap)$/i;
-/** End an aggregation, or count what they are given. */
+/** Functions that finalize a state, or only count their input. */
 const ENDS = /merge|^finalizeaggregation$|^(count|uniq)|^groupbitmap/i;
 const MERGES = /merge|^groupbitmap(and|or|xor)/i;
 const JOINS = /^arrayjoin$|^unnest$/i;
@@ -191,7 +191,7 @@ function isMergeOfArray(node: TreeNode): boolean {
 }
 
 interface States {
-  /** Whether the value of an expression, or a column of a table, may be a state that is long to merge. */
+  /** Whether the value of an expression, or a column of a table, may be a state that is slow to merge. */
   givenBy(node: TreeNode): boolean;
 }
 
@@ -200,7 +200,7 @@ function statesOf(named: NamedValues): States {
   const givenBy = (node: TreeNode): boolean => {
     const before = known.get(node);
     if (before !== undefined) return before;
-    known.set(node, false); // for one that leads back to itself
+    known.set(node, false); // for a node that refers back to itself
     const given = judged(node);
     known.set(node, given);
     return given;
@@ -228,7 +228,7 @@ function statesOf(named: NamedValues): States {
     if (isTablePlace(node)) return ctesInSight(node, name).some(givenBy);
     const meant = name.split('.').flatMap((part) => named.get(part) ?? []);
     if (meant.length > 0) return meant.some((one) => one !== null && givenBy(one.node));
-    // A column that a list of names calls otherwise, or that is called like what it is made by.
+    // A column that is renamed by a list, or named after the expression that makes it.
     if (PUBLIC_COLUMNS.has(name.split('.').at(-1) ?? '') || isArgument(node, name)) return false;
     return tablesOf(node).some(givenBy);
   };
@@ -263,12 +263,12 @@ function isArgument(node: TreeNode, name: string): boolean {
   return false;
 }
 
-/** What the query around reads. */
+/** The sources of the enclosing query. */
 function tablesOf(node: TreeNode): readonly TreeNode[] {
   return queryAround(node)?.children.filter(isTablePlace) ?? [];
 }
 
-/** A subquery that stands for its one value. */
+/** A scalar subquery. */
 function isOneValue(node: TreeNode): boolean {
   if (node.parent === null || isTablePlace(node) || attribute(node, 'is_cte') === '1') return false;
   return node.section !== 'QUERIES' && node.parent.section !== 'QUERIES';

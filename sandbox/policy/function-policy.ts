@@ -1,15 +1,15 @@
 /**
- * Which of the engine's functions are not for callers, and why. `npm run gen -- functions` lays this over `system.functions` and
- * writes the pinned allow-list (functions.json); a function that a newer engine adds is refused until it is listed there.
- * Source: docs/design/sandbox.md; every group was tried against the engine as the guest user.
+ * The engine's functions that callers may not use, and why. `npm run gen -- functions` applies this to `system.functions` and writes
+ * the pinned allow-list (functions.json); a function that a newer engine adds is refused until it is listed there. See
+ * docs/design/sandbox.md; every group was tried against the engine as the guest user.
  */
 export interface RefusedFunctions {
   readonly why: string;
   /** What to write instead. */
   readonly hint: string;
-  /** Names in any spelling; lower case here. */
+  /** Names, matched without regard to case; lower case here. */
   readonly names: readonly string[];
-  /** Beginnings of names, lower case. */
+  /** Prefixes of names, lower case. */
   readonly prefixes?: readonly string[];
 }
 
@@ -126,7 +126,7 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
     hint: 'Use arrayJaccardIndex(a, b) or length(arrayIntersect(a, b)).',
     names: words('arrayLevenshteinDistance arrayLevenshteinDistanceWeighted arraySimilarity'),
   },
-  // 10,000 ranges of 9,000 elements take 2.4 s in one piece.
+  // 10,000 ranges of 9,000 elements take 2.4 s without a check of the time limit.
   {
     why: 'cannot be stopped once it computes many ranges',
     hint: "Use arrayMap(i -> arrayReduce('sum', arraySlice(xs, i, n)), range(…)), or a window function.",
@@ -143,7 +143,7 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
     hint: 'Use generateUUIDv4() or hex(rand64()).',
     names: words('randomString randomFixedString randomPrintableASCII randomStringUTF8'),
   },
-  // printf('%1000000000d', 1) ran on for 14 s after it was told to stop.
+  // printf('%1000000000d', 1) ran for 14 s after its KILL.
   {
     why: 'cannot be stopped once it fills a text to a large width',
     hint: "Use format('{} of {}', a, b), or leftPad(a, 10).",
@@ -155,7 +155,7 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
     names: [],
     prefixes: ['polygon', 'geometryintersect'],
   },
-  // h3kRing(…, 1900), decomposing 3,000,000 values: 20 s and more after they were told to stop.
+  // h3kRing(…, 1900) and decomposing 3,000,000 values ran for 20 s and more after their KILL.
   {
     why: 'cannot be stopped once it computes one large ring or line',
     hint: 'Use h3ToParent(cell, resolution), or h3Distance(a, b) <= k.',
@@ -218,7 +218,7 @@ export function refusalOf(name: string): RefusedFunctions | undefined {
   );
 }
 
-/** Names that the tree shows and `system.functions` does not list: window functions and syntax. */
+/** Names that appear in the tree but not in `system.functions`: window functions and syntax. */
 export const UNLISTED_FUNCTIONS: readonly { readonly name: string; readonly aggregate: boolean }[] = [
   'row_number',
   'rank',

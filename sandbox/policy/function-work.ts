@@ -1,8 +1,8 @@
 /**
- * How the time of a function grows with its values, for the functions that were reviewed. `npm run gen -- functions` lays this
- * over `system.functions` and writes it to functions.json, with the arguments that the catalogue itself says are patterns or texts to
- * look for. A function that is not here, such as one that a newer engine adds, counts as `unknown`: as if it compared all its bytes
- * with all its bytes. The weights were measured on 26.7.2.1, on one core.
+ * How the time of each reviewed function grows with its values. `npm run gen -- functions` applies this to `system.functions` and
+ * writes it to functions.json, with the arguments that the engine's catalogue documents as patterns or needles. A function that is
+ * not here, such as one that a newer engine adds, counts as `unknown`: as if it compared all its bytes with all its bytes. The weights
+ * were measured on 26.7.2.1, on one core.
  */
 
 export const WORKS = [
@@ -17,31 +17,31 @@ export const WORKS = [
   'unknown',
 ] as const;
 /**
- * - `flat`: a step for a row, however long its values are;
- * - `linear`: each byte once; `heavy`: each byte once, with a hash, a parser or a comparison of a sort for it;
- * - `element`: of an array at once, of a map by looking through it;
+ * - `flat`: a step per row, regardless of the size of its values;
+ * - `linear`: each byte once; `heavy`: each byte once, but with a hash, a parser or a sort comparison;
+ * - `element`: direct access in an array, a scan in a map;
  * - `compares`: each value of one array with each of the other;
- * - `reduces`: each value through an aggregate function that is named in a text;
- * - `folds`: a step of the whole engine for each element;
- * - `prime`: rounds of a test of large numbers;
+ * - `reduces`: each value through an aggregate function that is named in a string;
+ * - `folds`: one evaluation by the engine per element;
+ * - `prime`: rounds of a primality test on large numbers;
  * - `unknown`: all bytes with all bytes.
  */
 export type Work = (typeof WORKS)[number];
 
 interface Reviewed {
   readonly work: Work;
-  /** Of `system.functions`. */
+  /** Categories of `system.functions`. */
   readonly categories?: readonly string[];
   readonly names?: readonly string[];
-  /** Beginnings of names. */
+  /** Prefixes of names. */
   readonly prefixes?: readonly string[];
 }
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** The first that names a function counts. */
+/** The first group that lists a function applies. */
 const REVIEWED: readonly Reviewed[] = [
-  // Their cost is in none of the other groups: each was tried with long values and is left with the careful ones.
+  // Their cost fits no other group: each was tried with long values and stays `unknown`.
   {
     work: 'unknown',
     names: words(`
@@ -112,7 +112,7 @@ const REVIEWED: readonly Reviewed[] = [
   },
 ];
 
-/** Of a function that is an alias: by the names of the one it stands for. */
+/** For an alias, looks up the function that it refers to. */
 export function reviewedWork({
   name,
   categories,
@@ -129,9 +129,9 @@ export function reviewedWork({
   return found?.work ?? 'unknown';
 }
 
-/** What the catalogue says of an argument by its name in the function's syntax. */
+/** What the catalogue's syntax says about an argument, by its name. */
 export interface LookedFor {
-  /** Its place among the arguments. */
+  /** Index of the argument. */
   readonly at: number;
   /** Whether it is a regular expression. */
   readonly regexp: boolean;
@@ -140,10 +140,10 @@ export interface LookedFor {
 const PATTERN = /^(pattern\w*|regexp?)$/i;
 const NEEDLE = /^(needles?\d*|patterns?\w*|phrase|separator|token|substring)$/i;
 const TEXT_CATEGORIES = /^String|^Map$/;
-/** Their patterns and separators are put in, not looked for. */
+/** Functions that insert their patterns or separators instead of searching for them. */
 const BUILDERS = /^(format|arrayStringConcat|reverseBySeparator)\(/;
 
-/** Which argument is looked for in the others, by the names in `syntax` and the words about them. */
+/** The argument that is searched for in the others, from the names in `syntax` and their descriptions. */
 export function lookedForIn(of: {
   readonly syntax: string;
   readonly arguments: string;
@@ -160,7 +160,7 @@ export function lookedForIn(of: {
   return needle < 0 ? null : { at: needle, regexp: false };
 }
 
-/** `f(haystack, [pattern1, …][, start])` has two, and one that may be left out. */
+/** `f(haystack, [pattern1, …][, start])` has two arguments and an optional one. */
 function argumentsOf(syntax: string): string[] {
   const inside = /\(([^\n]*)\)?/.exec(syntax)?.[1] ?? '';
   return inside

@@ -4,20 +4,20 @@ import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tabl
 import { refusalOf } from './function-policy.ts';
 import type { Work } from './function-work.ts';
 
-/** Table functions that make rows from their arguments and read nothing. Of all others some read files, URLs or hidden tables. */
+/** Table functions that make rows from their arguments and read nothing. Others read files, URLs or hidden tables. */
 export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
 
 export interface SqlPolicy {
   /** Names of the public tables. */
   readonly tables: ReadonlySet<string>;
-  /** Names of their columns, which win over functions that are written without parentheses. */
+  /** Names of their columns, which take precedence over functions without parentheses. */
   readonly columns: ReadonlySet<string>;
   readonly functions: FunctionCatalogue;
   /** Lower case. */
   readonly tableFunctions: ReadonlySet<string>;
 }
 
-/** What a query may name: the public tables, and the reviewed functions. */
+/** The names that a query may use: the public tables and the reviewed functions. */
 export function loadPolicy(): SqlPolicy {
   return {
     tables: new Set(PUBLIC_TABLE_NAMES),
@@ -29,7 +29,7 @@ export function loadPolicy(): SqlPolicy {
   };
 }
 
-/** Identifies a policy, so that a verdict of one is never taken for a verdict of another. */
+/** Identifies a policy, so that verdicts of different policies are never mixed up. */
 export function policyVersion({ tables, columns, functions, tableFunctions }: SqlPolicy): string {
   const names = [tables, columns, functions.names, tableFunctions].map((of) => [...of].sort());
   return createHash('sha256').update(JSON.stringify(names)).digest('base64');
@@ -37,21 +37,21 @@ export function policyVersion({ tables, columns, functions, tableFunctions }: Sq
 
 /** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen -- functions`. */
 export interface FunctionFile {
-  /** The engine that it was read from. */
+  /** The engine version that it was read from. */
   readonly engine: string;
   readonly allowed: readonly FunctionEntry[];
-  /** Suffixes that make a function of an aggregate function. */
+  /** Combinator suffixes of aggregate functions. */
   readonly combinators: readonly string[];
 }
 
 export interface FunctionEntry {
   readonly name: string;
   readonly aggregate?: true;
-  /** Whether the engine takes the name in any case. */
+  /** Whether the engine ignores the case of the name. */
   readonly anyCase?: true;
-  /** How its time grows with its values (function-work.ts); `unknown` where it is not given. */
+  /** How its time grows with its values (function-work.ts). Default: `unknown`. */
   readonly work?: Work;
-  /** The argument that is a regular expression, or a text or a LIKE pattern to look for, by the engine's documentation. */
+  /** The argument that is a regular expression, a needle or a LIKE pattern, according to the engine's documentation. */
   readonly regexp?: number;
   readonly needle?: number;
 }
@@ -61,11 +61,11 @@ export interface FunctionCatalogue {
   /** Why a name is refused, in words for the caller; null when there is no such function. */
   refusal(name: string): { readonly why: string; readonly hint: string } | null;
   readonly names: readonly string[];
-  /** What the catalogue knows of the time that a function takes; null for a name that is not in it, such as a lambda's. */
+  /** The catalogue's facts about a function's time; null for a name that it lacks, such as a lambda's. */
   costOf(name: string): FunctionEntry | null;
 }
 
-/** `sumIfOrNull` has two; no real question needs more. */
+/** `sumIfOrNull` has two; no real query needs more. */
 const COMBINATORS_MAX = 4;
 
 export function loadFunctionCatalogue(): FunctionCatalogue {
@@ -104,7 +104,7 @@ export function createFunctionCatalogue({ allowed, combinators }: FunctionFile):
   };
 }
 
-/** What is left of a name after one, two … combinators: every way to read it. */
+/** The base names after removing one, two … combinators: every possible reading. */
 function bases(name: string, suffixes: readonly string[], depth = 1): string[] {
   if (depth > COMBINATORS_MAX) return [];
   return suffixes

@@ -1,8 +1,8 @@
 import { byteLength, NEWLINE, type RowTally } from './whole-rows.ts';
 
 /**
- * Rows of a format that writes one line each, whose number the engine has told and which are not too many: the chunks are
- * passed on as they came, and only the cap of bytes is watched. Not a line is looked for but the first of each chunk.
+ * For formats with one row per line, when the engine has reported a row count within the limit: chunks pass through unchanged and
+ * only the byte limit is checked. Only the first line of each chunk is searched for.
  */
 export interface CountedRows {
   /** Rows in the whole text. */
@@ -11,15 +11,15 @@ export interface CountedRows {
 }
 
 /**
- * Passes on what `wholeRows` would. `tally` is up to date once the rows have ended. Where the cap cuts, the rest is read to
- * its end and counted: that tells how many rows were passed on. The first row comes in one chunk, because its names are checked.
+ * Yields the same as `wholeRows`. `tally` is final once the rows have ended. When the byte limit cuts, the rest is read to its end
+ * and counted, which gives the number of rows passed on. The first row comes in one chunk, because its names are checked.
  */
 export async function* countedRows(
   body: AsyncIterable<Buffer>,
   { rows, bytesMax }: CountedRows,
   tally: RowTally,
 ): AsyncGenerator<Buffer, void, undefined> {
-  // Not passed on yet: a row begins in it, and whether that ends before the cap is seen in what follows.
+  // Held back: a row begins in it, and the following chunks show whether it ends within the limit.
   let held: Buffer[] = [];
   let hasFirst = false;
   let rowsLeft = 0;
@@ -54,12 +54,12 @@ export async function* countedRows(
   if (fitting.length > 0) yield fitting;
 }
 
-/** Bytes of the chunk that belong to the row which began before it. */
+/** Bytes of the chunk that belong to a row from the previous chunk. */
 function toRowEnd(chunk: Buffer, firstEnd: number): number {
   return firstEnd === 0 ? chunk.length : firstEnd;
 }
 
-/** At the end of the last row that fits. */
+/** Cuts after the last row that fits. */
 function cut(parts: readonly Buffer[], room: number): { readonly fitting: Buffer; readonly rest: Buffer } {
   const text = joined(parts);
   const end = text.length <= room ? text.length : text.subarray(0, room).lastIndexOf(NEWLINE) + 1;
@@ -77,17 +77,17 @@ function countLines(text: Buffer): number {
   return count;
 }
 
-/** The beginning of a stream, read before anybody asked for it. */
+/** The start of a stream, read ahead. */
 export interface ReadAhead {
-  /** What was read so far. */
+  /** The bytes read so far. */
   readonly begun: readonly Buffer[];
-  /** Whether that was all. */
+  /** Whether the stream has ended. */
   readonly isWhole: boolean;
-  /** Everything, from the beginning; once. */
+  /** The whole stream from its start. Can be read once. */
   all(): AsyncGenerator<Buffer, void, undefined>;
 }
 
-/** Reads until the stream ends or `maxBytes` are there. */
+/** Reads until the stream ends or `maxBytes` have arrived. */
 export async function readAhead(
   chunks: AsyncGenerator<Buffer, void, undefined>,
   maxBytes: number,

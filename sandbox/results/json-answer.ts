@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { plainLineEnds, type RowLimits, wholeRows } from './whole-rows.ts';
 
-/** A JSON answer around rows that are still being read: the facts that only the last row tells stand behind the rows. */
+/** A JSON answer around rows that are still being read: facts known only after the last row follow the rows. */
 
 export interface JsonAnswer {
   readonly rows: 'objects' | 'arrays';
   readonly limits: Pick<RowLimits, 'rowsMax' | 'bytesMax'>;
-  /** Fields behind the rows; called when they have ended. */
+  /** Fields after the rows; called when the rows have ended. */
   tail(facts: { readonly rowCount: number; readonly truncated: boolean }): Readonly<Record<string, unknown>>;
 }
 
@@ -31,9 +31,9 @@ export async function* jsonAnswer(
 }
 
 interface Printer {
-  /** Whole lines, the head lines first; answers the text that they make. */
+  /** Takes whole lines, the head lines first, and returns their JSON. */
   take(lines: readonly string[]): string;
-  /** A row did not fit any more. */
+  /** A row did not fit. */
   isFull(): boolean;
   rowCount(): number;
   end(): string;
@@ -81,8 +81,8 @@ function columnsText(columns: readonly ResultColumn[]): string {
 }
 
 /**
- * Rows of JSONCompactEachRowWithNamesAndTypes as the rows of a JSON answer. Values are passed on in the engine's own letters:
- * parsing them would round what only looks like a number that JavaScript knows.
+ * Converts rows of JSONCompactEachRowWithNamesAndTypes to the rows of a JSON answer. Values keep the engine's exact text: parsing
+ * would round numbers that JavaScript cannot represent.
  */
 
 export interface ResultColumn {
@@ -90,11 +90,11 @@ export interface ResultColumn {
   readonly type: string;
 }
 
-/** What bounds values: whole texts, so that nothing inside of one counts, and the letters of the structure. */
+/** Tokens that delimit values: whole strings, so that their contents are skipped, and structural characters. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]/g;
 const DEPTH: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 };
 
-/** The texts of the values in the line of one row, `["a",1,[2,3]]`, each as it stands there. */
+/** The values in the line of a row, `["a",1,[2,3]]`, each as its exact text. */
 export function valueTexts(line: string): string[] {
   const texts: string[] = [];
   let depth = 0;
@@ -109,7 +109,7 @@ export function valueTexts(line: string): string[] {
   return texts;
 }
 
-/** Writes rows as objects. The keys are printed once, not once a row. */
+/** Writes rows as objects. The keys are serialized once, not per row. */
 export function objectWriter(columns: readonly ResultColumn[]): (line: string) => string {
   const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (line) => {
@@ -122,15 +122,15 @@ export function objectWriter(columns: readonly ResultColumn[]): (line: string) =
 }
 
 /**
- * The columns of a result from its two head lines. An object cannot hold two values of one name: the second of a name gets a
- * number, so that none is lost.
+ * The columns of a result from its two head lines. An object cannot hold a name twice, so a repeated name gets a number and no value
+ * is lost.
  */
 export function columnsOf(
   namesLine: string,
   typesLine: string,
   { unique }: { readonly unique: boolean },
 ): ResultColumn[] {
-  const names = JSON.parse(namesLine) as string[]; // by the format that was asked for
+  const names = JSON.parse(namesLine) as string[]; // by the requested format
   const types = JSON.parse(typesLine) as string[];
   const taken = new Set<string>();
   return names.map((name, index) => {

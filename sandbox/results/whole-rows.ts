@@ -1,27 +1,27 @@
-/** Rows of a text format, passed on whole until a cap is reached. */
+/** Passes on whole rows of a text format until a limit is reached. */
 
 export interface RowLimits {
-  /** Lines before the first row: names, types. They count as bytes, not as rows. */
+  /** Header lines before the first row: names, types. They count as bytes, not as rows. */
   readonly headLines: number;
   readonly rowsMax: number;
   readonly bytesMax: number;
 }
 
-/** What has been passed on; true to the last row once the rows have ended. */
+/** Counts of what has been passed on; exact once the rows have ended. */
 export interface RowTally {
   rows: number;
   bytes: number;
-  /** There was a row that was not passed on. */
+  /** At least one row was not passed on. */
   truncated: boolean;
 }
 
-/** Finds where lines end in consecutive chunks: offsets after each end, in order, written into `into`; returns how many. */
+/** Finds line ends in consecutive chunks: writes the offset after each into `into`, in order, and returns their number. */
 export type FindLineEnds = (chunk: Uint8Array, into: number[]) => number;
 
 export const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
-/** Formats that escape line breaks inside of values: JSON by lines. */
+/** For formats that escape line breaks inside values: JSON lines. */
 export function plainLineEnds(): FindLineEnds {
   return (chunk, into) => {
     let count = 0;
@@ -31,7 +31,7 @@ export function plainLineEnds(): FindLineEnds {
   };
 }
 
-/** CSV, whose quoted values hold line breaks as they are. A doubled quote closes and opens again, which is the same. */
+/** For CSV, whose quoted values may contain raw line breaks. A doubled quote closes and reopens, which has the same effect. */
 export function csvLineEnds(): FindLineEnds {
   let isQuoted = false;
   return (chunk, into) => {
@@ -45,7 +45,7 @@ export function csvLineEnds(): FindLineEnds {
   };
 }
 
-/** CSV up to a line without anything, behind which the engine puts the totals of WITH TOTALS; a row is never empty. */
+/** CSV up to an empty line, after which the engine writes the totals of WITH TOTALS; a row is never empty. */
 export async function* beforeTotals(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let isQuoted = false;
   let isLineBegun = false;
@@ -65,8 +65,8 @@ export async function* beforeTotals(body: AsyncIterable<Buffer>): AsyncGenerator
 }
 
 /**
- * Passes whole lines on, in the chunks they came in, and stops before the first row that a limit forbids. `tally` is up to
- * date after every chunk. The consumer's pace is kept: a chunk is read when the one before was taken.
+ * Passes on whole lines in their original chunks, and stops before the first row beyond a limit. `tally` is current after every chunk.
+ * Applies back-pressure: a chunk is read once the previous one has been consumed.
  */
 export async function* wholeRows(
   body: AsyncIterable<Buffer>,
@@ -85,14 +85,14 @@ export async function* wholeRows(
       yield whole;
     }
     begun.push(chunk.subarray(taken));
-    // A single row can be larger than an answer may be.
+    // A single row can exceed the size limit of an answer.
     tally.truncated ||= tally.bytes + byteLength(begun) > limits.bytesMax;
     if (tally.truncated) return;
   }
   if (byteLength(begun) > 0) throw new Error('the engine ended a result in the middle of a row');
 }
 
-/** Counts the lines of consecutive chunks; answers up to which byte of a chunk they may be passed on. */
+/** Counts the lines of consecutive chunks, and returns how many bytes of a chunk may be passed on. */
 function rowTaker(
   findEnds: FindLineEnds,
   { headLines, rowsMax, bytesMax }: RowLimits,

@@ -5,30 +5,30 @@ import type { Penalties, Quarantine } from './penalties.ts';
 import type { Place, Places } from './places.ts';
 
 /**
- * Who may use the sandbox now. Every check that needs no engine comes first: a caller under a penalty is told so (429) even while the
+ * Decides who may use the sandbox now. Checks that need no engine come first: a caller under a penalty gets its 429 even while the
  * engine restarts, and costs neither an inspection nor a place.
  */
 export interface Admission {
-  /** Whose queries are run at the moment, by the penalties. */
+  /** Whose queries currently run, given the penalties. */
   openTo(): OpenTo;
-  /** Lets a caller have a text judged. Rejects with `SandboxBusy`, or `EngineError` while the guest has not passed its check. */
+  /** Admits a caller to the inspection. Rejects with `SandboxBusy`, or `EngineError` while the guest has not passed its check. */
   inspect<Result>(caller: string, work: (facts: GuestFacts) => Promise<Result>): Promise<Result>;
   /**
-   * Does `work` in a place for it; `work` gives the place back. Rejects with `SandboxBusy`, `QueryFailed` for a text in quarantine,
-   * `QueryAbandoned` when the caller leaves while it waits, or `EngineError` while the guest has not passed its check.
+   * Runs `work` in a place, which `work` gives back. Rejects with `SandboxBusy`, `QueryFailed` for a quarantined text, `QueryAbandoned`
+   * when the caller leaves while waiting, or `EngineError` while the guest has not passed its check.
    */
   admit<Result>(
     query: Admissible,
     signal: AbortSignal,
     work: (place: Place) => Promise<Result>,
   ): Promise<Result>;
-  /** The engine could not be stopped from running this text of this caller. */
+  /** Reports that this caller's text could not be stopped. */
   punish(query: { readonly text: string; readonly caller: string }): void;
 }
 
 export interface Admissible extends Pick<SandboxQuery, 'caller'> {
   readonly text: string;
-  /** A heavy or light run, which makes a result; or a plan, which makes none. */
+  /** A heavy or light run, which has a result, or a plan, which has none. */
   readonly load: 'heavy' | 'light' | 'plan';
 }
 
@@ -50,19 +50,19 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       return guest.pass(work);
     },
     async admit({ caller, text, load }, signal, work) {
-      // 1. The service runs queries of such callers, and this one waits for no penalty to end.
+      // 1. The service runs queries of this kind of caller, and this one is under no penalty.
       penalties.check(caller);
-      // 2. The engine could always be stopped from running the text.
+      // 2. The text is not quarantined.
       quarantine.check(text);
-      // 3. The caller reads the results that it asks for.
+      // 3. The caller has not too many unread results.
       if (load !== 'plan') unread.check(caller);
-      // 4. The engine answers, and its guest user has no more rights than it should.
+      // 4. The engine answers, and its guest user passes the check.
       return guest.pass(async () => {
-        // 5. A place is free, or becomes free in time.
+        // 5. A place is free or becomes free in time.
         const places = load === 'plan' ? planPlaces : runPlaces;
         const place = await places.take({ caller, heavy: load === 'heavy' }, signal);
         try {
-          // 6. As 1: the caller may have got a penalty while it waited.
+          // 6. Like 1: the caller may have got a penalty while waiting.
           penalties.check(caller);
         } catch (error) {
           place.leave();
@@ -79,13 +79,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 }
 
 /**
- * Results that wait in the engine until they are read. They hold no place, so they are counted here: a caller who asks for more than
- * it reads has to come again later, and a result that is not read in time is destroyed.
+ * Counts the results that wait in the engine to be read, because they hold no place. A caller with too many unread results must retry
+ * later, and a result that is not read in time is destroyed.
  */
 export interface UnreadResults {
-  /** Throws `SandboxBusy` where there are too many, of all callers or of this one. */
+  /** Throws `SandboxBusy` if there are too many, in total or of this caller. */
   check(caller: string): void;
-  /** Until its end, its destruction, or the time that reading may take. */
+  /** Counts a result until its end, its destruction or the time limit for reading. */
   watch(caller: string, body: Readable): void;
 }
 
@@ -119,18 +119,18 @@ export function createUnreadResults(limits: UnreadLimits): UnreadResults {
 }
 
 /**
- * Which results the engine keeps in memory until they are read, and which in a file. Writing and reading the file is a fifth of the
- * work on a large result; the memory counts as the query's own, so few results may use it at once.
+ * Decides which results the engine buffers in memory and which in a file. Writing and reading the file is a fifth of the work on a
+ * large result; the memory counts towards the query's limit, so few results may use it at once.
  */
 export interface HeldResults {
-  /** Null when all slots are taken: the result goes to a file. */
+  /** A slot, or null if all are taken: the result then goes to a file. */
   take(): HeldResult | null;
 }
 
 export interface HeldResult {
-  /** At the result's end or destruction. */
+  /** Frees the slot at the end or destruction of the result. */
   freeWith(body: Readable): void;
-  /** There is no result. */
+  /** Frees the slot if there is no result. */
   free(): void;
 }
 

@@ -13,12 +13,12 @@ import {
 import { CallerLeft, StoppedLate } from './watchdog.ts';
 
 /**
- * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
- * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
- * own. A bare `count()` is under-estimated: the engine knows it without reading (docs/design/sandbox.md).
+ * Estimates what a query would read, from the engine's index analysis. Nothing runs except scalar subqueries, which the engine
+ * computes while planning. So an estimate has a time limit and a place of its own. A bare `count()` is under-estimated, because the
+ * engine answers it without reading (docs/design/sandbox.md).
  */
 export interface EstimateDeps extends PlanningDeps {
-  /** One of each shard, because each shard knows only what it holds; a single engine has one. */
+  /** One engine per shard, because each shard knows only its own rows; a single engine has one. */
   readonly guests: readonly Pick<Guest, 'explain'>[];
   readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly resolve: Resolve;
@@ -56,7 +56,7 @@ async function estimateIn(
 
 const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
 
-/** Planning that takes too long, or more than a query may have, leaves the estimate open; a query that is wrong fails here. */
+/** If planning exceeds the limits of time or memory there is no estimate; an invalid query fails here. */
 function unknownUnless(error: unknown, query: PlannedQuery, signal: AbortSignal): Estimate {
   if (signal.aborted || error instanceof CallerLeft) throw new QueryAbandoned(null);
   if (error instanceof StoppedLate && error.obeyed) return UNKNOWN;
@@ -68,7 +68,7 @@ function unknownUnless(error: unknown, query: PlannedQuery, signal: AbortSignal)
 
 const LEFT_OPEN: ReadonlySet<string> = new Set(['timeout', 'aborted', 'memory']);
 
-/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. Every shard tells of its own. */
+/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. Every shard reports its own. */
 function rowsByTable(rows: readonly Row[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [, table, , count] of rows)
@@ -76,17 +76,17 @@ function rowsByTable(rows: readonly Row[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** One reading of a physical table, as the plan shows it. */
+/** One read of a physical table, as the plan shows it. */
 interface Reading {
   readonly table: string;
   readonly types: readonly string[];
-  /** What the indexes were asked; without those that were asked nothing. */
+  /** The index conditions; indexes without a condition are left out. */
   readonly conditions: readonly string[];
-  /** Skip indexes that took part: shown only where a condition uses them. */
+  /** Skip indexes in use: the plan shows one only if a condition uses it. */
   readonly skips: number;
 }
 
-/** By which the views of rollups choose the slices that are closed (clickhouse/guest/public-views.ts). */
+/** The columns by which the rollup views select closed slices (clickhouse/guest/public-views.ts). */
 const OF_THE_VIEW = /^\(\(day, hour\) in \d+-element set\)$/;
 
 function readsOf(plan: unknown): Reading[] {
@@ -126,7 +126,7 @@ function estimateOf(
   readings: readonly Reading[],
   named: readonly string[],
 ): Estimate {
-  // Others are read on the inside of a view, where the caller can add no condition.
+  // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {
       const its = readings.filter(({ table }) => PUBLIC_NAME[table] === name);
@@ -149,7 +149,7 @@ function hasTime(name: string): boolean {
   return columns.some((column) => column.name === 'block_time' || column.name === 'day');
 }
 
-/** Of the widest reading of the table. */
+/** The widest read of the table. */
 function rowBytes(table: string, readings: readonly Reading[]): number {
   const widths = readings
     .filter((reading) => reading.table === table)
@@ -157,7 +157,7 @@ function rowBytes(table: string, readings: readonly Reading[]): number {
   return Math.max(0, ...widths);
 }
 
-/** A hex address with its length, which is what most texts here are. */
+/** Size of a hex address with its length prefix, as most texts here are. */
 const TEXT_BYTES = 50;
 const ENUM_BYTES = 1;
 const BYTES_OF: readonly (readonly [RegExp, number])[] = [
@@ -170,7 +170,7 @@ const BYTES_OF: readonly (readonly [RegExp, number])[] = [
   [/^(UInt256|Int256|Decimal)/, 32],
 ];
 
-/** About what one value takes in memory, which is what `bytes_read` counts. */
+/** Approximate size of a value in memory, which `bytes_read` counts. */
 function bytesOf(type: string): number {
   const plain = type.replace(/^Nullable\((.*)\)$/, '$1');
   const fixed = /^FixedString\((\d+)\)$/.exec(plain)?.[1];

@@ -5,9 +5,9 @@ import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from '../sandbox.ts';
 
-/** From what the engine said while it ran an accepted query to what its writer is told. */
+/** Turns an engine error during the run of an accepted query into an error for its author. */
 
-/** What the engine's codes mean to the author of the query. Names as in ClickHouse's ErrorCodes.cpp. */
+/** Failure reasons by the engine's codes. Names as in ClickHouse's ErrorCodes.cpp. */
 const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {
   timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
   memory: [241], // MEMORY_LIMIT_EXCEEDED
@@ -18,9 +18,9 @@ const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>>
   unknown_table: [60, 81],
   unknown_function: [46, 63],
   not_grouped: [215, 184], // NOT_AN_AGGREGATE, ILLEGAL_AGGREGATION
-  // Types, and how many arguments or columns there are.
+  // Types, and the number of arguments or columns.
   type_error: [43, 53, 386, 42, 44, 50, 59, 34, 35, 20, 258, 70, 133, 309, 456],
-  // Texts, numbers, times and addresses that cannot be read; division by zero, overflow, bounds.
+  // Unparsable texts, numbers, times and addresses; division by zero, overflow, bounds.
   value_error: [
     6, 12, 26, 27, 36, 38, 41, 69, 72, 117, 125, 128, 130, 131, 153, 190, 321, 349, 376, 407, 427, 457, 475,
     675, 676, 691,
@@ -34,9 +34,9 @@ const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
   ), // the keys are those of the record
 );
 
-/** Said in our own words: the engine's name settings, or rights that no caller can have. */
+/** Reasons with our own wording: the engine's names settings, or rights that no caller can have. */
 const OWN_WORDS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
-/** Shorter names are near to too many others. */
+/** Shorter names are similar to too many others. */
 const SUGGESTED_FROM_CHARS = 3;
 const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
 
@@ -67,7 +67,7 @@ interface Explanation {
   readonly meant?: string;
 }
 
-/** `QueryFailed` where the query is at fault; the error itself where the engine is. */
+/** `QueryFailed` if the query is at fault; the error itself if the engine is. */
 export function explainFailure(
   error: EngineError,
   accepted: Pick<Accepted, 'text' | 'tables'>,
@@ -76,7 +76,7 @@ export function explainFailure(
   if (error.engineCode === null || ['overloaded', 'unreachable', 'aborted'].includes(error.problem))
     return error;
   const said = error.cause instanceof Error ? error.cause.message : '';
-  // The whole engine's memory was full: another moment may do.
+  // The engine's total memory was exhausted: a retry may succeed.
   if (error.problem === 'memory' && !/query memory limit|for query/i.test(said)) return error;
   return new QueryFailed({ ...explain(error.engineCode, said, accepted), figures, cause: error });
 }
@@ -96,7 +96,7 @@ function unknownColumn(
   { text, tables }: Pick<Accepted, 'text' | 'tables'>,
 ): Omit<Explanation, 'reason'> {
   const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
-  // A name that the caller did not write is none to repeat.
+  // Never repeat a name that the caller did not write.
   if (name === undefined || !text.includes(name)) return { detail, hint: columnsHint(tables) };
   const last = name.split('.').at(-1) ?? name;
   const columns = tables.flatMap((table) => columnsOf(table));
@@ -108,19 +108,19 @@ function unknownColumn(
   return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
 }
 
-/** What the engine would have written: aliases and columns of subqueries, which only it knows. */
+/** The engine's suggestion: it knows aliases and columns of subqueries. */
 function suggested(said: string): string[] {
   const list = /Maybe you meant: \[(.*?)\]/.exec(said)?.[1] ?? '';
   return [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name.split('.').at(-1) ?? '');
 }
 
-/** `toUInt8('x')` has forms that do not fail, which the engine names. */
+/** Variants of `toUInt8('x')` that do not fail, which the engine's message names. */
 function orForm(said: string): string | undefined {
   const [, zero, orNull] = /there are (to\w+OrZero) and (to\w+OrNull) functions/.exec(said) ?? [];
   return zero === undefined ? undefined : `Use ${zero} or ${orNull}, which do not fail.`;
 }
 
-/** A time where another type than a column of times is compared with it, or one that is no whole day. */
+/** A time that is compared with a value of another type, or one that is not a whole day. */
 function timeForm(said: string): string | undefined {
   const type = /Cannot convert string '\d{4}-\d{2}-\d{2}[^']*' to type (Date|DateTime)\b/.exec(said)?.[1];
   if (type === undefined) return undefined;

@@ -12,12 +12,11 @@ import {
 import type { Log } from '../../core/log.ts';
 
 /**
- * Whether the guest is what the second wall takes it for: its settings are read back, and it is tried whether it is refused what
- * it must be. A users file that an engine ignores, or a remote engine whose operator gave the guest more, fails open otherwise
- * (docs/design/sandbox.md).
+ * Verifies the second wall: reads the guest's settings back, and tries statements that the engine must refuse. Otherwise a users file
+ * that the engine ignores, or a remote engine whose operator granted the guest too much, would fail open (docs/design/sandbox.md).
  */
 
-/** The guest may do more than it should, or less than it needs; the message is for the operator. */
+/** The guest has too many or too few rights. The message is for the operator. */
 export class GuestUnfit extends Error {
   constructor(why: string) {
     super(`the guest user of the engine is not fit for callers’ SQL: ${why}`);
@@ -41,7 +40,7 @@ const EXACTLY: Readonly<Record<string, string | number>> = {
   ...STANDARD_NULLS,
   ...EXACT_OUTPUT,
 };
-/** 0 means without a bound. */
+/** 0 means unlimited. */
 const BOUNDED: Readonly<Record<string, number>> = {
   max_memory_usage: Number.MAX_SAFE_INTEGER,
   max_rows_to_read: Number.MAX_SAFE_INTEGER,
@@ -49,7 +48,7 @@ const BOUNDED: Readonly<Record<string, number>> = {
   max_block_size: GUEST_BLOCK_ROWS,
 };
 
-/** Throws `GuestUnfit`, or `EngineError` where the engine cannot be asked or has no public tables yet. */
+/** Throws `GuestUnfit`, or `EngineError` if the engine does not answer or has no public tables yet. */
 export async function checkGuest(guest: Guest, database: string): Promise<GuestFacts> {
   const engineVersion = await checkSettings(guest);
   await guest.explain({
@@ -96,7 +95,7 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Each query is sent with its own seconds and rows, some with smaller blocks, less memory, or empty tables. */
+/** Checks the settings that queries send: time and row limits, for some also smaller blocks, less memory or empty tables. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
     await guest.explain({
@@ -147,18 +146,18 @@ function isRefusal(error: unknown): boolean {
   return error instanceof EngineError && error.engineCode !== null && REFUSALS.has(error.engineCode);
 }
 
-/** Nothing is judged or run before the guest has passed its check, and after an outage not before it has passed again. */
+/** Blocks judging and running until the guest has passed its check, and after an outage until it has passed again. */
 export interface GuestGate {
   /** Rejects with `EngineError` while the check does not pass. */
   facts(): Promise<GuestFacts>;
-  /** Does `work` once the check has passed. An engine that could not be reached may come back as another one, so it is checked again. */
+  /** Runs `work` once the check has passed. After an outage another engine may answer, so the check is repeated. */
   pass<Result>(work: (facts: GuestFacts) => Promise<Result>): Promise<Result>;
 }
 
 export interface GuestGateDeps {
   check(): Promise<GuestFacts>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  /** Between two checks while it does not pass. */
+  /** Between two checks while the check fails. */
   readonly retryAfterMs: number;
 }
 

@@ -3,30 +3,30 @@ import { isOrganizationName, rangeName } from '../../core/domain/caller.ts';
 import { type OpenTo, QueryFailed, SandboxBusy } from '../sandbox.ts';
 
 /**
- * What follows a query that the engine could not be stopped from running, because ending it ended the queries of all others too. Its
- * caller waits, and so do all callers of the same address range, because addresses of one range cost nothing. If it happens again and
- * again, the attacker has several ranges: then SQL is for organizations only, and then for no caller until an operator has looked and
- * restarts the service. The text itself is quarantined.
+ * The consequences of an unstoppable query, whose end took the queries of all other callers with it. Its caller is blocked for a
+ * while, and so are all callers of the same address range, because addresses within a range cost nothing. If it happens repeatedly,
+ * an attacker has several ranges: SQL is then for organizations only, and finally closed until an operator restarts the service. The
+ * text itself is quarantined.
  */
 export interface Penalties {
-  /** Throws `SandboxBusy` (`penalty`, `organizations_only`, `closed`) where the caller's queries are not run at the moment. */
+  /** Throws `SandboxBusy` (`penalty`, `organizations_only`, `closed`) if the caller's queries currently do not run. */
   check(caller: string): void;
-  /** A query of the caller could not be stopped. */
+  /** Reports an unstoppable query of the caller. */
   add(caller: string): void;
   openTo(): OpenTo;
 }
 
 export interface PenaltyLimits {
   readonly lastsMs: number;
-  /** Callers that are remembered; beyond it the oldest is forgotten. */
+  /** Maximum number of remembered callers; beyond it the oldest is dropped. */
   readonly callersMax: number;
-  /** Unstoppable queries within `windowMs` after which SQL is for organizations only, for `organizationsOnlyMs` after the last one. */
+  /** After this many unstoppable queries within `windowMs`, SQL is for organizations only until `organizationsOnlyMs` after the last. */
   readonly organizationsOnlyAfter: number;
   readonly windowMs: number;
   readonly organizationsOnlyMs: number;
-  /** Further ones while it is for organizations only, after which it is for no caller. */
+  /** After this many more while SQL is for organizations only, it is closed. */
   readonly closedAfter: number;
-  /** Called on each change, with the number of unstoppable queries that led to it. */
+  /** Called at each change with the number of unstoppable queries that caused it. */
   readonly onChange?: (openTo: OpenTo, unstoppable: number) => void;
 }
 
@@ -64,7 +64,7 @@ interface ServicePenalty {
 
 function createServicePenalty(limits: PenaltyLimits, now: () => number): ServicePenalty {
   let state: OpenTo = 'everyone';
-  /** Of the state it is in, when each happened. */
+  /** Times of the unstoppable queries that count in the current state. */
   let times: number[] = [];
   const change = (next: OpenTo): void => {
     state = next;
@@ -98,14 +98,14 @@ function createServicePenalty(limits: PenaltyLimits, now: () => number): Service
   };
 }
 
-/** Texts that the engine could not be stopped from running or planning: each would force another restart, so none is run again. */
+/** Texts whose run or planning could not be stopped. Each would force another restart, so none runs again. */
 export interface Quarantine {
-  /** Throws `QueryFailed` (`unsupported`) for a text that is in it. */
+  /** Throws `QueryFailed` (`unsupported`) for a quarantined text. */
   check(text: string): void;
   add(text: string): void;
 }
 
-/** `max`: texts that are remembered; beyond it the oldest is forgotten. */
+/** `max`: remembered texts; beyond it the oldest is dropped. */
 export function createQuarantine(max: number): Quarantine {
   const digests = new Set<string>();
   return {

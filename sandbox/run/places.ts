@@ -1,17 +1,17 @@
 import { QueryAbandoned, SandboxBusy } from '../sandbox.ts';
 
 /**
- * Places for queries. Who waits is served in turns between callers, not in one line: a caller’s second query stands behind the
- * first ones of all others that wait (start-time fair queueing: every query gets the next number of its caller, and no caller’s
- * numbers begin below those that are being served). Heavy queries have places of their own kind, so that light ones always pass.
+ * Places for queries. Callers take turns instead of queueing in one line: a caller’s second query comes after the first ones of all
+ * other waiting callers (start-time fair queueing: each query gets its caller’s next number, and no caller’s numbers start below
+ * those being served). Heavy queries may only take some of the places, so that light ones always get through.
  */
 export interface Places {
-  /** Rejects with `SandboxBusy` when the queue is full or the wait too long, with `QueryAbandoned` when the caller leaves. */
+  /** Rejects with `SandboxBusy` if the queue is full or the wait too long, with `QueryAbandoned` if the caller leaves. */
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
-  /** A place that is free right now, or null: a caller that gets none may wait with `take`. Needs no signal, because nothing waits. */
+  /** A place that is free right now, or null; the caller may then wait with `take`. Needs no signal, because it does not wait. */
   takeFree(wanted: Wanted): Place | null;
   /**
-   * How many places there are, how many are taken, how many queries wait, and how many run on although their place was given back.
+   * The numbers of places, taken places, waiting queries, and queries that still run after giving up their place.
    */
   load(): PlaceLoad;
 }
@@ -30,15 +30,15 @@ export interface Wanted {
 
 export interface Place {
   readonly waitedMs: number;
-  /** Gives the place to the next. Idempotent. */
+  /** Gives the place to the next query. Idempotent. */
   leave(): void;
-  /** The same for a query that still runs: it is counted as running until `gone` resolves. */
+  /** The same for a query that still runs; it counts as running until `gone` resolves. */
   leaveBehind(gone: Promise<void>): void;
 }
 
 export interface PlaceLimits {
   readonly all: number;
-  /** How many of them heavy queries may have. */
+  /** How many of the places heavy queries may take. */
   readonly heavy: number;
   readonly waitingMax: number;
   readonly waitingMaxPerCaller: number;
@@ -89,7 +89,7 @@ export function createPlaces(limits: PlaceLimits): Places {
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
 
   const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
-    // No waiting query would fit: `leave` starts those that do.
+    // No waiting query fits now; `leave` starts them when they do.
     if (!fits(wanted)) return null;
     turns.serve(turns.next(wanted.caller));
     occupy(wanted);
@@ -137,7 +137,7 @@ export function createPlaces(limits: PlaceLimits): Places {
   };
 }
 
-/** `count`: of queries that run without a place. */
+/** `count`: the number of queries that run without a place. */
 function placeThat(
   waitedMs: number,
   { vacate, count }: { readonly vacate: () => void; readonly count: (change: 1 | -1) => void },
@@ -160,7 +160,7 @@ function placeThat(
   };
 }
 
-/** Numbers in the order of service. */
+/** Assigns the numbers that determine the order of service. */
 function createTurns(): { next(caller: string): number; serve(turn: number): void } {
   let served = 0;
   const last = new Map<string, number>();
@@ -172,13 +172,13 @@ function createTurns(): { next(caller: string): number; serve(turn: number): voi
     },
     serve(turn) {
       served = Math.max(served, turn);
-      // A number that has passed is as good as none.
+      // A number below those being served has no effect and can be dropped.
       for (const [caller, its] of last) if (its <= served) last.delete(caller);
     },
   };
 }
 
-/** Of those that fit, the one whose turn it is; of equals the one that came first. */
+/** Of the queries that fit, the one with the lowest number; the first to arrive wins a tie. */
 function first(waiting: ReadonlySet<Waiting>, fits: (wanted: Wanted) => boolean): Waiting | undefined {
   let found: Waiting | undefined;
   for (const one of waiting) if (fits(one) && (found === undefined || one.turn < found.turn)) found = one;

@@ -11,13 +11,13 @@ import type { Place } from './places.ts';
 import { StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 
 /**
- * Questions to the engine about how it would run an accepted query: `EXPLAIN …`. While the engine plans it computes constants and
- * subqueries that give a single value, so these statements are watched as queries are, and one deadline bounds all of them.
+ * Asks the engine how it would run an accepted query: `EXPLAIN …`. Planning computes constants and scalar subqueries, so these
+ * statements are watched like queries, and one deadline bounds all of them.
  */
 export interface Planning {
-  /** The engine's lines. Rejects with `StoppedLate`, `CallerLeft` or `EngineError`. */
+  /** The lines of the plan. Rejects with `StoppedLate`, `CallerLeft` or `EngineError`. */
   ask(question: PlanQuestion): Promise<readonly Row[]>;
-  /** Gives the place back when the engine has ended every question, which may be after the caller left. */
+  /** Gives the place back when the engine has ended every statement, possibly after the caller left. */
   leave(place: Place): void;
 }
 
@@ -25,11 +25,11 @@ export interface PlanQuestion {
   readonly guest: Pick<Guest, 'explain'>;
   /** kebab-case, for the log. */
   readonly name: string;
-  /** What stands before the query: `EXPLAIN ESTIMATE`, for example. */
+  /** The prefix of the query, for example `EXPLAIN ESTIMATE`. */
   readonly question: string;
-  /** Whether the public tables look empty to this statement. */
+  /** Whether the public tables appear empty to this statement. */
   readonly withoutRows?: boolean;
-  /** Whether subqueries that give a single value are shown. */
+  /** Whether the plan shows scalar subqueries. */
   readonly showScalars?: boolean;
 }
 
@@ -76,7 +76,7 @@ export function openPlanning(
   };
 }
 
-/** Asks the engine what the names of an accepted query mean, and judges that (judge/resolved.ts). Once for each verdict. */
+/** Lets the engine resolve the names of an accepted query, and judges the result (judge/resolved.ts). Once per verdict. */
 export type Resolve = (query: PlannedQuery, planning: Planning) => Promise<void>;
 
 export interface ResolveDeps {
@@ -86,7 +86,7 @@ export interface ResolveDeps {
 
 /** Rejects with `Refused`, `EngineError` or `CallerLeft`. */
 export function createResolve({ guest, policy }: ResolveDeps): Resolve {
-  // A verdict is remembered for the engine, the policy, the text and the parameters: this judgement follows from the same four.
+  // A verdict is cached by engine, policy, text and parameters; this judgement depends on the same four.
   const resolved = new WeakSet<Accepted>();
   return async ({ accepted }, planning) => {
     if (resolved.has(accepted)) return;
@@ -96,8 +96,8 @@ export function createResolve({ guest, policy }: ResolveDeps): Resolve {
 }
 
 /**
- * Without rows first: what names mean follows from types alone, and subqueries that give a single value cost nothing then. Such a
- * subquery is NULL where a constant may be needed, as in `LIMIT (SELECT …)`: what fails is asked again with the rows there.
+ * First with empty tables: names resolve by types alone, and scalar subqueries then cost nothing. But such a subquery is NULL, which
+ * fails where a constant is needed, as in `LIMIT (SELECT …)`; a failed statement is repeated with the rows.
  */
 async function resolvedLines(guest: Pick<Guest, 'explain'>, planning: Planning): Promise<readonly string[]> {
   const ask = async (withoutRows: boolean): Promise<readonly string[]> => {

@@ -43,7 +43,7 @@ export interface RunDeps {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** How the engine calls the formats. */
+/** The engine's names for the formats. */
 const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
   rows: 'JSONCompactEachRowWithNamesAndTypes',
   ndjson: 'JSONEachRow',
@@ -63,7 +63,7 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
   };
 }
 
-/** The second judgement, before anything of the query runs. Keeps the place only where it passes. */
+/** The second judgement, before any part of the query runs. Keeps the place only if the query passes. */
 async function resolveIn(
   place: Place,
   query: SandboxQuery,
@@ -80,7 +80,7 @@ async function resolveIn(
   }
 }
 
-/** Nothing has run: there is nothing to charge. */
+/** Nothing has run, so nothing is charged. */
 function planFailureOf(error: unknown, query: SandboxQuery): Error {
   if (error instanceof CallerLeft) return new QueryAbandoned(null);
   if (error instanceof StoppedLate) return new EngineError('unreachable', 'sql-resolve', null, error);
@@ -97,7 +97,7 @@ async function runIn(
   const ofTier = secondsOf(query.tier);
   const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
-  // Also when its caller has left by then.
+  // Even if its caller has left by then.
   const onUnstoppable = (): void => admission.punish({ text: query.accepted.text, caller: query.caller });
   const inMemory = held.take();
   const began = performance.now();
@@ -120,7 +120,7 @@ async function runIn(
         until,
       ),
   );
-  // Not when the caller leaves: the place is free when the engine has ended the query, or when the wait for that is over.
+  // Not when the caller leaves: the place becomes free when the engine has ended the query, or when the wait for that ends.
   void free.then(() => place.leaveBehind(gone));
   try {
     const result = resultOf(await outcome, place);
@@ -155,7 +155,7 @@ function failureOf(error: unknown, query: SandboxQuery, sinceMs: number): Error 
   return explainFailure(error, query.accepted, error.figures === null ? null : runFigures(error.figures));
 }
 
-/** An engine that had to be started anew is our fault, whatever the query did. */
+/** If the engine had to be restarted, the fault is ours, regardless of the query. */
 function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error {
   if (!obeyed) return new EngineError('unreachable', 'sql-run', null, cause);
   const figures =
@@ -170,7 +170,7 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
   });
 }
 
-/** ACCESS_DENIED and READONLY: a text that was accepted must never need what the guest has no right to. An operator has to look. */
+/** ACCESS_DENIED and READONLY: an accepted text must never need rights that the guest lacks. An operator must investigate. */
 const DENIED: ReadonlySet<number | null> = new Set([497, 164]);
 
 function reportSecondWall(error: unknown, { accepted }: SandboxQuery, log: RunDeps['log']): void {

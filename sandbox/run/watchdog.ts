@@ -3,8 +3,8 @@ import type { QueryKiller } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
 
 /**
- * Sees to it that every query ends: by the wall clock of its tier, or because its caller left. The engine is told to stop it;
- * where it does not obey, a kernel that looks at no clock (docs/design/sandbox.md), the engine itself is started anew.
+ * Ends every query at its tier's deadline or when its caller leaves. First it sends the engine a KILL; if the query ignores it,
+ * because it is inside a function that checks no time limit (docs/design/sandbox.md), it restarts the engine.
  */
 export interface Watchdog {
   watch<Result>(order: WatchOrder, work: (signal: AbortSignal) => Promise<Result>): Watched<Result>;
@@ -12,28 +12,28 @@ export interface Watchdog {
 
 export interface WatchOrder {
   readonly queryId: string;
-  /** Wall clock after which it is stopped. */
+  /** Wall-clock time limit. */
   readonly maxMs: number;
   readonly caller: AbortSignal;
-  /** Once, when the engine was told to stop it, answers, and still runs it: the query's doing, and no accident of the engine. */
+  /** Called once if the engine answers and still runs the query after its KILL: the query is at fault, not the engine. */
   readonly onUnstoppable: () => void;
 }
 
 export interface Watched<Result> {
-  /** As `work` ends; `StoppedLate` when the clock stopped it, `CallerLeft` when its caller did. */
+  /** Settles like `work`; rejects with `StoppedLate` at the deadline and with `CallerLeft` when the caller leaves. */
   readonly outcome: Promise<Result>;
   /** Resolves when the engine no longer has the query. Never rejects. */
   readonly gone: Promise<void>;
   /**
-   * Resolves when its place may be given to the next: with `gone`, or, where the engine is not ours to start anew, a bounded time after
-   * it did not obey. Never rejects.
+   * Resolves when its place can go to the next query: with `gone`, or, if we cannot restart the engine, a bounded time after the query
+   * ignored its KILL. Never rejects.
    */
   readonly free: Promise<void>;
 }
 
-/** The clock stopped it. */
+/** The query was stopped at its deadline. */
 export class StoppedLate extends Error {
-  /** False when the engine had to be started anew. */
+  /** False if the engine had to be restarted. */
   readonly obeyed: boolean;
 
   constructor(obeyed: boolean, cause: unknown) {
@@ -52,14 +52,14 @@ export class CallerLeft extends Error {
 
 export interface WatchdogDeps {
   readonly killer: QueryKiller;
-  /** Resolves when a new engine answers; null for an engine that is not ours to start. */
+  /** Restarts the engine and resolves when it answers; null for an engine that we cannot restart. */
   readonly restartEngine: (() => Promise<void>) | null;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly obeyMaxMs: number;
   readonly pollMs: number;
-  /** How long a query that does not obey keeps its place where the engine is not ours. */
+  /** How long a query that ignores its KILL keeps its place, if we cannot restart the engine. */
   readonly placeKeptMaxMs: number;
-  /** Between two looks at one that did not obey in time. */
+  /** Polling interval for a query that ignored its KILL. */
   readonly unstoppablePollMs: number;
 }
 
@@ -78,7 +78,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
         giveUp.abort();
         end();
       };
-      // The engine gets the chance to say what the query took; after that its answer is not waited for.
+      // Gives the engine a chance to report the query's usage; then stops waiting for its answer.
       const timer = setTimeout(() => void end().obeyed.then(() => giveUp.abort()), maxMs);
       caller.addEventListener('abort', onLeave, { once: true });
       const settled = unlessRestarted(() => work(giveUp.signal), {
@@ -103,7 +103,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
 function nothing(): void {}
 
 interface Ending {
-  /** Whether the engine obeyed in time. */
+  /** Whether the query ended in time after its KILL. */
   readonly obeyed: Promise<boolean>;
   readonly gone: Promise<void>;
   readonly free: Promise<void>;
@@ -131,21 +131,18 @@ function endQuery(
     if (isUnstoppable) onUnstoppable();
     tell(false);
     if (restart === null) setTimeout(giveBack, deps.placeKeptMaxMs).unref();
-    deps.log.error(
-      { queryId },
-      restart === null ? NOT_OURS : 'a query does not end; the engine is started anew',
-    );
+    deps.log.error({ queryId }, restart === null ? NOT_OURS : 'a query does not end; restarting the engine');
     await restart?.().catch((error: unknown) =>
-      deps.log.error({ err: error }, 'the engine could not be started anew'),
+      deps.log.error({ err: error }, 'the engine could not be restarted'),
     );
   }).then(() => {
     isGone = true;
-    tell(true); // too late to say so when it was overdue
+    tell(true); // no effect if the query was overdue
   });
   return { obeyed, gone, free: Promise.race([gone, givenUp]) };
 }
 
-/** Never rejects. `onOverdue` runs once, and is told whether the engine itself said that the query is still there. */
+/** Never rejects. `onOverdue` runs once; its argument says whether the engine itself reported the query as still running. */
 async function untilGone(
   queryId: string,
   { killer, obeyMaxMs, pollMs, restartEngine, unstoppablePollMs }: WatchdogDeps,
@@ -164,21 +161,21 @@ async function untilGone(
 }
 
 const NOT_OURS =
-  'a query does not end, and keeps its place for a while; the engine is not ours to start anew: end the query there';
+  'a query does not end and keeps its place for a while; this service cannot restart the engine: end the query there';
 const PLACE_GIVEN_BACK =
-  'a query still does not end; its place is given to the next, and it is counted as running until it is gone';
+  'a query still does not end; its place goes to the next query, and it counts as running until it is gone';
 
-/** Tells the engine again each time: a KILL that comes before its query has begun meets nothing. */
+/** Repeats the KILL each time: a KILL that arrives before its query has begun has no effect. */
 async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 'gone' | 'unknown'> {
   try {
     await killer.kill(queryId);
     return (await killer.isRunning(queryId)) ? 'there' : 'gone';
   } catch {
-    return 'unknown'; // an engine that cannot be asked may still have it
+    return 'unknown'; // an engine that does not answer may still run it
   }
 }
 
-/** Once more, on the new engine, where another query had the engine started anew: this one has done nothing. */
+/** Runs the query once more on the new engine if another query caused the restart: this one is not at fault. */
 async function unlessRestarted<Result>(
   work: () => Promise<Result>,
   { restart, isOver }: { readonly restart: Restart | null; readonly isOver: () => boolean },
@@ -194,11 +191,11 @@ async function unlessRestarted<Result>(
 }
 
 interface Restart {
-  /** A call during a restart waits for that one. */
+  /** A call during a restart waits for the running restart. */
   (): Promise<void>;
-  /** How many there have been. */
+  /** The number of restarts so far. */
   begun(): number;
-  /** Resolves when none is under way. Never rejects. */
+  /** Resolves when no restart is running. Never rejects. */
   underWay(): Promise<void>;
 }
 

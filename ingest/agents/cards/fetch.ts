@@ -18,7 +18,7 @@ import type { CardRow, DomainProof, DueCard, StoredCard } from './row.ts';
 export interface FetchCardDeps {
   readonly fetcher: DocumentFetcher;
   readonly prover: DomainProver;
-  /** The chain's identity registry; undefined for a chain that is not configured any more. */
+  /** The chain's identity registry; undefined for a chain that is no longer configured. */
   readonly registryOf: (chain: Chain) => string | undefined;
   /** `identities.allowPrivateHosts`: domains may be loopback, without certificates. */
   readonly isTrial: boolean;
@@ -28,7 +28,7 @@ export interface FetchCardDeps {
   readonly signal: AbortSignal;
 }
 
-/** Tries once; the row to write, whatever came of it. Throws only when the signal aborts. */
+/** Makes one attempt and returns the row to write, for success and failure alike. Throws only when the signal aborts. */
 export async function fetchCard(due: DueCard, deps: FetchCardDeps): Promise<CardRow> {
   const { fetcher, signal } = deps;
   const document = await fetcher.fetch(due.uri, {
@@ -41,7 +41,7 @@ export async function fetchCard(due: DueCard, deps: FetchCardDeps): Promise<Card
   return typeof card === 'string' ? failedRow(due, card, deps) : goodRow(due, card, deps);
 }
 
-/** The row of a try that failed: the last good card stays. */
+/** The row of a failed attempt, which keeps the last good card. */
 export function failedRow(due: DueCard, problem: string, { times, now }: FetchCardDeps): CardRow {
   const failures = due.failures + 1;
   const triedAt = now();
@@ -54,7 +54,7 @@ async function goodRow(due: DueCard, card: AgentCard, deps: FetchCardDeps): Prom
   const { chain, agentId, uri } = due;
   const triedAt = deps.now();
   const stored = await storedCard(due, card, triedAt, deps);
-  // A file that cannot change is read once; but a domain that proves may stop doing so.
+  // An immutable file is read once, but a domain may withdraw its proof.
   const nextTryAt = isMutable(uri) || stored.domain !== '' ? refreshAt(triedAt, deps.times) : NEVER;
   return { chain, agentId, uri, status: 'good', problem: '', failures: 0, triedAt, nextTryAt, card: stored };
 }
@@ -81,7 +81,7 @@ async function storedCard(
   };
 }
 
-/** The jobs that a card speaks of, by the rule of docs/capabilities.md. */
+/** The capabilities of a card, by the rule of docs/capabilities.md. */
 export function cardCapabilities(card: Pick<AgentCard, 'name' | 'description' | 'services'>): string[] {
   return capabilitiesOf({
     name: card.name,
@@ -93,15 +93,15 @@ export function cardCapabilities(card: Pick<AgentCard, 'name' | 'description' | 
 }
 
 /**
- * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source:
- * ERC-8004. The host of the registration file is no proof: many hosts hold files of others, and any agent may point to any file.
+ * Whether the domain that an agent claims confirms it in /.well-known/agent-registration.json. Source: ERC-8004. The host of the
+ * registration file is no proof: many hosts serve files of others, and any agent may point to any file.
  */
 
 const FILE = '/.well-known/agent-registration.json';
 /** Platforms may list thousands of agents. */
 const FILE_MAX_BYTES = 1024 * 1024;
 
-/** The origin that a card claims: of its web service, else of another service, else of its own URI; null for none. */
+/** The origin that a card claims: that of its web service, else of another service, else of its own URI; null for none. */
 export function claimedOrigin(card: AgentCard, uri: string, isTrial: boolean): URL | null {
   const web = card.services.filter((service) => service.name.toLowerCase() === 'web');
   const claimed = [...web, ...card.services].map((service) => service.endpoint);
@@ -112,13 +112,13 @@ export function claimedOrigin(card: AgentCard, uri: string, isTrial: boolean): U
   return null;
 }
 
-/** Plain HTTP proves nothing, and an address is no domain; trials have neither certificates nor names. */
+/** Plain HTTP proves nothing, and an IP address is not a domain; trials have neither certificates nor names. */
 function isProvable(url: URL, isTrial: boolean): boolean {
   if (url.protocol !== 'https:' && !(isTrial && url.protocol === 'http:')) return false;
   return isTrial || (isIP(url.hostname) === 0 && !url.hostname.startsWith('['));
 }
 
-/** What domains say, each asked once in the life of this object: one batch of cards. */
+/** Answers of domains. This object serves one batch of cards and asks each domain once. */
 export interface DomainProver {
   prove(origin: URL, agent: { readonly agentId: bigint; readonly registry: string }): Promise<DomainProof>;
 }
@@ -138,7 +138,7 @@ export function createDomainProver(fetcher: DocumentFetcher, signal: AbortSignal
   };
 }
 
-/** Null when there is no such file: nothing is said, for or against. */
+/** Null if there is no such file, which neither proves nor disproves the claim. */
 async function readClaims(
   origin: URL,
   fetcher: DocumentFetcher,

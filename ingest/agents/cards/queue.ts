@@ -23,8 +23,8 @@ import { cardCapabilities, createDomainProver, type FetchCardDeps, failedRow, fe
 import { CARD_ROW, type CardRow, readCardRow, readDueCards, saveCardRows } from './row.ts';
 
 /**
- * Fetches the cards of agents whose URI was never tried, has changed, or is due again. May be killed anywhere: what was not
- * written is still due.
+ * Fetches the cards of agents whose URI was never tried, has changed, or is due again. Can be killed at any point: a card that was
+ * not written is still due.
  */
 
 export interface CardQueueLimits extends QueueLimits {
@@ -55,7 +55,7 @@ export async function fetchCards(deps: CardQueueDeps): Promise<void> {
   });
 }
 
-/** One batch: looks, fetches, writes. */
+/** One batch: selects, fetches, writes. */
 export async function fetchDueCards(deps: CardQueueDeps, look: Look = 'all'): Promise<FetchedBatch> {
   const { config, writer, clock, log, signal } = deps;
   const limits = { ...CARD_QUEUE_LIMITS, ...deps.limits };
@@ -107,8 +107,8 @@ const CARDS_PER_BATCH = 1_000;
 const MAX_SECONDS = 60;
 
 /**
- * Maps the cards that were mapped by another rule onto capabilities anew, from what is stored. Before any card is fetched, so
- * that nothing else writes their rows. Returns how many.
+ * Maps the stored cards of an older rule version to capabilities again. Runs before any card is fetched, so that nothing else writes
+ * their rows. Returns how many.
  */
 export async function remapCards(deps: {
   readonly writer: Writer;

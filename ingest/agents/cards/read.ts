@@ -13,7 +13,7 @@ import {
   readWords,
 } from '../values.ts';
 
-/** Why a file that was fetched is no registration file. */
+/** Why a fetched file is not a registration file. */
 export const CARD_PROBLEMS = {
   ...JSON_PROBLEMS,
   not_a_card: 'The JSON has none of the fields of a registration file.',
@@ -21,24 +21,24 @@ export const CARD_PROBLEMS = {
 
 export type CardProblem = JsonProblem | 'not_a_card';
 
-/** Cards that hold their picture have some hundred kilobytes. */
+/** Cards with an embedded picture have some hundred kilobytes. */
 export const CARD_MAX_BYTES = 512 * 1_024;
 const NAME_MAX_CHARS = 120;
 const DESCRIPTION_MAX_CHARS = 2_000;
 const VERSION_MAX_CHARS = 40;
 const SERVICES_MAX = 32;
-/** Of all services together, as JSON: an agent's row is read with many others. */
+/** Limit on all services together, as JSON: an agent's row is read with many others. */
 const SERVICES_MAX_CHARS = 16_000;
 const REGISTRATIONS_MAX = 100;
 const SKILLS = { itemsMax: 32, maxChars: 100 } as const;
 const TRUST = { itemsMax: 16, maxChars: 60 } as const;
-/** What every variant has one of. */
+/** Every variant has at least one of these. */
 const CARD_FIELDS = ['name', 'description', 'services', 'endpoints', 'registrations', 'x402Support'] as const;
 
 /**
- * Reads a registration file as it is found in the wild, not only as ERC-8004 writes it: `endpoints` for `services`, a map or a
- * list of bare texts for either, spellings of `x402Support` and `supportedTrust`, texts where lists are expected, a missing
- * `type`. A field that cannot be read is as if it were not there. docs/identities.md lists the variants.
+ * Reads registration files as found in the wild, beyond the form of ERC-8004: `endpoints` for `services`, a map or a list of bare
+ * strings for either, spellings of `x402Support` and `supportedTrust`, strings instead of lists, a missing `type`. An unreadable
+ * field counts as absent. docs/identities.md lists the variants.
  */
 export function readCard(bytes: Uint8Array): AgentCard | CardProblem {
   const file = parseBounded(bytes);
@@ -80,7 +80,7 @@ function readServices(value: unknown): readonly AgentService[] {
     });
 }
 
-/** Of a list the entries without a key, of a map the keys with their values. */
+/** Entries of a list without a key, or of a map with their keys. */
 function entriesOf(value: unknown): readonly (readonly [key: string, entry: unknown])[] {
   if (Array.isArray(value)) return value.slice(0, SERVICES_MAX).map((entry) => ['', entry]);
   if (isObject(value)) return Object.entries(value);

@@ -6,7 +6,7 @@ import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 
-/** The part of a row of `agent_cards` that outlives failed tries. */
+/** The part of a row of `agent_cards` that failed attempts keep. */
 const CARD_COLUMNS = [
   'good_uri',
   'good_at',
@@ -40,7 +40,7 @@ const TRY = reading(AGENT_CARDS, TRY_COLUMNS, 'c.');
 export type StoredCard = ReturnType<typeof CARD.read>;
 export type DomainProof = StoredCard['domainProof'];
 
-/** A row of `agent_cards`: the newest try, and the last card that could be read. */
+/** One row of table `agent_cards`: the newest attempt, and the last readable card. Times are Unix seconds, UTC. */
 export interface CardRow extends ReturnType<typeof TRY.read> {
   readonly card: StoredCard;
 }
@@ -92,13 +92,13 @@ export interface DueCard {
   readonly chain: Chain;
   readonly agentId: bigint;
   readonly uri: string;
-  /** Tries of this very URI that failed so far. */
+  /** Failed attempts with this URI so far. */
   readonly failures: number;
-  /** The last good card, of whichever URI. */
+  /** The last good card, from any URI. */
   readonly card: StoredCard;
 }
 
-/** Agents whose card is due. Those that were fetched since table `agents` was derived are left out. */
+/** Agents whose card is due, except those fetched since table `agents` was derived. */
 export function readDueCards(writer: Writer, query: DueQuery): Promise<DueDocuments<DueCard>> {
   return readDueDocuments(writer, CARDS, query);
 }

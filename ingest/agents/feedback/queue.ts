@@ -29,11 +29,11 @@ import {
 } from './row.ts';
 
 /**
- * Fetches the files that feedback names, each until it was read once: what a file said when it was rated is what counts. May be
- * killed anywhere: what was not written is still due.
+ * Fetches the files that feedback names, each until it has been read once: its content at the time of the rating counts. Can be
+ * killed at any point: a file that was not written is still due.
  */
 
-/** In addition to those of fetching: a file that was read, and does not belong to its log. Stored with status `good`. */
+/** In addition to fetch problems: a readable file that contradicts its log. Stored with status `good`. */
 export const FEEDBACK_PROBLEMS = {
   ...JSON_PROBLEMS,
   other_agent: 'The file names another agent than the log.',
@@ -45,7 +45,7 @@ const FEEDBACK_TIMES: RetryTimes = {
   retryMaxSeconds: 7 * 86_400,
   refreshSeconds: 0,
 };
-/** Some two months. A file that was not served since then was most likely never there. */
+/** About two months. A file that was never served in that time most likely never existed. */
 const FAILURES_MAX = 18;
 
 export interface FeedbackQueueDeps {
@@ -64,7 +64,7 @@ export async function fetchFeedback(deps: FeedbackQueueDeps): Promise<void> {
   await runQueue('feedback files', { ...deps, limits }, (look) => fetchDueFeedback(deps, look));
 }
 
-/** One batch: looks, fetches, writes. */
+/** One batch: selects, fetches, writes. */
 export async function fetchDueFeedback(deps: FeedbackQueueDeps, look: Look = 'all'): Promise<FetchedBatch> {
   const { config, writer, clock, log, signal } = deps;
   const limits = { ...QUEUE_LIMITS, ...deps.limits };
@@ -127,7 +127,7 @@ function failed({ uri, failures }: DueFeedback, problem: string, now: number): F
   };
 }
 
-/** What the file does not say contradicts nothing. */
+/** A missing field contradicts nothing. */
 function contradiction(
   { chain, agentId, client }: DueFeedback,
   file: FeedbackFile,

@@ -15,8 +15,8 @@ export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads a feedback file: who says to rate whom, and the payment that it names. A field that cannot be read is as if it were not
- * there; a proof of payment counts only whole. Source: ERC-8004.
+ * Reads a feedback file: its client, its agent, and the payment that it names. An unreadable field counts as absent; a proof of
+ * payment counts only if complete. Source: ERC-8004.
  */
 export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem {
   const file = parseBounded(bytes);
@@ -68,13 +68,13 @@ function isHash(text: string): text is Hash {
   return HASH.test(text);
 }
 
-/** A log of feedback that names a file, with the tries that failed so far and the version of the row that was read. */
+/** A feedback log that names a file, with its failed attempts so far and the version of the row that was read. */
 export type DueFeedback = Pick<
   FeedbackFileRow,
   'chain' | 'blockNumber' | 'logIndex' | 'agentId' | 'client' | 'uri' | 'fileHash' | 'failures' | 'ver'
 >;
 
-/** What came of a try. Times are Unix seconds, UTC. */
+/** The outcome of an attempt. Times are Unix seconds, UTC. */
 export interface FeedbackOutcome
   extends Pick<FeedbackFileRow, 'problem' | 'failures' | 'nextTryAt' | 'hashMatches'> {
   readonly status: 'good' | 'failed';

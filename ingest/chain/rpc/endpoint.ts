@@ -10,12 +10,12 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What became of one call: the raw result, or why there is none. */
+/** The outcome of a call: the raw result, or why there is none. */
 export type RpcOutcome = { readonly result: unknown } | { readonly failure: RpcFailure };
 
 /** One URL: sends batches at the permitted rate and never throws but for an abort. */
 export interface RpcEndpoint {
-  /** Host of the URL, the only part that may be written anywhere. */
+  /** Host of the URL, the only part that may appear in logs, metrics and errors. */
   readonly name: string;
   /** One exchange; outcomes in the order of the calls. */
   exchange(calls: readonly RpcCall[]): Promise<RpcOutcome[]>;
@@ -39,7 +39,7 @@ export function createEndpoint(
     readonly requestsPerSecond: number;
     readonly limits: RpcLimits;
     readonly signal: AbortSignal | undefined;
-    /** Absent: this endpoint counts for itself alone. */
+    /** Absent: this endpoint has a rate limit of its own. */
     readonly rateLimitOf?: RateLimitOf | undefined;
   },
 ): RpcEndpoint {
@@ -71,7 +71,7 @@ export function createEndpoint(
   };
 }
 
-/** At most `max` tasks run at once; the others wait in line. */
+/** Runs at most `max` tasks at once; the others queue. */
 function createGate(max: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -88,7 +88,7 @@ function createGate(max: number): <T>(task: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Answers are paired with calls by their id: a node that leaves one out of a batch must not shift all the others. */
+/** Matches answers to calls by id: a node that omits one from a batch must not shift the others. */
 function overHttp(url: string, limits: RpcLimits): Post {
   const poster = createJsonPoster(url, limits.maxResponseBytes);
   return async (calls, signal) => {
@@ -96,12 +96,12 @@ function overHttp(url: string, limits: RpcLimits): Post {
     const answer = readPosted(await poster.post(JSON.stringify(body.length === 1 ? body[0] : body), signal));
     if (Array.isArray(answer)) return answer;
     if (body.length === 1) return [{ ...readAnswer(answer), id: 0 }];
-    // A node that refuses a batch as such answers one error object for all.
+    // A node that refuses the whole batch sends a single error object.
     return body.map(({ id }) => ({ ...readAnswer(answer), id }));
   };
 }
 
-/** The parsed body. Throws for a status that says enough, and for another error status unless its body is a JSON-RPC error. */
+/** The parsed body. Throws for a conclusive status, and for other error statuses unless the body is a JSON-RPC error. */
 function readPosted({ status, retryAfter, text }: PostedAnswer): unknown {
   if (status === 429 || status === 413 || status >= 500) throw failureOfStatus(status, retryAfter);
   if (status < 300) return JSON.parse(text);
@@ -115,7 +115,7 @@ function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // a page of a proxy: the status says what there is to say
+    return null; // a proxy's error page: only the status is useful
   }
 }
 
@@ -148,7 +148,7 @@ function overWebSocket(url: string, limits: RpcLimits, signal: AbortSignal | und
       const answers = calls.map(({ method, params }) => client.call(method, params));
       return (await abortable(Promise.all(answers), deadline)).map((answer, id) => ({ ...answer, id }));
     } catch (error) {
-      // The next exchange opens another, also where this one never answers.
+      // The next exchange opens another connection, even if this one never answers.
       if (opening === mine) opening = undefined;
       mine.then(
         ({ close }) => close(),
@@ -183,10 +183,10 @@ function matchAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]):
   });
 }
 
-/** Errors wrap errors; a loop among them must not hold us. */
+/** Bounds the walk along `cause`, which could be cyclic. */
 const MAX_CAUSES = 5;
 
-/** Looks only at names and our own errors: the messages of clients contain the URL. */
+/** Checks only names and our own errors: messages of HTTP clients contain the URL. */
 function failureOfTransport(error: unknown): RpcFailure {
   for (
     let cause = error, depth = 0;
@@ -200,10 +200,10 @@ function failureOfTransport(error: unknown): RpcFailure {
   return new RpcFailure('unavailable', 'the connection failed');
 }
 
-/** Hears of an exchange when it has ended: how many calls it had, and the `performance.now()` at which it began. */
+/** Called after each exchange with its number of calls and its `performance.now()` at the start. */
 export type OnExchange = (provider: string, calls: number, startedMs: number) => void;
 
-/** The endpoint with a listener that hears of every exchange. */
+/** Adds a listener for every exchange to an endpoint. */
 export function observedEndpoint(endpoint: RpcEndpoint, onExchange: OnExchange | undefined): RpcEndpoint {
   if (onExchange === undefined) return endpoint;
   return {

@@ -1,10 +1,10 @@
 /**
- * What can go wrong with one call, as far as it decides what to do next. Texts of providers are matched here and nowhere
- * else; they vary, hence the patterns.
+ * The kinds of failure of a call that determine how to continue. Only this file matches providers' messages; they vary, hence the
+ * patterns.
  */
 
 export type RpcFailureKind =
-  /** 429 or the JSON-RPC equivalent: wait as long as it says. */
+  /** 429 or the JSON-RPC equivalent: wait as long as the provider asks. */
   | 'busy'
   /** 5xx, refused connection, closed socket. */
   | 'unavailable'
@@ -15,10 +15,10 @@ export type RpcFailureKind =
   | 'too-large'
   /** Any other JSON-RPC error: unknown tag, unknown block, unsupported method. */
   | 'refused'
-  /** The node has not got what was asked for: it lags, or the chain became shorter. */
+  /** The node does not have the requested data: it lags, or the chain became shorter. */
   | 'absent';
 
-/** The text names the provider by host only: URLs hold keys, and viem's messages hold URLs. */
+/** The message names the provider only by host: URLs hold keys, and viem's messages hold URLs. */
 export class RpcFailure extends Error {
   readonly kind: RpcFailureKind;
   readonly retryAfterMs: number | null;
@@ -44,7 +44,7 @@ export type ContradictionKind =
   | 'bloom-mismatch'
   | 'missing-logs';
 
-/** An answer that contradicts itself or another answer: never used, counted, asked for again, elsewhere if possible. */
+/** An answer that contradicts itself or another answer: never used, counted, and requested again, from another URL if possible. */
 export class ProviderContradiction extends Error {
   readonly kind: ContradictionKind;
 
@@ -55,7 +55,7 @@ export class ProviderContradiction extends Error {
   }
 }
 
-/** None of the configured URLs serves the configured chain. Only a change of the configuration helps, so nothing retries. */
+/** None of the configured URLs serves the configured chain. Never retried, because only a change of the configuration helps. */
 export class WrongChain extends Error {
   constructor(detail: string) {
     super(detail);
@@ -63,7 +63,7 @@ export class WrongChain extends Error {
   }
 }
 
-/** Wordings seen at geth, Erigon, Nethermind, Infura, Alchemy, QuickNode, Ankr, dRPC, Avalanche and Base's public node. */
+/** Messages of geth, Erigon, Nethermind, Infura, Alchemy, QuickNode, Ankr, dRPC, Avalanche and Base's public node. */
 const TOO_LARGE = [
   /more than [\d,]+ (?:results|logs)/i,
   /too many (?:results|logs|blocks)/i,
@@ -79,10 +79,10 @@ const TOO_LARGE = [
 ];
 const BUSY =
   /rate.?limit|too many requests|request count|throughput|capacity exceeded|try again (?:later|in)|compute units/i;
-/** Used up for a day or a month: a smaller request is refused as well. */
+/** A daily or monthly quota is used up: a smaller request is refused too. */
 const QUOTA = /\bquota\b|\bmonthly\b|\bdaily\b/i;
 const PLAN = /\bplan\b.{0,40}\b(?:limit|exceed|exhaust)|\b(?:limit|exceed|exhaust).{0,40}\bplan\b/i;
-/** Plans limit sizes too, and that only a smaller request can meet. */
+/** A plan's size limit, which only a smaller request can meet. */
 const SIZE = /\b(?:range|blocks?|results?|logs?|size|response)\b/i;
 const CODE_LIMIT_EXCEEDED = -32_005;
 const DETAIL_MAX_CHARS = 200;
@@ -121,7 +121,7 @@ function readRpcError(error: unknown): { code: number; message: string } {
   return { code, message };
 }
 
-/** A provider's text may quote the URL it was called with, key included. */
+/** A provider's message may quote the called URL, key included. */
 function redactUrls(text: string): string {
   return text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '[url]').slice(0, DETAIL_MAX_CHARS);
 }

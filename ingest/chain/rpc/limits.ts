@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Every bound of the RPC source. Tests shorten the times; nothing else should need to. */
+/** Every limit of the RPC source. Only tests should change the times. */
 export interface RpcLimits {
   /** One HTTP exchange or one websocket answer, body included. */
   readonly requestTimeoutMs: number;
   /** First pause after a failure; doubles per failure in a row, with jitter. */
   readonly backOffFirstMs: number;
   readonly backOffMaxMs: number;
-  /** A provider may not silence us for longer, whatever its Retry-After says. */
+  /** Upper bound for a provider's Retry-After. */
   readonly retryAfterMaxMs: number;
-  /** HTTP exchanges under way at once per URL. */
+  /** Concurrent HTTP exchanges per URL. */
   readonly maxInFlight: number;
   /** JSON-RPC calls in one HTTP exchange; many providers refuse more than 100. */
   readonly maxBatchCalls: number;
   /** Aim for the transactions in one batch of full blocks: Base has about 200 per block, 1 kB each. */
   readonly targetBatchTransactions: number;
   readonly maxResponseBytes: number;
-  /** Tries of one call before the whole read starts afresh: its block may have been undone meanwhile. */
+  /** Attempts of one call before the whole read restarts: its block may have been undone meanwhile. */
   readonly maxCallAttempts: number;
-  /** Contradictory answers about one block after which the whole read starts afresh. */
+  /** Contradictory answers about one block after which the whole read restarts. */
   readonly maxSegmentAttempts: number;
-  /** Time-outs, or refusals in unknown words, of one eth_getLogs after which its range is halved instead. */
+  /** Time-outs, or refusals with an unknown message, of one eth_getLogs after which its range is halved. */
   readonly maxRangeFailures: number;
-  /** eth_getLogs calls of one read under way at once. */
+  /** Concurrent eth_getLogs calls of one read. */
   readonly parallelLogCalls: number;
   /** Blocks with logs whose completeness is proved per read, where the header's filter does not already prove it. */
   readonly maxSampledProofs: number;
@@ -45,7 +45,7 @@ export const RPC_LIMITS: RpcLimits = {
 };
 
 export interface RateLimit {
-  /** Resolves when `count` calls may be sent. Waiters go in the order they came. */
+  /** Resolves when `count` calls may be sent. First come, first served. */
   take(count: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export interface RateLimit {
 export type RateLimitOf = (url: string, perSecond: number) => RateLimit;
 
 /**
- * Spaces calls so that no second sees more than `perSecond` of them on average; a batch of n uses up n places. No burst is
- * saved up while idle: providers count in short windows, and a burst is what they punish.
+ * Spaces calls evenly at `perSecond` on average; a batch of n takes n slots. Idle time does not accumulate into a burst: providers
+ * count in short windows and penalise bursts.
  */
 export function createRateLimit(perSecond: number, nowMs: () => number = () => performance.now()): RateLimit {
   let freeAtMs = 0;

@@ -8,24 +8,24 @@ import type { RpcLimits } from './limits.ts';
 /** A call and how its result is read. `read` throws `ProviderContradiction` or `RpcFailure` for a result that cannot be used. */
 export interface Question<T> extends RpcCall {
   readonly read: (result: unknown) => T;
-  /** True when asking again cannot help, so that the trouble is thrown at once. */
+  /** True if a retry cannot help; the error is then thrown at once. */
   readonly givesUp?: (trouble: Trouble, attempts: number) => boolean;
 }
 
-/** All URLs of one chain: asks one, and on any trouble the next, with growing pauses. */
+/** All URLs of one chain: asks one, and on any failure the next, with growing pauses. */
 export interface RpcPool {
   /**
-   * Answers in the order of the questions; only the ones that failed are asked again. Throws the last trouble of a question
-   * that failed `maxCallAttempts` times, and `WrongChain`.
+   * Answers in the order of the questions; only failed ones are repeated. Throws the last error of a question that failed
+   * `maxCallAttempts` times, and `WrongChain`.
    */
   askAll<T>(questions: readonly Question<T>[], batchCalls?: number): Promise<T[]>;
   ask<T>(question: Question<T>): Promise<T>;
   /**
-   * For answers that passed by themselves but contradict each other: counts it, and every URL that gave one of them rests, because
-   * nothing tells which of them is right. `answers` are the very objects that `ask` and `askAll` gave.
+   * Reports answers that are valid individually but contradict each other: counts it, and pauses every URL that gave one of them,
+   * because the wrong one is unknown. `answers` are the objects that `ask` and `askAll` returned.
    */
   distrust(contradiction: ProviderContradiction, answers: readonly object[]): void;
-  /** Counts a flaw of an answer that could be repaired. */
+  /** Counts a flaw of an answer that was repaired. */
   note(contradiction: ProviderContradiction, answer: object): void;
   counters(): PoolCounters;
 }
@@ -45,7 +45,7 @@ export interface PoolOptions {
   readonly onRetry?: ((trouble: Trouble, provider: string) => void) | undefined;
 }
 
-/** A question on its way to an answer. */
+/** A pending question. */
 interface Pending<T> {
   readonly question: Question<T>;
   attempts: number;
@@ -71,7 +71,7 @@ export function createPool(options: PoolOptions): RpcPool {
     counters.calls += calls.length;
     return member.endpoint.exchange(calls);
   };
-  /** One exchange; leaves unanswered what failed, throws what must not be tried again. */
+  /** One exchange. Leaves failed questions pending, and throws errors that must not be retried. */
   const attempt = async <T>(member: Member, part: readonly Pending<T>[]): Promise<void> => {
     const startedMs = performance.now();
     const outcomes = await exchange(
@@ -102,7 +102,7 @@ export function createPool(options: PoolOptions): RpcPool {
       const member = await turn.next();
       if (member.chain !== 'right' && !(await learnChain(member))) continue;
       const parts = chunks(open, Math.min(batchCalls, member.maxBatchCalls));
-      // All of them end before one that failed is thrown: no request may outlive the read it belongs to.
+      // Wait for all before throwing a failure: no request may outlive its read.
       const settled = await Promise.allSettled(parts.map((part) => attempt(member, part)));
       for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
       open = open.filter(({ outcome }) => outcome === null);
@@ -149,7 +149,7 @@ function tellWrongChain({ log, chainId }: PoolOptions, provider: string, found: 
   log.error({ provider, chainId: found, expected: chainId }, 'this RPC URL serves another chain');
 }
 
-/** Who gave an answer: by the time that a contradiction is found, the turn may be another's. */
+/** The URL behind each answer: when a contradiction is found, another URL may be in use. */
 function createGivers() {
   const givers = new WeakMap<object, Member>();
   return {
@@ -167,7 +167,7 @@ function namesOf(members: Iterable<Member>): string {
   return [...members].map(({ endpoint }) => endpoint.name).join(', ');
 }
 
-/** Keeps the answer, or says why there is none. Throws errors of our own making: they are bugs. */
+/** Stores the answer or its failure. Throws our own errors, which are bugs. */
 function receive<T>(pending: Pending<T>, outcome: RpcOutcome | undefined): Trouble | null {
   pending.attempts++;
   if (outcome === undefined) return new RpcFailure('unreadable', 'left unanswered');
@@ -203,7 +203,7 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
 
 export type Trouble = RpcFailure | ProviderContradiction;
 
-/** One URL with what we remember of it. */
+/** A URL and its state. */
 interface Member {
   readonly endpoint: RpcEndpoint;
   failuresInRow: number;
@@ -214,9 +214,9 @@ interface Member {
   chain: 'open' | 'right' | number;
 }
 
-/** Whose turn it is, and who rests after trouble. */
+/** Chooses the URL to use, and pauses URLs after failures. */
 interface Turn {
-  /** The URL to ask now; waits while all rest. Throws `WrongChain` when none serves the chain, and when aborted. */
+  /** The URL to use now; waits while all are paused. Throws `WrongChain` if none serves the chain, and when aborted. */
   next(): Promise<Member>;
   succeeded(member: Member): void;
   /** `startedMs`: when the failed exchange began; `calls`: how many it carried. */
@@ -264,11 +264,11 @@ function createTurn(
     },
     failed(member, trouble, startedMs, calls) {
       if (trouble instanceof RpcFailure && trouble.kind === 'too-large') {
-        // A prompt and honest refusal: the next, smaller request may follow at once.
+        // The node is healthy and refused the size: a smaller request may follow at once.
         if (calls > 1) member.maxBatchCalls = Math.max(1, Math.floor(calls / 2));
         return;
       }
-      // Calls that were under way together fail together: that is one failure, not a reason to wait 2^n times.
+      // Concurrent calls fail together: that is one failure, not n for the exponential back-off.
       if (startedMs < member.restedAtMs) return;
       member.failuresInRow++;
       member.restedAtMs = performance.now();

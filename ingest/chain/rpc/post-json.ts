@@ -5,9 +5,9 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { RpcFailure } from './failure.ts';
 
 /**
- * Posts JSON over undici's own interface. With `fetch` each piece of an answer passes through a web stream, which takes two to
- * three times the processor time for answers of megabytes; Node's `http` copies each piece once more outside the heap, and every
- * 32 MB of such copies bring a garbage collection. Backfill is bound by that time.
+ * Posts JSON through undici's own interface. `fetch` passes each chunk through a web stream, which takes two to three times the CPU
+ * time for answers of megabytes; Node's `http` copies each chunk once more outside the heap, and every 32 MB of such copies trigger a
+ * garbage collection. Backfill is bound by that time.
  */
 export interface JsonPoster {
   /** The whole exchange, body included; rejects with `RpcFailure` ('too-large') or the client's own error. */
@@ -20,7 +20,7 @@ export interface PostedAnswer {
   readonly text: string;
 }
 
-/** Shorter than the idle time-outs of servers and proxies, so that hardly a request meets a connection that is being closed. */
+/** Shorter than the idle time-outs of servers and proxies, so that requests rarely hit a connection that is being closed. */
 const IDLE_SOCKET_MS = 4_000;
 const REDIRECTS_MAX = 3;
 /** Larger answers are rare, and get a buffer of their own. */
@@ -32,7 +32,7 @@ export function createJsonPoster(url: string, maxBytes: number): JsonPoster {
   const dispatcher = new Agent({
     keepAliveTimeout: IDLE_SOCKET_MS,
     keepAliveMaxTimeout: IDLE_SOCKET_MS,
-    // The time of an exchange is bounded by its signal.
+    // The signal bounds the time of an exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -72,7 +72,7 @@ function only(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** A URL's user and password are sent as RFC 7617 says; the client sends none by itself. */
+/** Sends a URL's user and password as in RFC 7617; the client does not do so itself. */
 function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
   if (username === '' && password === '') return {};
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -114,8 +114,8 @@ async function readText(stream: Readable, maxBytes: number): Promise<string> {
 }
 
 /**
- * Where the pieces of an answer are put together. Kept, because each large allocation outside the heap brings a full garbage
- * collection nearer. Shared, because nothing can interrupt between the copying and the decoding.
+ * The buffer in which chunks of an answer are joined. Reused, because large allocations outside the heap trigger full garbage
+ * collections. Shared, because copying and decoding run without interruption.
  */
 let scratch = Buffer.alloc(0);
 

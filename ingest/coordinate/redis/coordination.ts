@@ -8,9 +8,9 @@ import { lead } from '../lead.ts';
 import { type RedisScripts, redisLeases } from './leases.ts';
 import { bullmqQueue } from './queue.ts';
 
-/** Of commands that fail fast: a lease must be renewed in time, and a planner looks again in a second anyway. */
+/** Timeout of commands that must fail fast: a lease must be renewed in time, and a planner polls again in a second anyway. */
 const COMMAND_TIMEOUT_MS = 2_000;
-/** Of commands that wait for Redis: above the ten seconds for which BullMQ lets a command block. */
+/** Timeout of commands that wait for Redis: above the ten seconds for which BullMQ lets a command block. */
 const WAITING_TIMEOUT_MS = 20_000;
 
 /** Coordination of any number of processes over the Redis at `url`. Opens at once and connects by itself. */
@@ -59,22 +59,22 @@ export function redisCoordination(url: string, keyPrefix: string, log: Log): Coo
   };
 }
 
-/** Places are leased for so long at once: ten round trips a second, and as much may be left unused. */
+/** Slots are leased for this long at once: ten round trips a second, and at most this much is left unused. */
 const LEASE_MS = 100;
-/** Redis is asked again so long after it failed. */
+/** Pause after a failure of Redis. */
 const ASK_AGAIN_MS = 1_000;
-/** Without Redis the requests of all processes cannot be counted: each takes its share among the processes seen last, or this many. */
+/** Without Redis requests cannot be counted across processes: each takes its share, given the last known number of processes or this one. */
 const PROCESSES_ASSUMED = 4;
-/** A process that took nothing for so long does not count. */
+/** A process that took no slot for this long does not count. */
 const PROCESS_SEEN_MS = 15_000;
-/** A key that was not used for so long is forgotten. */
+/** An unused key expires after this time. */
 const KEPT_MS = 60_000;
 const HASH_CHARS = 32;
 
 /**
- * Reserves the next places: the same spacing as in one process (chain/rate-limit.ts), by Redis's clock. Answers how long until the
- * first of them, in microseconds, and how many processes there are. Keys: free, processes. Values: length of the places in
- * microseconds, process, two times in milliseconds.
+ * Reserves the next slots with the same spacing as in one process (chain/rpc/limits.ts), by Redis's clock. Returns the time until the
+ * first of them, in microseconds, and the number of processes. Keys: free, processes. Values: length of the slots in microseconds,
+ * process, two times in milliseconds.
  */
 const RESERVE = `
 local time = redis.call('TIME')
@@ -90,10 +90,10 @@ redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return { string.format('%.0f', free - now), redis.call('ZCARD', KEYS[2]) }`;
 
 /**
- * The limit of a provider for all processes together. The provider is known by a hash of its URL, which may hold a key.
+ * The rate limit of a provider across all processes. The provider is identified by a hash of its URL, which may hold a key.
  *
- * Places are leased from Redis in small batches. While Redis is away each process keeps to its share of the limit by itself:
- * slower than allowed rather than faster.
+ * Slots are leased from Redis in small batches. While Redis is unreachable each process keeps to its own share of the limit: rather
+ * too slow than too fast.
  */
 export function sharedRates(deps: {
   readonly redis: RedisScripts;
@@ -129,12 +129,12 @@ function sharedRate(
   const place = async (count: number): Promise<number> => {
     const wantedMs = count * placeMs;
     if (performance.now() < askAtMs) {
-      // Redis is away: our share alone, without asking.
+      // Redis is unreachable: use only our share.
       const startMs = Math.max(performance.now(), leased.endMs, leased.nextMs);
       leased.nextMs = leased.endMs = startMs + wantedMs * processes;
       return startMs;
     }
-    // A place whose time has passed is lost: nothing is saved up.
+    // A slot whose time has passed is lost: idle time does not accumulate.
     const nextMs = Math.max(leased.nextMs, performance.now());
     if (nextMs + wantedMs > leased.endMs) {
       await reserve(Math.max(wantedMs, LEASE_MS));
@@ -146,7 +146,7 @@ function sharedRate(
   };
   return {
     async take(count, signal) {
-      // One after another: two that ask at once would both find the same places free.
+      // Sequentially: two concurrent requests would both find the same slots free.
       const mine = turn.then(() => place(count));
       turn = mine.catch(() => undefined);
       const waitMs = (await mine) - performance.now();

@@ -5,10 +5,10 @@ export interface RedisScripts {
   eval(lua: string, keys: number, ...keysAndValues: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** How long a process that is gone keeps its leases, by Redis's clock: for so long its chains are not followed. */
+/** How long a dead process keeps its leases, by Redis's clock; its chains are not followed for that long. */
 const TTL_MS = 10_000;
 const RENEW_EVERY_MS = 2_000;
-/** After so long without a renewal the holder stops, by its own monotonic clock: four seconds before the lease can end. */
+/** Without a renewal for this long, by its own monotonic clock, the holder stops: four seconds before the lease can expire. */
 const HOLD_WITHOUT_RENEWAL_MS = 6_000;
 
 /** Tests shorten them. */
@@ -24,7 +24,7 @@ const LEASE_TIMES: LeaseTimes = {
   holdWithoutRenewalMs: HOLD_WITHOUT_RENEWAL_MS,
 };
 
-/** Takes the lease and a number above every one before; nothing when it is held. Keys: lease, token. */
+/** Takes the lease and a higher token than before, or returns nothing if it is held. Keys: lease, token. */
 const ACQUIRE = `
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
 return redis.call('INCR', KEYS[2])`;
@@ -77,8 +77,8 @@ interface Held {
 }
 
 /**
- * Renews until it is released or lost. The time counts from when a renewal was sent, not from its answer: the lease may have
- * been renewed any time between the two.
+ * Renews the lease until it is released or lost. The deadline counts from when a renewal was sent, not answered, because Redis may
+ * have renewed it at any time in between.
  */
 function holdLease({ redis, keys, owner, times, scope, token, sentMs }: Held): Lease {
   const lost = new AbortController();
@@ -93,10 +93,10 @@ function holdLease({ redis, keys, owner, times, scope, token, sentMs }: Held): L
   let deadline = watch();
   const renew = async (): Promise<void> => {
     const askedMs = performance.now();
-    // A process that was stopped for a while comes back here or at its deadline, whichever timer fires first.
+    // A process that was suspended resumes here or at its deadline, whichever timer fires first.
     if (askedMs - renewedMs >= times.holdWithoutRenewalMs) return end();
     const answer: unknown = await redis.eval(RENEW, 1, keys.lease, owner, times.ttlMs).catch(() => null);
-    if (lost.signal.aborted || answer === null) return; // not told: the deadline stands
+    if (lost.signal.aborted || answer === null) return; // without an answer the deadline still applies
     if (answer !== 1) return end();
     renewedMs = Math.max(renewedMs, askedMs);
     clearTimeout(deadline);

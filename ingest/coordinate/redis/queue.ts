@@ -12,18 +12,18 @@ import {
   type WorkOptions,
 } from '../job-queue.ts';
 
-/** How long a worker that is gone keeps a job, and how often others look for such jobs. */
+/** How long a dead worker keeps a job, and how often others look for such jobs. */
 const LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
-/** A job that lost its worker so often is given up, and planned anew. */
+/** A job that lost its worker this often is given up and planned again. */
 const STALLED_MAX = 10;
 /** BullMQ's own 15 seconds would keep a worker idle long after Redis is back. */
 const RETRY_AFTER_ERROR_MS = 500;
-/** What the queue can order by (BullMQ: 21 bits, 0 is something else). */
+/** Range of priorities in BullMQ: 21 bits, and 0 means unprioritised. */
 const PRIORITY_MAX = 2 ** 21 - 1;
-/** A Redis that is away must not keep a process from ending. */
+/** An unreachable Redis must not keep a process from ending. */
 const CLOSE_WITHIN_MS = 2_000;
-/** BullMQ keeps a stream of events, which nothing here reads. */
+/** Cap of BullMQ's event stream, which nothing here reads. */
 const EVENTS_KEPT_MAX = 100;
 const FIGURES = Object.keys(NO_WORK) as (keyof WorkDone)[]; // its keys, by its type
 const COLLECT = `
@@ -54,7 +54,7 @@ interface JobData {
 
 /** Jobs in Redis, for any number of processes. Its keys begin with `<keyPrefix>:{ingest}:`. */
 export function bullmqQueue(deps: {
-  /** Commands on it fail at once while Redis is away. */
+  /** Commands on it fail at once while Redis is unreachable. */
   readonly redis: Redis;
   /** Commands on it wait until Redis is back. */
   readonly waitingRedis: Redis;
@@ -95,7 +95,7 @@ export function bullmqQueue(deps: {
     },
     async open() {
       const jobs = await queue.getJobs(['active', 'prioritized', 'waiting', 'delayed']);
-      // One that ended between being listed and being read has no data any more.
+      // A job that ended between listing and reading has no data.
       return jobs.flatMap((job) => jobOf(job) ?? []);
     },
     clear: () => queue.drain(true),
@@ -144,7 +144,7 @@ async function work(
   worker.on('error', (error) => log.debug({ queue: name, kind: error.name }, 'error in the job queue'));
   worker.on('stalled', (jobId) => log.warn({ queue: name, job: jobId }, 'a job lost its worker'));
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  // Running jobs see the same signal and end; without the limit a Redis that is away would keep this waiting for ever.
+  // Running jobs see the same signal and end; without the limit an unreachable Redis would block this forever.
   await within(worker.close());
   await within(worker.close(true));
 }

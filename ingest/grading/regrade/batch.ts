@@ -144,9 +144,9 @@ function toWrite(order: RegradeOrder, batch: RegradeBatch): Sql {
 /**
  * Writes the rows of a batch that are not what the published catalogue says, and nothing else. Idempotent.
  *
- * A regraded row keeps its place in time: its `ver` only fills the room below the next version. So whatever is written to its
- * key by a version of its own, tombstones above all, stays above it however the two statements overlap. Among regrades the
- * later pass wins, and a row that was regraded already never goes down.
+ * A regraded row keeps its place in time: its `ver` only uses the gap below the next version. So a regular write to its key, above all a
+ * tombstone, wins over it however the two statements overlap. Among regrades the later pass wins, and the version of a regraded row
+ * never decreases.
  */
 export async function regradeBatch(
   writer: Writer,

@@ -41,10 +41,10 @@ export interface FollowCatalogueDeps {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Publishes the catalogue of the files, so that nothing is graded by one that is not recorded, and answers what follows it.
+ * Publishes the catalogue of the files, so that nothing is graded by an unrecorded one, and returns the object that follows changes.
  *
- * While an ingest process runs it alone changes the catalogue: the files that it reads are the truth, and what any other
- * process published meanwhile is changed back to them.
+ * While an ingest process runs, only it changes the catalogue: its files are authoritative, and it reverts whatever another process
+ * publishes meanwhile.
  */
 export async function openCatalogue(deps: FollowCatalogueDeps): Promise<FollowedCatalogue> {
   const { config, writer, log, signal, lookEveryMs = LOOK_EVERY_MS } = deps;
@@ -53,7 +53,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const listed = deps.listed ?? createListedPayees();
   const signers = await createSignerWatch({ ...deps, facilitators: sources.facilitators });
   const published = await acknowledged(() => readPublishedCatalogue(writer));
-  // A file that is broken at the moment of a restart must not remove every name: what was published last stays in force.
+  // A file that is broken during a restart must not remove every name: the last published catalogue stays in force.
   const first = sources.read(signers.known(), listed.current()) ?? published;
   const begun = await changeCatalogue(deps, first);
   const holder = createCatalogueHolder(first);

@@ -12,8 +12,8 @@ import { ZERO_ADDRESS } from '../../../core/domain/address.ts';
 import type { CatalogueChange } from '../changes.ts';
 
 /**
- * Passes: the numbered changes of the catalogue and how far the rows have followed each. A pass is recorded before the
- * catalogue tables change, so that a crash at any moment leaves either tables that match the rows, or an unfinished pass.
+ * Passes: the numbered changes of the catalogue, and how far the rows have been regraded for each. A pass is recorded before the
+ * catalogue tables change, so that a crash at any moment leaves either tables that match the rows or an unfinished pass.
  */
 
 const MAX_SECONDS = 30;

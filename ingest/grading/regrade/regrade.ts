@@ -26,12 +26,11 @@ export interface RecordedPass {
 }
 
 /**
- * Replaces the published catalogue. The pass is recorded before anything is published, so that a crash between any two steps
- * ends right: until the sweep of the pass is over (`sweepPasses`), every start repeats it, with whatever is published by then.
+ * Replaces the published catalogue. The pass is recorded before anything is published, so a crash between any two steps is safe: until
+ * the sweep of the pass is finished (`sweepPasses`), every start repeats it with the catalogue published by then.
  *
- * `inUse` is the catalogue that this process grades by, where it grades: rows may follow it although it was never published,
- * and then they change with it. `adopt` makes the process grade by the new one and resolves when nothing that was graded by
- * the old one is under way any more.
+ * `inUse` is the catalogue that this process grades by, if it grades: rows may follow it although it was never published, and then
+ * change with it. `adopt` makes the process grade by the new one and resolves when no row graded by the old one is in flight.
  */
 export async function changeCatalogue(
   deps: Omit<RegradeDeps, 'onProgress'>,
@@ -107,8 +106,8 @@ export interface SweepOutcome {
 }
 
 /**
- * Makes the rows follow every unfinished pass, all of them at once under the number of the newest. `own` names the passes that
- * this process has recorded itself and no process has begun; for any other the sweep assumes that a predecessor died inside.
+ * Regrades the rows for all unfinished passes at once, under the number of the newest. `own` names the passes that this process has
+ * recorded and no process has begun; for any other the sweep assumes that a predecessor died in the middle.
  *
  * Nothing graded by an older catalogue may be written any more when this is called (CatalogueHolder.replace).
  */

@@ -6,29 +6,29 @@ import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import type { Position } from '../refusal.ts';
 import { functionName } from '../scope.ts';
 
-/** What of an accepted text is not what its writer thinks. */
+/** A warning: a part of an accepted text that probably does not do what its author meant. */
 export interface QueryWarning {
   readonly code: 'format_ignored' | 'totals_left_out' | 'constant_matches_nothing';
-  /** What holds for this query; absent where the code says it all. */
+  /** Details for this query; absent if the code says everything. */
   readonly message?: string;
   /** The constant. */
   readonly near?: string;
-  /** Where it stands in the caller's own text; absent for the value of a parameter. */
+  /** Its position in the caller's text; absent for a parameter's value. */
   readonly position?: Position;
   /** The literal to write instead, with its quotes. */
   readonly replacement?: string;
 }
 
-/** A constant that is well formed, and of which only what is indexed tells whether it occurs. */
+/** A well-formed constant; whether it occurs depends on the indexed data. */
 export interface NamedConstant {
   readonly of: 'chain' | 'facilitator';
   readonly text: string;
   readonly position?: Position;
 }
 
-/** Texts that a query holds as constants, and what it compares them with. */
+/** The text constants of a query, and what it compares them with. */
 
-/** A text, a list or tuple of values, or null for a value of another type. */
+/** A text, a list or tuple of values, or null for any other type. */
 type ConstantValue = string | null | readonly ConstantValue[];
 
 /** A constant as the printed tree has it: `'it\'s'`, `Array_['a', 'b']`, `Tuple_('a', UInt64_1)`. */
@@ -79,26 +79,26 @@ function textsIn(value: ConstantValue): string[] {
   return typeof value === 'string' ? [value] : value.flatMap(textsIn);
 }
 
-/** Every text in a constant of the tree, as often as it is there. */
+/** Every text in the tree's constants, repeated as often as it occurs. */
 export function constantTexts(root: TreeNode): string[] {
   return [...walk(root)].flatMap((node) => (node.kind === 'CONSTANT' ? textsIn(valueIn(node)) : []));
 }
 
 export interface Comparison {
   readonly expression: TreeNode;
-  /** With each of which it is compared. */
+  /** The values that it is compared with. */
   readonly texts: readonly string[];
 }
 
 const EITHER_SIDE =
   /^(equals|notequals|less|greater|lessorequals|greaterorequals|isdistinctfrom|isnotdistinctfrom|nullif)$/i;
 const IN = /^(global)?(not)?(null)?in(ignoreset)?$/i;
-/** The values that are looked through stand first. */
+/** Functions whose first argument holds the values to search. */
 const ARRAY_FIRST = /^(has|indexof|countequal)$/i;
 const TRANSFORM = /^transform$/i;
 const CASE = /^casewithexpression$/i;
 
-/** What a query compares with texts that are constants. */
+/** The comparisons of a query with constant texts. */
 export function comparisons(root: TreeNode): Comparison[] {
   return [...walk(root)].flatMap((node) => (node.kind === 'FUNCTION' ? comparisonsOf(node) : []));
 }
@@ -112,13 +112,13 @@ function comparisonsOf(node: TreeNode): Comparison[] {
   if (ARRAY_FIRST.test(name)) return compared(second, first, true);
   if (TRANSFORM.test(name)) return compared(first, second, true);
   if (!CASE.test(name)) return [];
-  // CASE x WHEN a THEN b … ELSE c: every second argument is a value, save the last of them all.
+  // CASE x WHEN a THEN b … ELSE c: every second argument is a value, except the last argument.
   const rest = [second, ...others];
   const values = rest.filter((_, at) => at % 2 === 0 && at < rest.length - 1);
   return values.flatMap((value) => compared(first, value, false));
 }
 
-/** `isSet`: the other side is a list of what is compared. */
+/** `isSet`: the other side is a list of values to compare with. */
 function compared(expression: TreeNode, other: TreeNode, isSet: boolean): Comparison[] {
   if (isConstant(expression)) return [];
   const value = constantOf(other);
@@ -126,7 +126,7 @@ function compared(expression: TreeNode, other: TreeNode, isSet: boolean): Compar
   return pairs(expression, isSet && Array.isArray(value) ? membersOf(expression, value) : [value]);
 }
 
-/** `IN (a, b)` of one tuple is that tuple, and not a list. */
+/** If the left side of `IN (a, b)` is a tuple, the right side is one tuple, not a list. */
 function membersOf(expression: TreeNode, values: readonly ConstantValue[]): readonly ConstantValue[] {
   const isTuple = attribute(expression, 'function_name') === 'tuple';
   return isTuple && !values.some((value) => Array.isArray(value)) ? [values] : values;
@@ -149,7 +149,7 @@ function isConstant(node: TreeNode): boolean {
   return constantOf(node) !== undefined;
 }
 
-/** Also of a parameter, which is a constant that is cast, and of a list that holds some constants. */
+/** Also handles a parameter, which is a cast constant, and a list that contains constants. */
 function constantOf(node: TreeNode): ConstantValue | undefined {
   if (node.kind === 'CONSTANT') return valueIn(node);
   const name = functionName(node);
@@ -161,15 +161,15 @@ function constantOf(node: TreeNode): ConstantValue | undefined {
 }
 
 /**
- * Constants that no row can equal: `payer = '0xAb…'`, `chain = 'base'`, a tier that there is none of. The query runs, and its answer
- * looks like one, so the caller is told what to write.
+ * Constants that no row can equal: `payer = '0xAb…'`, `chain = 'base'`, a tier that does not exist. The query runs and its answer
+ * looks valid, so a warning says what to write.
  */
 export interface ConstantFacts {
   readonly warnings: readonly QueryWarning[];
   readonly named: readonly NamedConstant[];
 }
 
-/** More than these say nothing new, and headers are short. */
+/** Further warnings add nothing new, and headers are short. */
 const CONSTANTS_MAX = 5;
 const NEAR_MAX_CHARS = 80;
 
@@ -184,7 +184,7 @@ export function checkConstants(
     const domain = meanings.domainOf(expression);
     for (const text of texts) {
       const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
-      // Looking for its position reads the whole text, so it is done for the few that are shown.
+      // Finding a position scans the whole text, so only the few that are shown get one.
       const position = (): { readonly position?: Position } => {
         const at = positionOfText(text);
         return at === undefined ? {} : { position: at };
@@ -221,7 +221,7 @@ export function warningOf(
   };
 }
 
-/** Undefined where a row may have the text. */
+/** Undefined if a row may have the text. */
 function troubleWith(
   text: string,
   domain: ColumnDomain | undefined,
@@ -285,7 +285,7 @@ function listTrouble(text: string, values: readonly string[]): Trouble | undefin
   };
 }
 
-/** Of constants that the sandbox let pass: what is indexed here, and which facilitators are known. */
+/** Warnings about well-formed constants, from the indexed chains and the known facilitators. */
 export function warningsOfNamed(
   named: readonly NamedConstant[],
   known: { readonly chains: readonly string[]; readonly facilitators: readonly string[] },

@@ -31,7 +31,7 @@ export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
   return found;
 }
 
-/** Throws `Refused` (`parameter`) where a placeholder has no value, or a value no placeholder. */
+/** Throws `Refused` (`parameter`) if a placeholder has no value, or a value no placeholder. */
 export function checkParameters(wanted: readonly QueryParameter[], given: QueryParameters): void {
   const missing = wanted.find(({ name }) => !Object.hasOwn(given, name));
   if (missing) {
@@ -52,10 +52,10 @@ export function checkParameters(wanted: readonly QueryParameter[], given: QueryP
 const READ_AS_LITERAL =
   /^(Array|Map|Tuple|Nested|Point|Ring|LineString|MultiLineString|Polygon|MultiPolygon)\b/i;
 const MAY_BE_NULL = /^(LowCardinality\(\s*)?Nullable\b/i;
-/** Lists, however deep, of numbers. */
+/** Lists of numbers, nested to any depth. */
 const LIST_OF_NUMBERS = /^(?:(?:Array|LowCardinality|Nullable)\()+(?:U?Int\d+|B?Float\d+|Decimal\d*\b|Bool)/i;
 const QUOTED_NUMBER = /'([+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|inf(?:inity)?))'/gi;
-/** What stands for NULL in place of a whole value. */
+/** NULL as a whole value. */
 export const NULL_TEXT = '\\N';
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -67,8 +67,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The values of `{name:Type}` placeholders as the engine reads them off the wire, which depends on the type: `it's` and `a\b` travel
- * as escaped text where a String is wanted, `['it\'s']` as it is where an Array is (tried on 26.7.2.1).
+ * The values of `{name:Type}` placeholders in the engine's wire format, which depends on the type: for a String, `it's` and `a\b` are
+ * sent as escaped text; for an Array, `['it\'s']` is sent as is (tried on 26.7.2.1).
  */
 export function parametersAsSent(
   declared: readonly QueryParameter[],
@@ -82,7 +82,7 @@ export function parametersAsSent(
   );
 }
 
-/** A time, or a list of times, however wrapped. Only the type says what a text means: `{t:String}` is sent as it is. */
+/** A time, or a list of times, in any wrapper type. The type alone decides: a value for `{t:String}` is sent unchanged. */
 const TIME_TYPE = /^(?:(?:Array|LowCardinality|Nullable)\()*(Date|Date32|DateTime|DateTime64)\b/i;
 const QUOTED = /'([^'\\]*)'/g;
 
@@ -90,7 +90,7 @@ function asSent(type: string, value: string): string {
   const time = TIME_TYPE.exec(type)?.[1];
   const sent = time === undefined ? value : timesAsSent(time, value, READ_AS_LITERAL.test(type));
   if (sent !== value) return sent;
-  // JSON keeps large numbers as texts only, and a list of the engine's has no texts among its numbers.
+  // JSON can carry large numbers only as strings, but the engine's lists of numbers take no strings.
   if (LIST_OF_NUMBERS.test(type)) return value.replaceAll(QUOTED_NUMBER, '$1');
   if (READ_AS_LITERAL.test(type)) return value;
   if (value === NULL_TEXT && mayBeNull(type)) return value;
@@ -102,7 +102,7 @@ function timesAsSent(type: string, value: string, isList: boolean): string {
   return value.replaceAll(QUOTED, (_, text: string) => `'${timeAsSent(type, text)}'`);
 }
 
-/** Seconds since 1970 where it was ISO 8601: they mean the same in every time zone that a type may name. */
+/** Converts ISO 8601 to Unix seconds, which mean the same in every time zone that a type may name. */
 function timeAsSent(type: string, value: string): string {
   const time = isoTimeOf(value);
   if (time === undefined) return value;
@@ -111,14 +111,14 @@ function timeAsSent(type: string, value: string): string {
   return fraction === '' ? String(unixSeconds) : `${unixSeconds}.${fraction}`;
 }
 
-/** Whether NULL is a value of a type. */
+/** Whether a type admits NULL. */
 export function mayBeNull(type: string): boolean {
   return MAY_BE_NULL.test(type);
 }
 
 /**
- * Values that the engine reads as others without a word: numbers beyond their type come round at its other end, days that no month
- * has become 1970-01-01, and NULL where there is none becomes a text (tried on 26.7.2.1). Everything else it refuses by itself.
+ * Values that the engine silently misreads: numbers out of range wrap around, invalid days become 1970-01-01, and NULL for a
+ * non-nullable type becomes a text (tried on 26.7.2.1). It refuses all other bad values itself.
  */
 
 const WRAPPED = /^(?:(?:LowCardinality|Nullable)\()+(.*?)\)+$/;
@@ -126,7 +126,7 @@ const INTEGER_TYPE = /^(U?)Int(8|16|32|64|128|256)$/;
 const INTEGER = /^[+-]?\d+$/;
 const ONE_TIME_TYPE = /^(Date|Date32|DateTime|DateTime64)(?:\(.*\))?$/;
 const WRITTEN_TIME = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.\d*)?)?)?/;
-/** First and last year that values of a type can have. */
+/** The range of years of a type. */
 const YEARS: Readonly<Record<string, readonly [number, number]>> = {
   Date: [1970, 2149],
   DateTime: [1970, 2106],
@@ -163,7 +163,7 @@ function fits(value: bigint, bits: number, isUnsigned: boolean): boolean {
   return isUnsigned ? BigInt.asUintN(bits, value) === value : BigInt.asIntN(bits, value) === value;
 }
 
-/** Also for what is written in another way, which the engine judges. */
+/** True also for any other notation, which the engine checks. */
 function isTime(kind: string, value: string): boolean {
   const parts = WRITTEN_TIME.exec(value)
     ?.slice(1)

@@ -5,28 +5,28 @@ import { refuse } from '../refusal.ts';
 import { functionName } from '../scope.ts';
 import { comparisons, constantTexts } from './constants.ts';
 
-/** Times as ISO 8601 writes them, which the engine reads in calls such as toDateTime('…') and in no comparison and no parameter. */
+/** ISO 8601 times. The engine reads them in calls such as toDateTime('…'), but not in comparisons or parameters. */
 
 export interface IsoTime {
   readonly unixSeconds: number;
-  /** Digits behind the second, without zeros at the end; '' for a whole second. */
+  /** Fractional digits of the second, without trailing zeros; '' for a whole second. */
   readonly fraction: string;
 }
 
 const ISO =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
-/** What the engine reads by itself, as UTC. */
+/** The formats that the engine reads itself, as UTC. */
 const PLAIN = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}$/;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 
-/** Without an offset it is UTC, as every time here. Undefined for what is no such time, or what the engine reads by itself. */
+/** UTC if it has no offset. Undefined for a text that is no ISO 8601 time, or that the engine reads itself. */
 export function isoTimeOf(text: string): IsoTime | undefined {
   if (PLAIN.test(text)) return undefined;
   const [, date, minutes, seconds = '00', fraction = '', zone = 'Z'] = ISO.exec(text) ?? [];
   const written = `${date}T${minutes}:${seconds}`;
   const ms = Date.parse(`${written}Z`);
-  // Dates that no month has come round into the next one.
+  // An invalid day of the month rolls over into the next month.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, written.length) !== written) return undefined;
   const unixSeconds = (ms - offsetMinutes(zone) * MINUTE_MS) / SECOND_MS;
   return unixSeconds < 0 ? undefined : { unixSeconds, fraction: fraction.replace(/0+$/, '') };
@@ -42,16 +42,16 @@ export function secondText({ unixSeconds }: IsoTime): string {
   return new Date(unixSeconds * SECOND_MS).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The day that begins at this time in UTC; undefined where none does. */
+/** The day that begins at this time in UTC; undefined if it is not midnight. */
 export function dayText(time: IsoTime): string | undefined {
   const [day, clock] = secondText(time).split(' ');
   return clock === '00:00:00' && time.fraction === '' ? day : undefined;
 }
 
 /**
- * ISO 8601 times where a column of times is compared with them: `block_time >= '2026-11-20T00:00:00Z'`. The engine has no setting
- * for it (tried on 26.7.2.1), so the constant is written in its own form. One that stands elsewhere too, where it may be a text like
- * any other, is left as it is.
+ * Rewrites ISO 8601 constants that are compared with a time column: `block_time >= '2026-11-20T00:00:00Z'`. The engine has no setting
+ * that accepts them (tried on 26.7.2.1), so the constant is rewritten to the engine's format. A constant that also occurs elsewhere,
+ * where it may be plain text, is left unchanged.
  */
 export function withPlainTimes(
   canonical: string,
@@ -73,7 +73,7 @@ export function withPlainTimes(
   return Buffer.concat([...parts, bytes.subarray(from)]).toString('utf8');
 }
 
-/** What to write instead, by the text. */
+/** Replacements by original text. */
 function plainTimes(root: TreeNode, meanings: ColumnMeanings): ReadonlyMap<string, string> {
   const written = countsOf(constantTexts(root).filter((text) => isoTimeOf(text) !== undefined));
   if (written.size === 0) return new Map();
@@ -96,7 +96,7 @@ function plainTimes(root: TreeNode, meanings: ColumnMeanings): ReadonlyMap<strin
   );
 }
 
-/** As the engine writes it in canonical text. A part of a second needs a type that has it, which the index understands too. */
+/** In the form of canonical text. A fractional second needs a cast to a type that has fractions, which the index supports too. */
 function plainTime(time: IsoTime, kind: TimeKind): string | undefined {
   if (kind === 'day') {
     const day = dayText(time);
@@ -115,8 +115,8 @@ function countsOf(texts: readonly string[]): Map<string, number> {
 }
 
 /**
- * `CASE block_time WHEN '2026-11-20 12:00:00' THEN …` and `transform` find no time that is written as a text, and say nothing about it
- * (tried on 26.7.2.1 with DateTime and Date): the answer would be the ELSE of every row.
+ * `CASE block_time WHEN '2026-11-20 12:00:00' THEN …` and `transform` silently never match a time given as a text (tried on 26.7.2.1
+ * with DateTime and Date): every row would get the ELSE.
  */
 const MATCHES = /^(transform|casewithexpr(ession)?)$/i;
 
@@ -130,7 +130,7 @@ function checkCall(node: TreeNode, meanings: ColumnMeanings): void {
   const kind = matched === undefined ? undefined : meanings.timeOf(matched);
   if (kind === undefined) return;
   const isTransform = /^transform$/i.test(functionName(node));
-  // CASE x WHEN a THEN b … ELSE c: every second argument is a value, save the last of them all.
+  // CASE x WHEN a THEN b … ELSE c: every second argument is a value, except the last argument.
   const values = others.filter((_, at) => (isTransform ? at === 0 : at % 2 === 0 && at < others.length - 1));
   const [text] = values.flatMap(writtenTexts);
   if (text === undefined) return;
@@ -143,7 +143,7 @@ function checkCall(node: TreeNode, meanings: ColumnMeanings): void {
   });
 }
 
-/** Of a constant, or of a list that holds some; what a call makes of a text is no text. */
+/** The text in a constant, or in a list that contains constants; a call on a text is not a text. */
 function writtenTexts(node: TreeNode): string[] {
   if (node.kind === 'CONSTANT') return constantTexts(node);
   return attribute(node, 'function_name') === 'array' ? listIn(node, 'ARGUMENTS').flatMap(writtenTexts) : [];

@@ -15,22 +15,22 @@ import { type CallRows, callRows } from './rows.ts';
 import { createValueSizes, type ValueSizes } from './value-size.ts';
 
 /**
- * The engine looks at its clock between blocks of rows and nowhere else: all functions of a SELECT are computed over one block before
- * it does. So the time of one block is bounded before a query runs: for each function (function-time.ts), for sorting, and for all of
- * them together. Where 8,192 rows are too many, 256 are tried (clickhouse/guest/settings.ts), and then a query that may hold less at once.
+ * The engine checks its time limit only between blocks of rows: it first computes all functions of a SELECT over one block. So the
+ * time of one block is bounded before a query runs: for each function (function-time.ts), for sorting, and in total. If blocks of
+ * 8,192 rows take too long, blocks of 256 are tried (clickhouse/guest/settings.ts), and then a lower memory limit.
  */
 
-/** How a query has to be run so that it can be stopped. */
+/** How a query must run so that it can be stopped. */
 export interface Care {
   readonly needsSmallBlocks: boolean;
   readonly needsLittleMemory: boolean;
 }
 
-/** Of one block, in nanoseconds of an idle core; a KILL has five seconds (limits.ts), on a machine that others use too. */
+/** Time limit of one block, in nanoseconds of an idle core; a KILL has five seconds (limits.ts), on a machine that is shared. */
 const BLOCK_NS_MAX = 2_000_000_000;
-/** Above it a query is run in small blocks, so that it stops soon after its time is over. */
+/** Above this a query runs in small blocks, so that it stops soon after its deadline. */
 const LARGE_BLOCK_NS_MAX = 500_000_000;
-/** Steps of a regular expression: the library takes up to about ten times as many. */
+/** Limit on the steps of a regular expression; the library itself allows about ten times as many. */
 const PATTERN_STEPS_MAX = 4_000;
 
 const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number })[] = [
@@ -57,7 +57,7 @@ const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number })[] = [
   },
 ];
 
-/** Throws `Refused` (`too_complex`). `tokens` of the canonical text. */
+/** Throws `Refused` (`too_complex`). `tokens` are those of the canonical text. */
 export function checkWork(root: TreeNode, tokens: readonly Token[], functions: FunctionCatalogue): Care {
   const nodes = [...walk(root)];
   const named = namedValues(root);
@@ -73,7 +73,7 @@ export function checkWork(root: TreeNode, tokens: readonly Token[], functions: F
   for (const node of nodes) if (node.kind === 'IDENTIFIER') checkName(node, known);
   const calls = nodes.flatMap((node) => callOf(node, known));
   for (const call of calls) checkPattern(call, known);
-  // Large blocks are left for small ones only where that helps.
+  // Use small blocks only if they help.
   const works = LEVELS.map((level) => calls.map((call) => functionTime(call, level, known)));
   const sorting = LEVELS.map(({ blockRows, memoryBytes }) =>
     sortingTime(nodes, { ...known, blockRows, blockBytes: memoryBytes * BLOCK_SHARE }),
@@ -86,7 +86,7 @@ export function checkWork(root: TreeNode, tokens: readonly Token[], functions: F
   return refuseLongest(calls, works.at(-1) ?? []);
 }
 
-/** A name that the query declares is a lambda, whose body stands in the tree by itself. */
+/** A name that the query declares is a lambda, whose body is a node of its own. */
 function callOf(node: TreeNode, { functions, named }: Known): Call[] {
   const name = attribute(node, 'function_name');
   if (node.kind !== 'FUNCTION' || name === undefined) return [];
@@ -123,7 +123,7 @@ function makesMap(node: TreeNode): boolean {
   return /map/i.test(name) && !/^arraymap$/i.test(name);
 }
 
-/** `WITH t (a, b) AS (…)` and `(…) AS t(a, b)`, which no view of the tree shows. */
+/** `WITH t (a, b) AS (…)` and `(…) AS t(a, b)`, which no form of the tree shows. */
 function renamesColumns(tokens: readonly Token[]): boolean {
   return tokens.some((token, at) => {
     if (token.text !== 'AS' || tokens[at - 1]?.kind !== 'ClosingRoundBracket') return false;
@@ -131,7 +131,7 @@ function renamesColumns(tokens: readonly Token[]): boolean {
   });
 }
 
-/** `arrayMap(hasAny, xs, ys)`: a function that is named as a value has no arguments to look at. */
+/** `arrayMap(hasAny, xs, ys)`: a function that is passed by name has no arguments to check. */
 function checkName(node: TreeNode, { named, functions }: Known): void {
   const name = attribute(node, 'identifier') ?? '';
   const isArgument = node.parent?.kind === 'LIST' && node.parent.section === 'ARGUMENTS';
@@ -146,18 +146,18 @@ function checkName(node: TreeNode, { named, functions }: Known): void {
 }
 
 /**
- * Whether a value is made of constants and of subqueries that give one value, so that it is not held for each row. A name that leads
- * back to itself is a column.
+ * Whether a value consists of constants and scalar subqueries, so that it is not stored per row. A name that refers back to itself
+ * is a column.
  */
 function samenessOf(named: NamedValues, functions: FunctionCatalogue): (node: TreeNode) => boolean {
   const known = new Map<TreeNode, boolean>();
   const judged = (node: TreeNode): boolean => {
     if (node.kind === 'CONSTANT' || node.kind === 'QUERY' || node.kind === 'UNION') return true;
-    // An aggregation has a value for each group.
+    // An aggregation has a value per group.
     if (functions.costOf(functionName(node))?.aggregate === true) return false;
     if (node.kind !== 'IDENTIFIER') return listIn(node, 'ARGUMENTS').every(isSame);
     const meant = named.get(attribute(node, 'identifier') ?? '') ?? [];
-    // Elements that a lambda is given are held as a column of their own.
+    // The elements passed to a lambda are stored as a column.
     return meant.some((one) => one !== null && !one.isElement && isSame(one.node));
   };
   const isSame = (node: TreeNode): boolean => {
@@ -172,21 +172,21 @@ function samenessOf(named: NamedValues, functions: FunctionCatalogue): (node: Tr
 }
 
 /**
- * COLLATE: the time of sorting one block in the order of a language, which the engine compares character by character and looks at no clock:
- * 8,192 texts of 5,000 bytes that begin alike ran on for more than 5 s after a KILL (26.7.2.1). Other orders compare bytes, which is
- * fast enough for whatever can be held.
+ * COLLATE: the time of sorting one block in the order of a language. The engine compares character by character without checking its
+ * time limit: 8,192 texts of 5,000 bytes with a common prefix ran for more than 5 s after a KILL (26.7.2.1). Other orders compare
+ * bytes, which is fast enough for anything that fits in memory.
  */
 
-/** For a byte of each comparison. */
+/** Nanoseconds per byte of each comparison. */
 const COLLATED_NS = 13;
-/** A sort of n values makes n (log2 n - 1.44) comparisons at best, and hardly more. */
+/** A sort of n values needs at least n (log2 n - 1.44) comparisons, and hardly more. */
 const SAVED_STEPS = 1.44;
 
 interface Sorting {
   readonly rows: CallRows;
   readonly sizes: ValueSizes;
   readonly blockRows: number;
-  /** Of all values of a block together. */
+  /** Total size of the block's values. */
   readonly blockBytes: number;
 }
 

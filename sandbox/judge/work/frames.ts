@@ -3,13 +3,13 @@ import { refuse } from '../refusal.ts';
 import { functionName } from '../scope.ts';
 
 /**
- * A frame whose beginning moves is computed anew for every row, and the engine looks at its limits only between blocks of rows:
- * `min(x) OVER (ORDER BY n ROWS BETWEEN 1000000 PRECEDING AND CURRENT ROW)` of texts ran on for 19 s after its second was over in
- * blocks of 8,192 rows, and stopped at once in blocks of 256. One that ends UNBOUNDED FOLLOWING is computed in one piece, and so
- * is whatever a join or arrayJoin makes of one row (tried on 26.7.2.1).
+ * A frame with a moving start is recomputed for every row, and the engine checks its limits only between blocks of rows: with a limit
+ * of one second, `min(x) OVER (ORDER BY n ROWS BETWEEN 1000000 PRECEDING AND CURRENT ROW)` of texts overran by 19 s in blocks of 8,192
+ * rows, and stopped at once in blocks of 256. A frame to UNBOUNDED FOLLOWING is computed in one piece, and so are the rows that a join
+ * or arrayJoin makes of one row (tried on 26.7.2.1).
  */
 
-/** Rows, or what the window is ordered by, that a frame may reach to either side. */
+/** How far a frame may reach to either side: in rows, or in units of the ORDER BY value. */
 interface Reach {
   /** In blocks of any size. */
   readonly plain: number;
@@ -18,18 +18,18 @@ interface Reach {
 }
 
 const DAY_SECONDS = 86_400;
-/** Added up many at once: a frame of a year of seconds. */
+/** Aggregates that process many rows at once: a year of seconds. */
 const SUMS: Reach = { plain: 7 * DAY_SECONDS, small: 366 * DAY_SECONDS };
-/** Looked at one by one. */
+/** Aggregates that process rows one by one. */
 const CHEAP: Reach = { plain: 10_000, small: 31 * DAY_SECONDS };
-/** May keep what it has seen. */
+/** Aggregates that may keep all values. */
 const OTHERS: Reach = { plain: 1_000, small: 10_000 };
-/** In blocks of 8,192 rows no frame of fewer is felt: smaller blocks would only be slower. */
+/** Shorter frames cost nothing noticeable in blocks of 8,192 rows; small blocks would only be slower. */
 const SHORT_FRAME = 1_000;
 
 const SUM = /^(count|sum|avg)(if)?$/i;
 const ONE_BY_ONE = /^(min|max|any|anylast|first_value|last_value)(if)?$/i;
-/** Look at a place in the frame, whatever is in it. */
+/** Functions that read a position in the frame and not its values. */
 const POSITIONAL =
   /^(nth_value|laginframe|leadinframe|lag|lead|row_number|rank|dense_rank|denserank|percent_rank|cume_dist|ntile)$/i;
 
@@ -55,7 +55,7 @@ const INTERVAL_SECONDS: ReadonlyMap<string, number> = new Map([
 ]);
 const INTERVAL_FUNCTION = /^tointerval[a-z]+$/i;
 
-/** The engine takes a number as the reach of a frame, and no INTERVAL. */
+/** The engine accepts a number as the reach of a frame, but no INTERVAL. */
 function checkOffsets(window: TreeNode): void {
   for (const side of ['BEGIN', 'END']) {
     const offset = window.children.find(({ section }) => section === `FRAME ${side} OFFSET`);
@@ -74,7 +74,7 @@ function checkOffsets(window: TreeNode): void {
   }
 }
 
-/** Whether many rows may come of one, and in one block. */
+/** Whether one row may become many rows in one block. */
 function multiplies(node: TreeNode): boolean {
   if (node.kind === 'JOIN' || node.kind === 'CROSS JOIN' || node.kind === 'ARRAY_JOIN') return true;
   return /^arrayjoin$/i.test(functionName(node));
@@ -82,7 +82,7 @@ function multiplies(node: TreeNode): boolean {
 
 interface Frame {
   readonly isMoving: boolean;
-  /** To whichever side it is farther; infinite where it is not written out as a number. */
+  /** The larger reach of the two sides; infinite if it is not a literal number. */
   readonly reach: number;
   readonly functions: readonly string[];
 }
@@ -96,7 +96,7 @@ function frameOf(window: TreeNode): Frame {
   return { isMoving, reach: isOpen ? Number.POSITIVE_INFINITY : Math.max(...offsets), functions };
 }
 
-/** The functions that a window is of: the one it stands in, or all of its query that call it by its name. */
+/** The functions over a window: the one that contains it, or all in its query that refer to it by name. */
 function callsOver(window: TreeNode): readonly TreeNode[] {
   const name = attribute(window, 'alias');
   const query = window.parent?.parent;
@@ -124,12 +124,12 @@ function reachOf(functions: readonly string[]): Reach {
   return areAll(functions, SUM, ONE_BY_ONE, POSITIONAL) ? CHEAP : OTHERS;
 }
 
-/** A window of which no function was found may be one of any. */
+/** If no function was found for a window, assume the most expensive. */
 function areAll(functions: readonly string[], ...kinds: readonly RegExp[]): boolean {
   return functions.length > 0 && functions.every((name) => kinds.some((kind) => kind.test(name)));
 }
 
-/** Infinite when it is not written out as a number. */
+/** Infinite if it is not a literal number. */
 function offsetIn(window: TreeNode, section: string): number {
   const offset = window.children.find((child) => child.section === section);
   if (offset === undefined) return 0;

@@ -6,51 +6,51 @@ import type { CallRows } from './rows.ts';
 import type { ValueSizes } from './value-size.ts';
 
 /**
- * How long one call of a function takes for one block: by how the time of the function grows with its values (policy/function-work.ts),
- * times the rows of the block and the elements of the arrays whose lambda it stands in. Measured on 26.7.2.1, on one idle core.
+ * The time of one function call per block: the function's growth class (policy/function-work.ts) times the rows of the block and the
+ * elements of the arrays whose lambda contains it. Measured on 26.7.2.1, on one idle core.
  */
 
-/** The longest value, and all values of a block together, as parts of what a query may hold: results are copied as they are made. */
+/** The longest value, and all values of a block, as shares of the query's memory: results are copied while they are built. */
 const VALUE_SHARE = 1 / 4;
 export const BLOCK_SHARE = 1 / 2;
 
-/** The least that an element takes in memory, with what keeps it apart from the next. */
+/** The minimum size of an element in memory, including its offset. */
 const ELEMENT_BYTES = 8;
 
-/** Nanoseconds a byte. */
+/** Nanoseconds per byte. */
 const LINEAR_NS = 1;
 const HEAVY_NS = 8;
-/** arrayReduce, by the dearest of the aggregate functions: uniqExact. */
+/** arrayReduce, with the most expensive aggregate function: uniqExact. */
 const REDUCE_NS = 25;
-/** Of what a function makes that is not known to be cheap: h3ToChildren takes 50 ns for a cell. */
+/** Per byte of output, for functions not known to be cheap: h3ToChildren takes 50 ns per cell. */
 const MADE_NS = 16;
 const AGGREGATE_NS = 2;
-/** Take a step for a row, whatever its value. */
+/** Functions with a fixed time per row, regardless of the value. */
 const STEPS_OF_A_ROW =
   /^(count|sum|avg|min|max|any|any_?last|first_value|last_value|arg(min|max))(If|OrNull|OrDefault|State|Merge)*$/i;
-/** For a byte of each of two values. */
+/** Per pair of bytes of two values. */
 const SEARCH_NS = 1;
 const COMPARE_NS = 1 / 64;
 const STEP_NS = 2;
-/** A text so short is found as fast as it is read. */
+/** A search for a text this short is as fast as reading. */
 const NEEDLE_BYTES_MAX = 16;
-/** A function that is not known may loop, whatever the size of its values. */
+/** An unknown function may loop regardless of the size of its values. */
 const UNKNOWN_NS = 5_000;
-/** isProbablePrime(…, rounds) of 256 bits, with the rounds it does by itself. */
+/** isProbablePrime(…, rounds) for 256 bits, with its default rounds. */
 const PRIME_NS = 2_000_000;
 const PRIME_ROUNDS = 25;
-/** arrayFold, for an element. */
+/** arrayFold, per element. */
 const FOLD_NS = 500;
-/** What it holds for each: a column of its own. */
+/** arrayFold keeps a column per element. */
 const FOLDED_BYTES = 32;
-/** What a step may put on what it has gathered. */
+/** How much a step may append to the accumulator. */
 const FOLD_GROWTH_BYTES = 16;
-/** With the pattern's steps counted apart: texts that are matched again and again are read again from each match. */
+/** Not counting the pattern's steps: repeated matching re-reads the text from each match. */
 const ONCE = /^(match|regexp_matches|extract|replaceregexpone)$/i;
-/** What is repeated without bounds stands last, and there is one way only: every try ends with what it has matched. */
+/** Patterns without alternatives whose unbounded repeat comes last: every attempt ends with its match. */
 const STEADY_PATTERN = /^\\?'[^*+{}|?]*[*+]?\)?\\?'$/;
 
-/** What is known of the query as a whole. */
+/** Facts about the query as a whole. */
 export interface Known {
   readonly functions: FunctionCatalogue;
   readonly sizes: ValueSizes;
@@ -60,7 +60,7 @@ export interface Known {
   readonly hasMaps: boolean;
 }
 
-/** The largest block, and what a query may hold, in one way of running it. */
+/** The block size and memory limit of one way to run a query. */
 export interface BlockSize {
   readonly blockRows: number;
   readonly memoryBytes: number;
@@ -73,17 +73,17 @@ export interface Call {
   readonly args: readonly TreeNode[];
 }
 
-/** Nanoseconds that a call takes for one block. */
+/** Nanoseconds of a call for one block. */
 export function functionTime(call: Call, level: BlockSize, known: Known): number {
   const { entry, args, node } = call;
   const blockBytes = level.memoryBytes * BLOCK_SHARE;
   const valueBytes = level.memoryBytes * VALUE_SHARE;
-  // Elements of arrays are held as a column of their own.
+  // Array elements are stored as a column of their own.
   const rows = Math.min(known.rows.of(node, level.blockRows), blockBytes / ELEMENT_BYTES);
   const bytes = args.map((arg) =>
     arg.kind === 'LAMBDA' ? 0 : Math.min(known.sizes.bytesOf(arg), valueBytes),
   );
-  /** Of an argument in a block: what differs from row to row has to be held, what is the same has not, save in an aggregation. */
+  /** Size of an argument in a block: values that differ per row must be stored, constants need not, except in an aggregation. */
   const held = args.map((arg, at) => {
     const all = rows * (bytes[at] ?? 0);
     const isHeld = entry?.aggregate === true || !known.isSameForAllRows(arg);
@@ -124,7 +124,7 @@ export function functionTime(call: Call, level: BlockSize, known: Known): number
 interface Sizes {
   readonly bytes: readonly number[];
   readonly held: readonly number[];
-  /** Of what is looked for. */
+  /** Size of the needle. */
   readonly at: number;
 }
 
@@ -148,12 +148,12 @@ function isSteady(pattern: TreeNode): boolean {
   return pattern.kind === 'CONSTANT' && written !== undefined && STEADY_PATTERN.test(written);
 }
 
-/** The engine's documentation gives the order of MySQL for locate, which a setting of the engine can turn around. */
+/** The engine documents MySQL's argument order for locate, which a setting can reverse. */
 function needleAt({ name }: Call, documented: number): number {
   return /^locate$/i.test(name) ? 0 : documented;
 }
 
-/** Anything else than a written number may be the most that there can be. */
+/** Anything but a literal number counts as the maximum. */
 function roundsOf(rounds: TreeNode | undefined): number {
   if (rounds === undefined) return PRIME_ROUNDS;
   const written = /^constant_value: UInt64_(\d+),/.exec(rounds.rest)?.[1];

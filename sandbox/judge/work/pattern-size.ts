@@ -2,20 +2,20 @@ import { attribute, listIn, type TreeNode } from '../query-tree.ts';
 import { functionName, type NamedValues } from '../scope.ts';
 
 /**
- * How large a regular expression is once its counted repeats are written out: the library keeps a step of its automaton for each, and
- * falls back to trying all of them at each byte (26.7.2.1: `A.{900}Z` takes 3 µs for each byte of a text of hexadecimal digits).
+ * The size of a regular expression with its counted repeats expanded: the library keeps an automaton step for each, and falls back to
+ * trying all of them at every byte (26.7.2.1: `A.{900}Z` takes 3 µs per byte of a text of hexadecimal digits).
  */
 
 /** A repeat without an upper bound is a loop: one step more than its lower bound. */
 const COUNTED = /^\{(\d+)(?:,(\d*))?\}/;
-/** Letters of other scripts, or any sign at all, take several steps of bytes. */
+/** Non-ASCII letters, and the wildcard, take several byte steps. */
 const WIDE_STEPS = 4;
-/** The longest that few bytes can become: `a{1000}` has seven. */
+/** The largest expansion per byte of pattern: `a{1000}` has seven bytes. */
 const STEPS_OF_A_BYTE_MAX = 150;
 
-/** Steps of the automaton. A pattern that does not parse counts as long as it is: the engine refuses it. */
+/** Steps of the automaton. An invalid pattern counts with its length; the engine refuses it. */
 export function patternSteps(pattern: string): number {
-  // What stands between \\Q and \\E has no signs, and can hide where a group ends.
+  // Text between \\Q and \\E is literal and could hide the end of a group.
   if (pattern.includes('\\Q')) return pattern.length * STEPS_OF_A_BYTE_MAX;
   let steps = 0;
   for (let at = 0; at < pattern.length; ) {
@@ -31,7 +31,7 @@ interface Read {
   readonly end: number;
 }
 
-/** Up to the closing bracket of its group, or the end. */
+/** Reads up to the closing bracket of the group, or the end. */
 function sequence(text: string, from: number): Read {
   let steps = 0;
   let at = from;
@@ -44,7 +44,7 @@ function sequence(text: string, from: number): Read {
   return { steps, end: at };
 }
 
-/** `{2,5}`, and one after another: `a{9}{9}`. Without one: once. */
+/** `{2,5}`, also stacked: `a{9}{9}`. Without a repeat: 1. */
 function repeatAt(text: string, from: number): Read {
   let steps = 1;
   let at = from;
@@ -54,7 +54,7 @@ function repeatAt(text: string, from: number): Read {
     next = COUNTED.exec(text.slice(at, at + 16))
   ) {
     const least = Number(next[1]);
-    // Without an upper bound it is a loop behind the lower one; Number('') is 0.
+    // Without an upper bound it is a loop after the lower bound; Number('') is 0.
     steps *= Math.max(1, least + 1, Number(next[2] ?? least));
     at += next[0].length;
   }
@@ -77,13 +77,13 @@ function escapeLength(text: string, at: number): number {
   return /^\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|.)/s.exec(text.slice(at, at + 64))?.[0].length ?? 1;
 }
 
-/** The first sign of a class may be the bracket itself. */
+/** The first character of a class may be the closing bracket itself. */
 function classEnd(text: string, at: number): number {
   const end = /^\[\^?\]?(?:\\.|\[:\^?\w*:\]|[^\]\\])*\]/s.exec(text.slice(at))?.[0].length;
   return end === undefined ? text.length : at + end;
 }
 
-/** Every text that a pattern's argument may be, or null where it is made of values that only the run knows. */
+/** Every possible text of a pattern argument, or null if it depends on values known only at run time. */
 export function patternTexts(node: TreeNode, named: NamedValues, depth = 0): readonly string[] | null {
   if (depth > NESTED_MAX) return null;
   if (node.kind === 'CONSTANT') return constantTexts(node);
@@ -105,14 +105,14 @@ export function patternTexts(node: TreeNode, named: NamedValues, depth = 0): rea
 }
 
 const NESTED_MAX = 20;
-/** Give a text as it is. */
+/** Functions that return a text unchanged. */
 const PLAIN = /^(_cast|cast|tostring|materialize|lower|upper|identity)$/i;
 
 function all(found: readonly (readonly string[] | null)[]): readonly string[] | null {
   return found.every((texts) => texts !== null) ? found.flatMap((texts) => texts ?? []) : null;
 }
 
-/** As they are printed, quotes and escapes taken off: one, or those of an array. */
+/** The printed texts, one or those of an array, without quotes and escapes. */
 function constantTexts({ rest }: TreeNode): readonly string[] {
   const printed = /^constant_value: (.*), constant_value_type: /s.exec(rest)?.[1] ?? rest;
   return [...printed.matchAll(/'((?:\\.|[^'\\])*)'/gs)].map(([, text]) =>
@@ -120,7 +120,7 @@ function constantTexts({ rest }: TreeNode): readonly string[] {
   );
 }
 
-/** Steps of whatever a pattern's argument may be; of one that only the run knows, the most that so many bytes can become. */
+/** The largest step count of a pattern argument; for one known only at run time, the maximum for its length. */
 export function stepsOf(pattern: TreeNode, bytes: number, named: NamedValues): number {
   const texts = patternTexts(pattern, named);
   if (texts === null) return bytes * STEPS_OF_A_BYTE_MAX;

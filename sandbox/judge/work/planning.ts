@@ -4,8 +4,8 @@ import { refuse } from '../refusal.ts';
 import { ctesInSight, functionName, isTablePlace } from '../scope.ts';
 
 /**
- * A CTE is run, and before that analysed, once for every time it is named; analysis is not covered by the engine's time limit
- * (twenty-two CTEs that each name the one before twice took 3.2 s). These many readings of tables are enough for any question.
+ * A CTE is analysed and run once per mention, and the engine's time limit does not cover analysis (twenty-two CTEs that each mention
+ * the previous one twice took 3.2 s). This many table reads are enough for any real query.
  */
 const TABLE_READINGS_MAX = 64;
 
@@ -16,7 +16,7 @@ export function checkReadings(query: Pick<NamedQuery, 'root' | 'tokens'>): void 
   const below = (node: TreeNode): number => {
     let readings = 0;
     for (const child of node.children) {
-      // What a WITH declares is counted where it is named.
+      // A CTE is counted where it is mentioned.
       if (attribute(child, 'is_cte') === '1') continue;
       readings += below(child) + own(child);
       if (readings > TABLE_READINGS_MAX) return readings;
@@ -32,7 +32,7 @@ export function checkReadings(query: Pick<NamedQuery, 'root' | 'tokens'>): void 
   const ofCte = (cte: TreeNode): number => {
     const before = known.get(cte);
     if (before !== undefined) return before;
-    known.set(cte, 1); // for one that names itself through another
+    known.set(cte, 1); // for a CTE that refers to itself through another
     const readings = below(cte);
     known.set(cte, readings);
     return readings;
@@ -43,10 +43,10 @@ export function checkReadings(query: Pick<NamedQuery, 'root' | 'tokens'>): void 
   });
 }
 
-/** Calls that named lambdas become when each is opened; 4,096 took the engine four seconds before it ran anything. */
+/** Calls after the engine inlines named lambdas; 4,096 took four seconds before anything ran. */
 const LAMBDA_CALLS_MAX = 128;
 
-/** Throws `Refused` (`too_complex`). A named lambda is opened wherever it is called, and so are those that it calls. */
+/** Throws `Refused` (`too_complex`). A named lambda is inlined at every call, together with those that it calls. */
 export function checkLambdas(root: TreeNode): void {
   const lambdas = new Map<string, TreeNode[]>();
   for (const node of walk(root)) {
@@ -66,7 +66,7 @@ export function checkLambdas(root: TreeNode): void {
     const before = known.get(name);
     if (before !== undefined) return before;
     const named = lambdas.get(name) ?? [];
-    known.set(name, named.length); // for one that calls itself, which the engine refuses
+    known.set(name, named.length); // for a lambda that calls itself, which the engine refuses
     const calls = named.reduce((sum, lambda) => sum + 1 + callsIn(lambda), 0);
     known.set(name, calls);
     return calls;
@@ -78,9 +78,9 @@ export function checkLambdas(root: TreeNode): void {
 }
 
 /**
- * Whether the engine may plan a query for a caller without a key. While it plans, it computes every call whose arguments are
- * constant and every subquery that gives a single value or a set, so a free estimate could be used to compute anything. For such a
- * caller it plans only what is made of these calls, each of which takes the same short time whatever it is given.
+ * Whether the engine may plan a query for a caller without a key. Planning computes every call with constant arguments and every
+ * subquery that gives a scalar or a set, so a free estimate could compute anything. For such callers it plans only queries made of
+ * these functions, each of which takes the same short time for any argument.
  */
 const CALLS: ReadonlySet<string> = new Set(
   `
@@ -123,13 +123,13 @@ function isSafe(node: TreeNode): boolean {
   }
 }
 
-/** A list of values, and not a subquery or a name that may stand for one. */
+/** A list of values, not a subquery or a name that may refer to one. */
 function isRightOfInWritten(node: TreeNode): boolean {
   const right = listIn(node, 'ARGUMENTS')[1];
   return right?.kind === 'CONSTANT' || right?.kind === 'FUNCTION';
 }
 
-/** The query itself, one in FROM, an arm of a union, or a CTE; a subquery anywhere else is computed. */
+/** The query itself, a subquery in FROM, an arm of a union, or a CTE; any other subquery is computed during planning. */
 function isRead(node: TreeNode): boolean {
   const { parent } = node;
   if (parent === null || isTablePlace(node)) return true;

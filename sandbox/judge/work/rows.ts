@@ -3,21 +3,21 @@ import { functionName, isTablePlace, queryAround } from '../scope.ts';
 import { rowsRead, type ValueSizes } from './value-size.ts';
 
 /**
- * How many times a function is computed for one block: for each row of the block, and for each element of the arrays whose lambda it
- * stands in. Never too few: where it cannot be told it is infinite.
+ * How many times a function is computed per block: for each row, and for each element of the arrays whose lambda contains it. Never
+ * an underestimate: unknown counts are infinite.
  */
 export interface CallRows {
-  /** Infinite for elements of arrays that are not bounded; what can be held bounds those. */
+  /** Infinite for elements of unbounded arrays; only the memory limit bounds those. */
   of(node: TreeNode, blockRows: number): number;
-  /** Of arrays that a function goes through together. */
+  /** Number of arrays that the function iterates together. */
   elements(arrays: readonly TreeNode[]): number;
 }
 
-/** A join gives blocks of its own: 65,409 rows and what the last row of the left side adds (26.7.2.1). */
+/** A join produces its own block size: 65,409 rows, plus the matches of the last left row (26.7.2.1). */
 const JOINED_BLOCK_ROWS = 100_000;
 /** Rows that WITH FILL adds come in one block. */
 const FILLED_BLOCK_ROWS = 1_000_000;
-/** The least that an element of an array takes: a digit and a comma. */
+/** The shortest array element: a digit and a comma. */
 const ELEMENT_BYTES = 2;
 const NUMBER_BYTES = 8;
 
@@ -30,7 +30,7 @@ export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
   const users = usersOf(nodes);
   const queryRows = new Map<TreeNode, number>();
 
-  /** Of the rows that the query reads, or that one inside it does: names of a query are known there too. */
+  /** Block sizes of the rows that the query or a subquery reads; a query's names are known in its subqueries too. */
   const rowsOfQuery = (query: TreeNode): number => {
     const before = queryRows.get(query);
     if (before !== undefined) return before;
@@ -41,12 +41,12 @@ export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
   };
   const elements = (arrays: readonly TreeNode[]): number => {
     const counts = arrays.map((array) => bytesOf(array) / (isRange(array) ? NUMBER_BYTES : ELEMENT_BYTES));
-    // They have to be of one length.
+    // The arrays must have the same length.
     return counts.length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.min(...counts));
   };
   const siblings = (node: TreeNode): readonly TreeNode[] =>
     (node.parent?.children ?? []).filter((one) => one !== node);
-  /** Times that what stands at a node is computed for each row. */
+  /** How many times a node is computed per row. */
   const times = (node: TreeNode, seen: ReadonlySet<TreeNode>): number => {
     let product = 1;
     for (let at: TreeNode | null = node.parent, below = node; at !== null; below = at, at = at.parent)
@@ -77,7 +77,7 @@ export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
   };
 }
 
-/** Calls of a lambda by its name, and functions that are given it. */
+/** Calls of a lambda by name, and functions that take it as an argument. */
 function usersOf(nodes: readonly TreeNode[]): { of(name: string | undefined): readonly TreeNode[] } {
   const users = new Map<string, TreeNode[]>();
   for (const node of nodes) {
@@ -88,7 +88,7 @@ function usersOf(nodes: readonly TreeNode[]): { of(name: string | undefined): re
   return { of: (name) => (name === undefined ? [] : (users.get(name) ?? [])) };
 }
 
-/** Without FROM the engine reads its table of one row. */
+/** Without FROM the engine reads its one-row table. */
 const ONE_ROW = 'system.one';
 
 function readsNothing(query: TreeNode): boolean {
@@ -103,7 +103,7 @@ function isJoin({ kind }: TreeNode): boolean {
   return kind === 'JOIN' || kind === 'CROSS JOIN';
 }
 
-/** Of the outermost query the rows are filled last. */
+/** In the outermost query WITH FILL adds rows last. */
 function fills(node: TreeNode): boolean {
   if (node.attributes.get('with_fill') !== '1') return false;
   return queryAround(node)?.parent !== null;

@@ -4,27 +4,27 @@ import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import { ctesInSight, functionName, isTablePlace, namedValues, queryAround } from '../scope.ts';
 
 /**
- * How many bytes a value of a query may have, told from its tree alone: literals have their length, columns of tables that of a
- * hash, and what a function makes is no longer than its arguments together, save for those that grow. Where it cannot be told
- * the answer is infinite. Names are taken for everything in the query that is called so, whatever is in sight.
+ * An upper bound, from the tree alone, for the bytes of a value: literals have their length, table columns that of a hash, and a
+ * function's result is no longer than its arguments together, except for functions that grow their input. Unknown sizes are infinite.
+ * A name stands for everything in the query that has this name, regardless of scope.
  */
 export interface ValueSizes {
   bytesOf(node: TreeNode): number;
 }
 
-/** Addresses have 42 bytes, transaction hashes 66; texts that agents chose may be longer. */
+/** Addresses have 42 bytes, transaction hashes 66; texts of agents may be longer. */
 const COLUMN_BYTES = 100;
 const SCALAR_BYTES = 32;
-/** Texts of bytes in another notation: `bin` is the longest. */
+/** Functions that print bytes in another notation; `bin` has the longest output. */
 const ENCODED_TIMES = 8;
-/** Numbers of eight bytes have up to 25 digits and signs; texts stay as they are. */
+/** An eight-byte number prints as up to 25 characters; texts stay as they are. */
 const PRINTED_TIMES = 4;
 /** A placeholder of two characters stands for up to thirty. */
 const FORMATTED_TIMES = 15;
 const ENCODERS =
   /^(bin|bitmap\w*|base\d+.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
 const PRINTERS = /^(tostring|hex)$/i;
-/** The size is in an argument: of the value itself, or how often it is repeated. */
+/** Functions with the size, or the number of repeats, in an argument. */
 const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
   ['repeat', ([value, times]) => bytes(value) * count(times)],
   ['space', ([times]) => count(times)],
@@ -44,14 +44,14 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
     ],
   ),
 ]);
-/** Values of many rows, or of many rounds: as long as they like. */
+/** Functions that accumulate over many rows or rounds: their values have no bound. */
 const ENDLESS_BEGINNINGS =
   /^(group_?(array|uniq|concat|bitmap)|array_?agg|array_?concat_?agg|string_?agg|listagg|arrayfold|arrayreduce|arrayshingles|timeslots|h3|s2|geohash|mappopulateseries|topk|approx_top|histogram|sparkbar|quantiles|numericindexed|finalizeaggregation)/i;
-/** Of these, those that keep a value of each row, or of as many rows as they are told to. */
+/** Of these, functions that keep a value per row, or for a given number of rows. */
 const GATHERERS = /^group(Uniq)?Array(Last|Sorted|Sample)?(If|Distinct)*$/;
 const TOPS = /^(topK(Weighted)?|approx_top_(k|count|sum))(If|Distinct)*$/;
 const TOPS_UNLESS_TOLD = 10;
-/** What each value of an array takes in addition to its own bytes. */
+/** Overhead per array element. */
 const GATHERED_OVERHEAD_BYTES = 32;
 const ENDLESS_ENDINGS = /[a-z](Array|Map|Mapped|Resample|ForEach|State)$/;
 
@@ -63,7 +63,7 @@ type SizeRule = (args: readonly Sized[]) => number;
 
 const bytes = (one: Sized | undefined): number => one?.bytes ?? 0;
 
-/** Written out, or bounded by `least`; infinite otherwise. */
+/** A literal number, or one bounded by `least`; otherwise infinite. */
 function count(one: Sized | undefined): number {
   return one === undefined ? 0 : numberIn(one.node);
 }
@@ -77,7 +77,7 @@ function numberIn(node: TreeNode): number {
   return Math.min(...listIn(node, 'ARGUMENTS').map(numberIn));
 }
 
-/** What a constant is printed as, its quotes and escapes included. */
+/** Length of the printed constant, including quotes and escapes. */
 function constantBytes({ rest }: TreeNode): number {
   return (/^constant_value: (.*), constant_value_type: /s.exec(rest)?.[1] ?? rest).length;
 }
@@ -91,7 +91,7 @@ function isEndless(name: string): boolean {
   return ENDLESS_BEGINNINGS.test(name) || ENDLESS_ENDINGS.test(name);
 }
 
-/** How many values an aggregation can gather; infinite for all others that are endless. */
+/** How many values an aggregation can collect; infinite for every other unbounded function. */
 function gatheredBy(node: TreeNode): number {
   const name = functionName(node);
   const isTop = TOPS.test(name);
@@ -101,13 +101,13 @@ function gatheredBy(node: TreeNode): number {
   return isTop ? TOPS_UNLESS_TOLD : rowsReadBy(node);
 }
 
-/** Rows that the query around an aggregation reads. */
+/** Rows that the query of an aggregation reads. */
 function rowsReadBy(node: TreeNode): number {
   const query = queryAround(node);
   return query === null ? ENDLESSLY : rowsRead(query);
 }
 
-/** `hasHiddenNames`: columns are called otherwise in a place that the tree does not show. */
+/** `hasHiddenNames`: columns are renamed in a place that the tree does not show. */
 export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): ValueSizes {
   const named = namedValues(root);
   const known = new Map<TreeNode, number>();
@@ -116,7 +116,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
   const bytesOf = (node: TreeNode): number => {
     const before = known.get(node);
     if (before !== undefined) return before;
-    known.set(node, ENDLESSLY); // for one that leads back to itself
+    known.set(node, ENDLESSLY); // for a node that refers back to itself
     const size = computed(node);
     known.set(node, size);
     return size;
@@ -138,12 +138,12 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
     if (sized !== undefined)
       return SCALAR_BYTES + sized(args.map((arg) => ({ node: arg, bytes: bytesOf(arg) })));
     if (/^arrayjoin$/i.test(name)) return elementBytes(args[0] ?? node);
-    // One of its own is a lambda.
+    // A function of the query itself is a lambda.
     if (named.has(name)) return ENDLESSLY;
     if (isEndless(name)) return SCALAR_BYTES + gatheredBy(node) * (GATHERED_OVERHEAD_BYTES + sum(args));
     return SCALAR_BYTES + sum(args) * timesOf(name);
   };
-  /** Of an array that an aggregation has gathered, a value that went in; of any other, no more than all of it. */
+  /** Size of an array element: for an array collected by an aggregation, that of an input value; for any other, at most the whole array. */
   const elementBytes = (node: TreeNode): number => {
     const isGathered = /^group(Uniq)?Array$/i.test(functionName(node));
     return isGathered ? sum(listIn(node, 'ARGUMENTS')) : bytesOf(node);
@@ -161,10 +161,10 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
 }
 
 const ENDLESSLY = Number.POSITIVE_INFINITY;
-/** What `numbers` and `generate_series` call theirs. */
+/** The columns of `numbers` and `generate_series`. */
 const SERIES = /^(number|generate_series)$/;
 
-/** Of a name that the query does not declare: a column of a table, or something that is written in the text or made by it. */
+/** Size of a name that the query does not declare: a table column, or a value that the text contains or computes. */
 function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => number {
   let written = COLUMN_BYTES;
   let isMade = false;
@@ -178,17 +178,17 @@ function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => nu
   return (name) => {
     const column = name.split('.').at(-1) ?? '';
     if (isPlain && (PUBLIC_COLUMNS.has(column) || SERIES.test(column))) return COLUMN_BYTES;
-    // A column that has no name of its own is called like what it is made by.
+    // A column without an alias is named after its expression.
     if (/[^\w]/.test(column)) return ENDLESSLY;
     return isMade ? ENDLESSLY : written;
   };
 }
 
-/** How many rows a query can give, told from its tree alone; infinite where nothing that is written there bounds them. */
+/** An upper bound, from the tree alone, for the rows of a query; infinite if nothing in the text bounds them. */
 
 const MANY = Number.POSITIVE_INFINITY;
 
-/** Rows of what stands in a table's place: a query, a union, or the name of a CTE. */
+/** Rows of a source: a query, a union, or the name of a CTE. */
 function rowsOf(node: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
   if (seen.has(node)) return MANY;
   const within = new Set([...seen, node]);
@@ -198,11 +198,11 @@ function rowsOf(node: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number
   return ctes.length === 0 ? MANY : Math.max(...ctes.map((cte) => rowsOf(cte, within)));
 }
 
-/** Rows that a query reads, where it reads one bounded query and makes none of its own. */
+/** Rows that a query reads, if it reads one bounded query and adds no rows itself. */
 export function rowsRead(query: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
   const [table, ...others] = query.children.filter(isTablePlace);
   if (table === undefined || others.length > 0) return MANY;
-  // Rows that are added: one for each element, one for each gap, and those of subtotals.
+  // Clauses that add rows: per array element, per gap, and subtotals.
   if ([...walk(query)].some(addsRows)) return MANY;
   return rowsOf(table, seen);
 }
@@ -216,7 +216,7 @@ function addsRows({ kind, section, attributes }: TreeNode): boolean {
   );
 }
 
-/** `LIMIT 5`, and nothing that adds to it. */
+/** `LIMIT 5`, without a clause that extends it. */
 function limitOf(query: TreeNode): number {
   if (query.attributes.has('is_limit_with_ties')) return MANY;
   const limit = query.children.find(({ section }) => section === 'LIMIT');
