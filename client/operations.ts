@@ -118,8 +118,8 @@ export interface Operations {
    * Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest
    * first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there
    * and matched all the time exactly once; one that registers meanwhile has a higher id than the page you
-   * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of
-   * whoever owns the agent, made safe to show. Without `chain` these are agents of the default chain.
+   * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the
+   * agent’s owner, made safe to show. Without `chain` these are agents of the default chain.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -181,10 +181,10 @@ export interface Operations {
   /**
    * The jobs that services offer, and how many offer them.
    *
-   * Every capability of the catalogue, whether somebody offers it or not, in the order of the catalogue.
-   * Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it
-   * says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are
-   * renewed at most twice a minute.
+   * Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent
+   * offers what is decided by a published rule (docs/capabilities.md) over what it says of itself.
+   * `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice
+   * a minute.
    *
    * Price: Free, no key needed.
    *
@@ -260,7 +260,7 @@ export interface Operations {
    * Buy a trial key over x402.
    *
    * One settlement buys one key, which opens every route that takes any key. The key is shown once; with an
-   * `Idempotency-Key` of at least 16 characters that nobody else can guess, the same request with the same
+   * `Idempotency-Key` of at least 16 characters that no one else can guess, the same request with the same
    * payment shows the same key again.
    *
    * Price: 0.01 USD over x402; a key cannot buy it.

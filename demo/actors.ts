@@ -34,7 +34,7 @@ export interface Cast {
   readonly shops: readonly (Actor & { readonly name: ShopName })[];
   /** For visitors who try the demo: its key is printed. */
   readonly visitor: Actor;
-  /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
+  /** Our own API as a payee: catalogued, and paid over x402 only. */
   readonly api: Actor;
   readonly relayers: readonly Relayer[];
   readonly facilitators: readonly NamedFacilitator[];

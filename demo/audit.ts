@@ -20,7 +20,7 @@ const EXAMPLES_MAX = 5;
 
 /**
  * Walks /transactions by cursor, newest first, down to the chain's first block (older rows are sample data), and compares row by
- * row. `progress` is told the rows walked so far.
+ * row. `progress` gets the number of rows walked so far.
  */
 export async function auditIndex(
   client: ApiClient,

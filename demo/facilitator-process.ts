@@ -183,7 +183,7 @@ function readQuestion(text: string): Question | undefined {
   const payload = parsePaymentPayload(paymentPayload);
   const requirements = parsePaymentRequirements(paymentRequirements);
   if (!payload.success || !requirements.success) return undefined;
-  // The facilitator takes v1 and v2 through one signature that names the v2 types only; the schemas have told them apart.
+  // The facilitator takes v1 and v2 through one signature that names the v2 types only; the schemas have checked which version it is.
   return {
     payload: payload.data as PaymentPayload,
     requirements: requirements.data as PaymentRequirements,

@@ -3,7 +3,7 @@ import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../core
 import type { Hash } from '../core/domain/settlement.ts';
 import type { Rpc } from './chain/json-rpc.ts';
 
-/** One settlement as the chain's own receipts tell it, with the grade that whoever made it expects. */
+/** One settlement as the chain's own receipts show it, with the grade that the demo expects of it. */
 export interface TrueRow {
   readonly blockNumber: number;
   readonly blockTime: number;

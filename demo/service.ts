@@ -118,7 +118,7 @@ function watchExit(guard: ChildProcess, logFile: string): Run {
     if (expected) return new Promise<never>(() => undefined);
     throw new Error(`the service ended by itself (code ${code}):\n${logTail(logFile)}`);
   });
-  failed.catch(() => undefined); // whoever awaits it is told; nobody has to
+  failed.catch(() => undefined); // not every caller awaits it, and an unhandled rejection would end the process
   return {
     exited,
     failed,

@@ -19,8 +19,8 @@ export interface Errand {
 /** An agent that pays over real x402 HTTP: 402, signature, second request, receipt. */
 export interface Shopper {
   /**
-   * Buys once. Resolves with the settlement's transaction when it is mined, so somebody must be mining. Throws, without
-   * the package's own text (it can hold the signed authorization), when the API did not deliver.
+   * Buys once. Resolves with the settlement's transaction when it is mined, so the chain must be producing blocks. Throws,
+   * without the package's own text (it can hold the signed authorization), when the API did not deliver.
    */
   buy(api: string, errand: Errand): Promise<Hash>;
 }

@@ -33,11 +33,11 @@ export interface StageOptions {
   readonly history: boolean;
   readonly directory: string;
   readonly log: Log;
-  /** Told rows of sample data. */
+  /** Gets the rows of sample data written so far. */
   readonly sampleProgress: (rows: number, total: number) => void;
-  /** Told while history is written. */
+  /** Called while history is written. */
   readonly progress: (settlementsDone: number) => void;
-  /** Told what happens, one sentence each. */
+  /** Prints what happens, one sentence each. */
   readonly say: (sentence: string) => void;
   /** Ends what was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
   readonly cleanups: (() => Promise<void>)[];
@@ -155,7 +155,7 @@ function owned<Started extends { stop(): Promise<void> }>(
   cleanups.push(() =>
     starting.then(
       (started) => started.stop(),
-      () => undefined, // it never started; whoever awaits it has the reason
+      () => undefined, // it never started; the caller that awaits `starting` gets the reason
     ),
   );
   return starting;

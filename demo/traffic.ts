@@ -70,9 +70,9 @@ export interface Traffic {
   block(settlements: number, time: number): Promise<void>;
   /** Reads what was mined, or undone, since the last look. `block` and `reorg` do so themselves. */
   catchUp(): Promise<void>;
-  /** Puts transactions that pay nobody into the pool, for the next block; a reorg undoes and returns them like payments. */
+  /** Puts transactions that are no payments into the pool, for the next block; a reorg undoes and returns them like payments. */
   send(transactions: readonly Transaction[]): Promise<Hash[]>;
-  /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; `progress` is told after every block. */
+  /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; calls `progress` after every block. */
   history(options: HistoryOptions): Promise<void>;
   /**
    * Undoes the newest `depth` blocks and mines `depth + 1` others, which hold some of the undone payments again: what a

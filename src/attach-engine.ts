@@ -12,12 +12,12 @@ import type { Log } from '../core/log.ts';
 /** Not to be listed by others; what is in it says itself who may read it. */
 const DIRECTORY_MODE = 0o700;
 
-/** The directory of the embedded engine, in the data directory: apart from the service's secrets and accounts, which lie beside it. */
+/** The embedded engine's own directory below the data directory, which also holds the service's secrets and accounts. */
 export function engineHome({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'clickhouse');
 }
 
-/** Makes it. Where we are root, the engine runs as a user of its own, who has to pass the data directory to get to it. */
+/** Makes it. When the service runs as root, the engine runs as a user of its own, which must be able to enter the data directory. */
 export function makeEngineHome(config: Pick<Config, 'dataDir'>): string {
   const home = engineHome(config);
   try {

@@ -36,7 +36,7 @@ export interface AccessParts {
   >;
   readonly log: Log;
   readonly clock: Clock;
-  /** Put around the facilitator and the lane by whoever counts and traces. */
+  /** Wraps the facilitator and the lane, for metrics and traces. */
   readonly observe?: {
     facilitator(facilitator: Facilitator): Facilitator;
     lane(lane: PaymentLane): PaymentLane;
@@ -102,7 +102,7 @@ function openLane(
   });
   const facilitator = observe?.facilitator(plain) ?? plain;
   const uptoSigners = createUptoSigners({ ...parts, facilitator });
-  // Nobody waits for it: until it has answered, ceilings are not offered.
+  // Not awaited: ceilings are offered once it has answered.
   void uptoSigners.refresh();
   return createPaymentLane({ ...parts, config: payment, facilitator, uptoSigners });
 }

@@ -31,8 +31,8 @@ import { openControlStore } from './open-control-store.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
 
 /**
- * Puts the parts of one process together: the engine (a child, or somebody else's), the API, the ingest worker (a child).
- * Adapters are made here and nowhere else.
+ * Assembles one process: the engine (a child, or one that runs elsewhere), the API, the ingest worker (a child).
+ * Adapters are made here only.
  */
 export interface Service {
   /** Where the API listens; null for the roles `ingest` and `rollup`. */
@@ -94,7 +94,7 @@ export async function startService(deps: {
         log.fatal({ err: error }, 'the service could not be prepared');
         throw error;
       });
-    prepared.catch(() => undefined); // whoever waits for it hears of it
+    prepared.catch(() => undefined); // logged above; a caller that awaits it gets the error
     return {
       url: api?.url ?? null,
       metricsUrl: observation.metricsUrl,
@@ -207,13 +207,13 @@ async function openApi(
   return { url, sandbox };
 }
 
-/** Without a key nobody can use a priced deployment: the operator hears of it once, at the start. */
+/** A priced deployment is unusable without keys: logged once, at the start. */
 async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
   try {
     const organizations = await store.accounts.listOrganizations({ after: null, limit: 1 });
     if (organizations.length > 0) return;
     log.info(
-      `there is no organization yet, so nobody holds a key; create one: ${commandText('admin --help')}`,
+      `no organization exists yet, so there are no API keys; create one: ${commandText('admin --help')}`,
     );
   } catch (error) {
     log.warn({ err: error }, 'the control store does not answer; callers with a key get 503 until it does');

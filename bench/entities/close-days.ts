@@ -50,5 +50,5 @@ async function close(writer: Writer, slice: Slice): Promise<void> {
   const { signal } = new AbortController();
   const deps = { writer, versions: createVersions(0n), log: benchLog(), signal };
   const outcome = await closeSlice(deps, slice);
-  if (outcome !== 'closed') throw new Error(`a slice nobody else computes is ${outcome}`);
+  if (outcome !== 'closed') throw new Error(`a slice that only this bench computes is ${outcome}`);
 }

@@ -15,7 +15,7 @@ export const WALLET_KINDS = ['hot', 'mid', 'cold'] as const;
 const PICK_SECONDS_MAX = 300;
 const WALLETS_MAX = 20;
 
-/** Counted over the settlements themselves, because only live rows are somebody's activity. */
+/** Counted over the settlements themselves, live rows only: rows of undone blocks are no activity of a wallet. */
 export async function pickWallets(reader: Reader): Promise<BenchWallets> {
   const pick = async (party: Sql, choice: Sql): Promise<string[]> => {
     const { rows } = await reader.rows({

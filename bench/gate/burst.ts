@@ -24,7 +24,7 @@ export async function measureBurst(context: BenchContext): Promise<Figure[]> {
 async function burst(name: StoreName, context: BenchContext): Promise<Figure[]> {
   const api = await openGatedApi(await openStore(name, context), context);
   const { key, organizationId } = await api.newCustomer(BALANCE_UNITS);
-  /** Of so many at once most are told to come again, and do. */
+  /** Most calls of such a burst get 503 and are repeated. */
   const call = async (with_: string): Promise<number> => {
     for (;;) {
       const headers = { 'x-api-key': with_ };

@@ -136,7 +136,7 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
   callerName: 'anybody',
 };
 
-/** Reads the request and runs the operation: what is left of a gate that asks nobody. */
+/** Reads the request and runs the operation, without key, quota or payment. */
 const OPEN_GATE: Gate = {
   call: async (request) => {
     const { operation, deps, surface, charging, progress } = request;

@@ -6,7 +6,7 @@ import { KINDS, type Kind } from './traffic.ts';
 import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { type Answers, type Asked, countOf, rateOf, runWrk } from './wrk.ts';
 
-/** As much as the machine can serve, for a minute: every connection asks again as soon as it is answered, and nobody may be turned away. */
+/** As much as the machine can serve, for a minute: every connection asks again as soon as it is answered, and no request may be refused. */
 
 /** Enough to keep two cores busy without a queue anywhere. */
 const CONNECTIONS: Readonly<Record<Kind, number>> = {

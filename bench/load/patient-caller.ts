@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from './stage.ts';
 
-/** A caller that heeds `Retry-After` and looks at what it is told: every answer must be what it was in quiet times. */
+/** A caller that heeds `Retry-After` and checks each answer: it must equal the one that it got before the overload. */
 export interface PatientCaller {
   /** Ends its walk and says what it met. */
   stop(): Promise<Met>;

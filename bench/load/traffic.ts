@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts';
 import type { Asked } from './wrk.ts';
 
-/** What callers ask, by kind; each kind comes over connections of its own, so that its times can be told apart. */
+/** What callers ask, by kind; each kind has connections of its own, so that its latency is measured apart. */
 export const KINDS = ['feed', 'wallet', 'profile', 'leaderboard', 'sql'] as const;
 export type Kind = (typeof KINDS)[number];
 

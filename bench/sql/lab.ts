@@ -31,7 +31,7 @@ const CALLS_PER_KEY = 20;
 /** The public database: the guest may read whatever stands in it. */
 const PUBLIC = trustedText('settlement_index_public');
 
-/** The plain copy, beside the views. */
+/** A copy of the settlements as one plain table, to compare the views with. */
 export const PLAIN_TABLE = 'plain_settlements';
 
 let lab: Promise<SqlLab> | undefined;

@@ -22,7 +22,7 @@ export function benchLog(): Log {
   return createLog('error', 'bench');
 }
 
-/** Starts the engine in a directory of its own; the workspace ends it when nobody else has. */
+/** Starts the engine in a directory of its own; the workspace stops it if it still runs at the end. */
 export async function startBenchEngine(
   workspace: Workspace,
   name: string,

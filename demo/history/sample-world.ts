@@ -8,7 +8,7 @@ import { withBuilderCode } from '../chain/payments.ts';
 import { offerOf } from '../identities/offers.ts';
 import type { ServiceConfig } from '../service.ts';
 
-/** What the service is told of chains that hold nothing but sample data: no node is asked for them, and /telemetry says so. */
+/** Configuration of the chains that hold sample data only: no node is asked for them, and /telemetry says so. */
 
 type Chains = NonNullable<ServiceConfig['chains']>;
 

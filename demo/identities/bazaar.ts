@@ -8,7 +8,7 @@ import { listedSellers, type Offer, offerOf } from './offers.ts';
 
 /**
  * Bazaars of the demo's facilitators, `GET <url>/discovery/resources` (x402 specification, discovery): one that lists in the shape of version
- * 1, one in that of version 2 with Coinbase's extras, both with items among them that nobody should believe.
+ * 1, one in that of version 2 with Coinbase's extras, both with some malformed and false items.
  */
 
 /** URLs of facilitators, by id, for the configuration. */
@@ -180,7 +180,7 @@ function acceptOf(payTo: Address, amount: bigint): object {
   };
 }
 
-/** Is paid by nobody. */
+/** Never paid. */
 const THIEF = walletOf('thief of the bazaar').address;
 const LONG_CHARS = 100_000;
 
@@ -220,7 +220,7 @@ const HOSTILE_ITEMS: readonly unknown[] = [
     tags: [{}, 7, 'a'.repeat(LONG_CHARS), '\u0000\u200b'],
     lastUpdated: '9999-12-31T23:59:59Z',
   },
-  // Another one's resource, cheaper, paid to somebody else.
+  // The resource of another seller, cheaper, with the thief as payee.
   {
     resource: 'https://weather-now.example/api/forecast',
     type: 'http',

@@ -44,7 +44,7 @@ export function createLiveRegistry(dependencies: LiveRegistryDependencies): Live
       return registerAnother(agentId, dependencies);
     },
     rate: (paid) => rateOneOf(paid.slice(-RECENT_PAYMENTS), dependencies),
-    // Of somebody's first feedback; refused when there is none, or when it was revoked before.
+    // Revokes an owner's first feedback; the contract refuses when there is none, or when it was revoked before.
     revoke() {
       const client = random.pick(dependencies.owners).address;
       return toReputation(client, callRevokeFeedback(random.pick(registry.sellers).agentId, 1n));

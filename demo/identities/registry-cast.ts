@@ -191,7 +191,7 @@ function kept(place: CardPlace, file: string, index: number): string {
   return (ways[index % ways.length] ?? ways[0])?.() ?? '';
 }
 
-/** The host's own word: it vouches for the sellers under its first name, and for nobody under its other one. */
+/** The domain proof: the host vouches for the sellers under its first name, and for no agent under its other one. */
 function proveDomain(host: CardHost, sellers: readonly RegisteredAgent[]): void {
   const registrations = sellers.map(({ agentId }) => ({ agentId: Number(agentId), agentRegistry: REGISTRY }));
   host.publish(PROOF_PATH, (response, url) =>

@@ -104,7 +104,7 @@ function warningsOf({ meta, warnings: ofQuery }: Readonly<Record<string, unknown
   return joined([codes.size > 0 ? `Warnings: ${[...codes].join(', ')}.` : '', ...constants]);
 }
 
-/** Empty for a constant, which is told in a sentence of its own. */
+/** Empty for a constant, which has a sentence of its own. */
 function codeOf(warning: unknown): string {
   if (typeof warning === 'string') return warning;
   if (typeof warning !== 'object' || warning === null || constantText(warning) !== '') return '';

@@ -13,7 +13,7 @@ export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'prog
   readonly url: string;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
-  /** To be told when the answer left, or could not. */
+  /** Registers `delivered`, called once the answer was sent or could not be. */
   whenSent(delivered: (answered: boolean) => Promise<void>): void;
 }
 

@@ -5,7 +5,7 @@ import { SQL_MEDIA } from '../operations/sql/params.ts';
 import { MCP_ROWS_DEFAULT } from './exchange.ts';
 import { toolName } from './tool.ts';
 
-/** What to call next, complete: a model that does as it is told needs to think of nothing. */
+/** The next call to make, with all of its arguments: a model can make it as it is. */
 export interface NextCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -121,7 +121,7 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   internal_error: 'Make the same call once more; if it fails again, report `request_id` to the operator.',
 };
 
-/** What to do about an error, in words for whoever calls tools. */
+/** What to do about an error, worded for a caller of tools. */
 export function adviceOf(code: ErrorCode): string {
   return ADVICE[code] ?? ERRORS[code].advice;
 }

@@ -179,7 +179,7 @@ Always filter by time. Addresses are lower-case 0x text, chains are like 'eip155
 explain_only checks a query for nothing. Keys: get_account says what yours may do.
 Answers are in structuredContent; the text is a summary. next_call, where present, is the next call to make, complete. An empty list is an answer, a failure says so.`;
 
-/** What an agent may read beside calling tools: pages of the documentation. */
+/** A page of the documentation, which an agent may read as a resource. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;

@@ -14,7 +14,7 @@ import { createPrometheusMeter, type PrometheusMeter } from './prometheus-meter.
 export interface Observation extends Observers {
   /** Where metrics are served; null where they are not. */
   readonly metricsUrl: string | null;
-  /** The engine is told which span a statement belongs to: its own spans, where it writes any, lie below ours. */
+  /** Sends the current span along with each statement: spans that the engine writes become its children. */
   access(access: EngineAccess): EngineAccess;
   engine<Port extends Reader | Writer | Guest>(port: Port, user: 'reader' | 'writer' | 'guest'): Port;
   close(): Promise<void>;

@@ -10,8 +10,8 @@ export interface PrometheusMeter extends Meter {
 }
 
 /**
- * Series of one family. Labels are bounded by what they are; this bounds them also where that is not so, for a mistake here must
- * not fill the memory of whoever collects. What is more is counted under `other`.
+ * Series of one family. Each label should have a bounded set of values; this limit holds where one does not, so that a mistake here
+ * cannot fill the collector's memory. Further values are counted under `other`.
  */
 const SERIES_MAX = 2_000;
 const OTHER = 'other';

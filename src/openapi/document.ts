@@ -90,7 +90,7 @@ export function buildOpenApi(options: OpenApiOptions): Json {
   });
 }
 
-/** Operations that share a path stand beside each other under it. */
+/** Operations that share a path go under the same key. */
 function operationPaths(operations: readonly AnyOperation[], parts: Parts): Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {

@@ -145,7 +145,7 @@ export class FailureResponses {
   }
 }
 
-/** Examples of failures: what a caller would be told, printed as the service prints it. */
+/** Examples of failures, printed as the service prints them. */
 
 interface ExampleFailure extends FailureContext {
   /** Where it happens, `/v0/transactions` without. */

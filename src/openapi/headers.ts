@@ -67,7 +67,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
   ),
   Vary: header(
     TEXT,
-    'What an answer depends on beside the URL: who asks, and what was paid.',
+    'What an answer depends on besides the URL: who asks, and what was paid.',
     'Authorization, X-API-Key, X-PAYMENT, PAYMENT-SIGNATURE',
   ),
   'Server-Timing': header(

@@ -56,12 +56,12 @@ export const ProblemShape = Type.Object({
     oneOf(Object.keys(PAYMENT_STAGES), { title: 'PaymentStage', description: 'Where the payment failed.' }),
   ),
   retryable: Type.Optional(
-    Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),
+    Type.Boolean({ description: 'Together with `stage`: whether the same payment may be sent again.' }),
   ),
   reason: Type.Optional(
     Type.String({
       description:
-        'Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
+        'Together with `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
     }),
   ),
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
@@ -129,7 +129,6 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
   };
 }
 
-/** */
 function queryPart({ reason, position, near, hint }: QueryTrouble) {
   return {
     ...(reason === undefined ? {} : { reason }),

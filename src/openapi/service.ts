@@ -8,7 +8,7 @@ import { OFFER_LIST_SCHEMA } from './payments.ts';
 import type { Json, NamedSchemas } from './schemas.ts';
 
 /**
- * The machine-readable routes beside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
+ * The machine-readable routes outside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
  * which describes itself, are not part of the description.
  */
 

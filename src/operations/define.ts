@@ -196,7 +196,7 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
+  /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
   readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';

@@ -117,7 +117,7 @@ export const chainOrAllParam: Param<Chain | undefined> = {
   },
 };
 
-/** `alsoTaken`: words that the parameter takes beside a chain, for the message. */
+/** `alsoTaken`: words that the parameter takes besides a chain, for the message. */
 function readChain(
   raw: unknown,
   name: string,

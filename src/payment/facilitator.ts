@@ -179,7 +179,7 @@ function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
   return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
 }
 
-/** Told of ceilings only; another amount is not what was asked for. */
+/** A facilitator states the amount of ceilings only; any other amount is not what was asked for. */
 function isAmount(amount: unknown, { paymentRequirements }: PaymentToSettle): boolean {
   if (amount === undefined || amount === null) return true;
   return amount === (paymentRequirements['amount'] ?? paymentRequirements['maxAmountRequired']);

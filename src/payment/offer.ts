@@ -53,7 +53,7 @@ export function quoteOf(
   const terms: Terms[] = [];
   const v1Chains = new Set<Chain>();
   for (const accepted of accept) {
-    // A v1 payment names its network and no asset, so that two tokens of one chain could not be told apart.
+    // A v1 payment names its network but no asset, so two tokens of one chain would be ambiguous.
     const withV1 = !v1Chains.has(accepted.chain);
     v1Chains.add(accepted.chain);
     terms.push(termsOf(order, accepted, { offerSeconds, withV1 }));

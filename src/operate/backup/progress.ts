@@ -6,12 +6,12 @@ export interface ToldProgress {
   add(more: number): void;
 }
 
-/** How often a person is told, and how often a log. */
+/** Intervals between progress lines, on a terminal and in a log. */
 const TERMINAL_EVERY_MS = 1_000;
 const LOG_EVERY_MS = 10_000;
 const MEBIBYTE = 1_048_576;
 
-/** Tells of bytes. A total of 0 is unknown: then only what is done is told. */
+/** Reports bytes. A total of 0 is unknown: then only the bytes done are reported. */
 export function tellBytes(
   what: string,
   totalBytes: number,

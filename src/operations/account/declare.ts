@@ -163,7 +163,7 @@ export const getAccount = defineOperation({
   },
 });
 
-/** An organization that cannot be read has a plan, but nobody knows which: nothing above the lowest is promised. */
+/** The plan of an organization that cannot be read is unknown: promise no more than the lowest. */
 function tierOf({ standing, organization }: Caller): Tier {
   if (standing !== 'organization') return standing;
   return organization?.plan ?? PLAN_IDS[0];

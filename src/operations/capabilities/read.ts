@@ -20,7 +20,7 @@ export interface CapabilityCounts {
 }
 
 export interface Capabilities {
-  /** By slug; a capability that nobody offers is missing. Renewed at most twice a minute. */
+  /** By slug; a capability without any provider is missing. Renewed at most twice a minute. */
   counts(): Promise<ReadonlyMap<string, CapabilityCounts>>;
 }
 

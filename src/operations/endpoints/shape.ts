@@ -131,7 +131,7 @@ export const EndpointShape = Type.Object(
       description: 'Whether other listed resources are paid at `pay_to` too, at whatever price.',
     }),
     stale: Type.Boolean({
-      description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
+      description: 'Whether no source that lists it has answered well of late: it may be outdated.',
     }),
   },
   { title: 'Endpoint' },

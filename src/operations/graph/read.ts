@@ -74,7 +74,7 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
   };
 }
 
-/** One wallet's graph reads one range of its log and waits for nobody. */
+/** One wallet's graph reads a single range of its log and takes no turn. */
 function admitted<Result>(
   { turns }: GraphDeps,
   { wallet }: PairScope,
@@ -98,7 +98,7 @@ async function readDays(
   const mark = await readSpanMark(reader, span);
   const key = JSON.stringify([wallet, chain, final, edgesMax, span]);
   const load = async (): Promise<readonly PaymentPair[]> => {
-    // Whoever waited finds what the one before it has just read.
+    // A call that waited for its turn finds what the one before it has just read.
     const known = kept.get(key, mark, atMs);
     if (known !== undefined) return known;
     const pairs = await readGraphDays(reader, query, span, edgesMax);

@@ -64,7 +64,7 @@ export function createIndexStates(deps: {
         identities.renew(() => deps.identityStates.state()),
         sources.renew(() => deps.endpointSources.states()),
       ]);
-      parts.catch(() => undefined); // told below, unless the engine is away and they are not waited for
+      parts.catch(() => undefined); // awaited below, except when the engine is away
       const isThere = await uptime.renew(() => readEngineUptime(reader));
       // The other questions may take long to fail.
       const hasAll = isThere && (await parts).every((isRead) => isRead);

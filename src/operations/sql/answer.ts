@@ -20,7 +20,7 @@ import type { SqlWarning } from './shapes.ts';
 /** Of rows, in any format. Reaching it is said as `truncated`. */
 export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
-/** What the answer says beside its rows. */
+/** What the answer says besides its rows. */
 export interface SqlAnswerFacts {
   readonly format: SqlFormat;
   readonly maxRows: number;
@@ -150,7 +150,7 @@ function streamed(
   return { mediaType: SQL_MEDIA[format].mediaType, headers, body, trailers: null };
 }
 
-/** Whoever stops reading, or reads only a part, ends the engine's side of it as well. */
+/** Ends the engine's stream when the caller disconnects or reads only a part. */
 function endingWith(result: SandboxResult, parts: AsyncIterable<string | Buffer>): Readable {
   const body = Readable.from(parts, { objectMode: false });
   body.once('close', () => result.body.destroy());

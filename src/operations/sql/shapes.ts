@@ -10,7 +10,7 @@ import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. */
 
-/** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
+/** What SQL answers warn of: a closed vocabulary, in addition to that of every answer. */
 export const SQL_WARNINGS = {
   format_ignored: 'The query named a FORMAT, which was dropped: the field `format` chooses.',
   totals_left_out:
@@ -185,7 +185,7 @@ export const SQL_REQUEST_EXAMPLES: Readonly<Record<string, NamedExample>> = {
     value: { sql: SQL_EXAMPLE.sql, max_qu: 1 },
   },
   parameters: {
-    summary: 'Values beside the text, never inside of it; the result as CSV.',
+    summary: 'Values apart from the text, never inside of it; the result as CSV.',
     value: {
       sql: "SELECT counterparty, count() AS payments, sum(amount_usd) AS usd FROM wallet_settlements WHERE wallet = {wallet:String} AND role = 'payer' GROUP BY counterparty ORDER BY usd DESC LIMIT 20",
       params: { wallet: WALLET },
