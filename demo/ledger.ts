@@ -37,8 +37,8 @@ export interface LedgerRules {
 }
 
 /**
- * What truly happened, kept by a reader that is as naive as possible: every receipt of every mined block, forgotten again
- * when a reorg undoes the block. It shares no code with the indexer: it exists to contradict it.
+ * The truth, kept by a reader that is as naive as possible: every receipt of every mined block, dropped again when a reorg undoes
+ * the block. It shares no code with the indexer, because it is what the indexer is checked against.
  */
 export interface Ledger {
   /** Reads the receipts of blocks [from, to]. */

@@ -84,7 +84,7 @@ async function statusLine({ client, traffic }: Stage): Promise<string> {
   return `${traffic.ledger.count} settlements (${tiers}) | block ${seen.indexed_block} of ${seen.head_block}, ${lag} | ${seen.reorgs} reorgs`;
 }
 
-/** What the demo prints once everything runs: a few lines to try, what runs with it, and at the end what to open. */
+/** The text that the demo prints once everything runs: a few lines to try, what runs with it, and at the end what to open. */
 export function welcome(stage: Stage, directory: string): string {
   const { sample, traffic, identities } = stage;
   const history = sample === null ? '' : `${SAMPLE_DAYS} days of sample data on three chains, `;

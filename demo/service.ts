@@ -41,7 +41,7 @@ const STOP_TIMEOUT_MS = 20_000;
 const LOG_TAIL_CHARS = 3_000;
 
 /**
- * Stands between the demo and the service: when our end of its stdin closes, even by `kill -9` of the demo, it asks the
+ * Runs between the demo and the service: when our end of its stdin closes, even by `kill -9` of the demo, it asks the
  * service to end and kills it if need be. The service itself must not watch stdin, because operators run it without one. It
  * also drops the environment variables that would override the generated configuration.
  */

@@ -43,7 +43,7 @@ export interface StageOptions {
   readonly cleanups: (() => Promise<void>)[];
 }
 
-/** Everything that runs: the chain with its people, the service over it, the facilitator that it is paid through. */
+/** Everything that runs: the chain with its actors, the service over it, the facilitator that it is paid through. */
 export interface Stage {
   readonly log: Log;
   readonly world: World;
@@ -147,7 +147,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-/** Registers the end of something before it has started: a stop that comes in between waits for the start, then ends it. */
+/** Registers the clean-up of something before it has started: a stop in between waits for the start, then ends it. */
 function owned<Started extends { stop(): Promise<void> }>(
   cleanups: StageOptions['cleanups'],
   starting: Promise<Started>,
@@ -181,7 +181,7 @@ function openSample(
   return sample;
 }
 
-/** Agents register before anybody pays, and are rated for what was paid. */
+/** Agents register before the first payment, and are rated for payments. */
 async function writeHistory(
   stage: StageOptions & {
     readonly world: World;
@@ -260,7 +260,7 @@ function serviceConfig(
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
     plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
     access: { anonymous: 'priced' },
-    // Who opens the console can try everything at once.
+    // Visitors of the console can try everything at once.
     console: { visitorKey: options.apiKey },
     payment: {
       facilitatorUrl: facilitatorUrl(options),

@@ -55,7 +55,7 @@ export function gradeExpectations(
 }
 
 export interface Traffic {
-  /** What survives on the chain, row by row. */
+  /** The settlements that survive on the chain, row by row. */
   readonly ledger: Ledger;
   readonly random: Random;
   /** The newest block's number and time. */
@@ -94,8 +94,7 @@ const SAME_TIME_SHARE = 0.05;
 const RETURNING_SHARE = 0.75;
 
 /**
- * The traffic of the demo world. One traffic per world: it owns the mining and the knowledge of what every transaction was
- * meant to be.
+ * The traffic of the demo. One per world: it owns the mining and the record of what every transaction was meant to be.
  */
 export async function makeTraffic(world: World, options: { readonly seed: number }): Promise<Traffic> {
   const { chain, cast } = world;
@@ -123,7 +122,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     }
     return planned;
   };
-  /** Visitors may mine, and even undo, blocks of their own: what counts is the chain, not what was done to it from here. */
+  /** Visitors may mine, and even undo, blocks: read the chain, not our own record of what we did to it. */
   const catchUp = async (): Promise<void> => {
     const now = await readHead(world);
     const ancestor = await lastCommonBlock(world, ledger, Math.min(head.number, now.number));

@@ -16,7 +16,7 @@ import type { PaymentLane, TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/settle.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
 
-/** Everything that stands between callers and operations in an API process, made from the configuration. */
+/** All that a call passes before its operation runs (credentials, limits, charging), built from the configuration. */
 export interface Access {
   readonly store: ControlStore;
   readonly gate: Gate;

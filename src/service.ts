@@ -66,7 +66,7 @@ export async function startService(deps: {
   const stop = async (): Promise<void> => {
     stopping.abort();
     drain.begin();
-    // Each on its own: a part that cannot be closed must not keep the engine running.
+    // Each by itself: a part that fails to close must not keep the engine running.
     for (const cleanup of cleanups.splice(0).reverse()) {
       await cleanup().catch((error: unknown) => log.error({ err: error }, 'a part could not be stopped'));
     }
@@ -111,9 +111,9 @@ export async function startService(deps: {
 
 interface OpenEngine {
   readonly access: EngineAccess;
-  /** Null for an engine that is not ours to start. */
+  /** Null for a remote engine. */
   readonly restart: (() => Promise<void>) | null;
-  /** Of an engine of ours; null for another one, whose operator builds them (docs/operators.md). */
+  /** Those of an embedded engine; null for a remote one, where the operator sets them up (docs/operators.md). */
   readonly walls: (() => EngineWalls) | null;
   pid(): number | undefined;
   stop(): Promise<unknown>;

@@ -14,8 +14,8 @@ const ROUNDS_PEER = 3;
 const COUNT_SECONDS_MAX = 60;
 
 /**
- * What the workers pay: closing the history, computing one day anew, and naming one relayer. The last one leaves days dirty, so
- * this comes after every question.
+ * The cost of the workers: closing the history, recomputing one day, and naming one relayer. The last one leaves days dirty, so
+ * this runs after every question.
  */
 export async function measureUpkeep(
   lab: Lab,

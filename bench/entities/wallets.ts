@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 
-/** Wallets by how much they do; the same ones are asked for after the index has grown. */
+/** Wallets by their number of settlements; the same ones are asked for after the index has grown. */
 export interface BenchWallets {
   /** Paid most; at rank 1,000; paid least. */
   readonly merchants: Readonly<Record<WalletKind, readonly string[]>>;

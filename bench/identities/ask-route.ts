@@ -6,7 +6,7 @@ import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import type { IdentityLab } from './lab.ts';
 
-/** One request, and what must come back. */
+/** One request, and the answer that it must get. */
 export interface Ask {
   readonly path: string;
   /** The keys of the page in order, one column, by a statement that reads everything there is to read and uses no skip index. */
@@ -58,7 +58,7 @@ interface Scanned {
   readonly keys: readonly string[];
 }
 
-/** Every ask is compared with its scan first, which also warms both; then ours are timed. `judged`: false where the data is too small. */
+/** Compares every answer with its scan first, which also warms up both; then times ours. `judged`: false where the data is too small. */
 export async function askRoute(
   lab: IdentityLab,
   question: RouteQuestion,

@@ -13,7 +13,7 @@ const ROUNDS_QUICK = 2;
 const PONDER_GOAL = 10;
 const FETCH_ONLY_GOAL = 1.5;
 
-/** From a node's first answer to served rows, against Ponder and against a reader that does nothing with the answers. */
+/** From a node's first answer to served rows, against Ponder and against a reader that discards the answers. */
 export function endToEnd(shared: SharedHistory): BenchPart {
   return {
     name: 'end-to-end',

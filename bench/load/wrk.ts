@@ -15,11 +15,11 @@ export interface Asked {
   readonly body?: object;
 }
 
-/** What came back over some connections in some time. */
+/** The answers over some connections in some time. */
 export interface Answers {
   /** Answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** 429 and 503 that did not say when to come again. */
+  /** 429 and 503 without `Retry-After`. */
   readonly withoutRetryAfter: number;
   /** Refusals that were no problem documents. */
   readonly withoutProblem: number;
@@ -27,7 +27,7 @@ export interface Answers {
   /** Connections that could not be opened, read or written. */
   readonly broken: number;
   readonly timeouts: number;
-  /** The first answer that was neither good nor a refusal to come again; '' for none. */
+  /** The first answer that was neither good nor a 429 or 503; '' for none. */
   readonly odd: string;
   readonly p50Ms: number;
   readonly p99Ms: number;

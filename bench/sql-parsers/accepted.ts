@@ -6,7 +6,7 @@ import { type Example, type ExampleSet, exampleSets } from './example-sets.ts';
 import { createFingerprint, type Fingerprint } from './meaning.ts';
 import { DIALECTS, readWith } from './node-sql-parser.ts';
 
-/** What a parser does with one example. */
+/** The outcome of one example in a parser. */
 type Outcome = 'refused' | 'unprintable' | 'broken' | 'changed' | 'same';
 /** A text that stands for the example, null where there is none; undefined where the example is refused. */
 type Regenerate = (example: Example) => Promise<string | null | undefined>;
@@ -59,12 +59,12 @@ async function measureSet(
   ];
 }
 
-/** What is the same in every dialect of SQL is nothing to tell parsers apart by: those sets are only shown. */
+/** Sets without ClickHouse's own syntax do not distinguish parsers: they are only shown. */
 function goalOf({ isOfClickHouse }: ExampleSet, { same }: Shares): [string, boolean] {
   return isOfClickHouse ? [`<${ENOUGH_PERCENT}`, same < ENOUGH_PERCENT] : ['-', true];
 }
 
-/** As a gate would that asks one dialect after the other: it cannot know which reading is right, so the first one counts. */
+/** The first reading in the order of the dialects, because a gate could not know which one is right. */
 function firstReading(sql: string): string | null | undefined {
   for (const dialect of DIALECTS) {
     const reading = readWith(dialect, sql);

@@ -6,8 +6,8 @@ import { openEngineParser } from './engine-parser.ts';
 import { DIALECTS, readWith } from './node-sql-parser.ts';
 
 /**
- * Texts that read something which `tableList` does not name. A gate that compares the list with its public tables lets them
- * through in every dialect that accepts them: most of them are then stopped by grants, and `file()` is not.
+ * Texts that read something which `tableList` does not name. A gate that compares the list with its public tables admits them
+ * in every dialect that accepts them: grants then stop most of them, but not `file()`.
  */
 const HIDING = [
   { hides: 'url', text: `SELECT * FROM url('http://127.0.0.1:1/', 'TSV', 'x String')` },

@@ -8,7 +8,7 @@ export const DIALECTS = [
 ] as const;
 
 export interface ThirdPartyReading {
-  /** What a gate would compare with its list of public tables: `select::database::table`. */
+  /** The tables that a gate would compare with its public ones: `select::database::table`. */
   readonly tables: readonly string[];
   /** The text that it would run: printed from the tree. Null where its own tree cannot be printed. */
   readonly regenerated: string | null;

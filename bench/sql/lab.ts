@@ -68,7 +68,7 @@ async function openLab({ quick, workspace, say }: BenchContext): Promise<SqlLab>
   };
 }
 
-/** What the background does in time: of a month that is over one part is left, and FINAL has nothing to do. */
+/** As the engine's merges do in time: a past month is one part, and FINAL has nothing to merge. */
 async function mergeClosedMonths({ writer }: BenchEngine, say: (line: string) => void): Promise<void> {
   say('merging the months that are over');
   const { rows } = await writer.rows({

@@ -47,7 +47,7 @@ export async function startWorkers(
       `a worker ended with code ${code}: ${workers.flatMap((one) => one.lastLines()).join(' / ')}`,
     );
   });
-  died.catch(() => undefined); // heard where it is waited for
+  died.catch(() => undefined); // its awaiter gets the rejection
   const waiting = async () => String(await redis.client('LIST')).match(/ cmd=bzpopmin /g)?.length ?? 0;
   await Promise.race([
     died,

@@ -102,7 +102,7 @@ function anvilArgs(options: AnvilOptions, chainId: number): string[] {
   return args;
 }
 
-/** The native binary itself: npm's launcher script would stand between us and the node and outlive a SIGKILL. */
+/** The native binary itself: npm's launcher script would sit between us and the node and outlive a SIGKILL. */
 function anvilBinary(): string {
   const require = createRequire(import.meta.url);
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;

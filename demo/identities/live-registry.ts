@@ -15,7 +15,7 @@ import { rate } from './ratings.ts';
 import type { RegisteredAgent, RegistryCast } from './registry-cast.ts';
 import { register } from './registry-story.ts';
 
-/** What goes on in the registries at the tip: one transaction now and then. */
+/** The registry transactions at the tip: one now and then. */
 export interface LiveRegistry {
   /** `paid`: what was paid so far, newest last. */
   next(paid: readonly Payment[]): Transaction;

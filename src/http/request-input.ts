@@ -32,7 +32,7 @@ function together(path: Record<string, string>, rest: Raw): Raw {
   return raw;
 }
 
-/** Parameters of a POST stand in its body: in the URL they would be logged by everybody on the way. */
+/** Parameters of a POST belong into its body: in the URL every proxy on the way would log them. */
 function refuseInUrl({ params }: AnyOperation, name: string): void {
   const param = Object.hasOwn(params, name) ? params[name] : undefined;
   if (param?.in === 'query') return;
@@ -53,7 +53,7 @@ const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
   'application/vnd.apache.arrow.stream': 'arrow',
 };
 
-/** The body goes before the header, which many clients send without having been asked to. */
+/** The body takes precedence over the header, which many clients send by default. */
 function withAccepted(operation: AnyOperation, raw: Raw, accept: string | undefined): Raw {
   if (accept === undefined || !Object.hasOwn(operation.params, 'format') || Object.hasOwn(raw, 'format'))
     return raw;
@@ -140,10 +140,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** What names and nesting can be seen by; numbers and words between them say nothing. The text is JSON, checked before. */
+/** Tokens that show names and nesting; numbers and words between them are skipped. The text was parsed as JSON before. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
-/** Refuses what JSON.parse lets pass: of a name given twice it keeps the last, silently. */
+/** Refuses names given twice, of which JSON.parse silently keeps the last. */
 function checkNames(text: string): void {
   const open: (Set<string> | null)[] = []; // null for an array
   let last = '';

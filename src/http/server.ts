@@ -15,7 +15,7 @@ import {
 } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, proxyTrust, VARY } from './headers.ts';
 
-/** The server without its routes: limits of what arrives, CORS, compression, and what every answer has. */
+/** The server without its routes: limits on requests, CORS, compression, and the headers of every answer. */
 
 /** A GET has no body; this bounds what a refused method may send. */
 const BODY_MAX_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly receiveMaxMs?: number | undefined;
   /** How refusals outside of any route are answered. */
   readonly failures: FailureOptions;
-  /** The same for what never became a request. */
+  /** The same for input that never became a request. */
   readonly socketAnswers: SocketAnswerOptions;
 }
 
@@ -66,7 +66,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: receiveMaxMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // A request that still arrives while the server closes is answered: what answers need is closed after it.
+    // A request that arrives while the server closes is still answered: its dependencies are closed after the server.
     return503OnClosing: false,
     http: {
       highWaterMark: SENT_AHEAD_BYTES,

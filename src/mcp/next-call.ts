@@ -19,7 +19,7 @@ export interface MadeCall {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** How an answer goes on: the same call from another place on, or with room for the rows that were cut; null at the end. */
+/** The call for the rest of an answer: the same call from the next position, or with room for the rows that were cut; null at the end. */
 export function nextOfAnswer(
   { operation, given }: MadeCall,
   body: Readonly<Record<string, unknown>>,
@@ -41,7 +41,7 @@ function moreRows(asked: unknown): number | null {
   return rows < SQL_MEDIA.json.rowsMax ? SQL_MEDIA.json.rowsMax : null;
 }
 
-/** How a refused call can be mended, where that takes no judgement; null where it does. */
+/** The corrected form of a refused call, where the correction needs no judgement; null otherwise. */
 export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null {
   const { code, context } = failure;
   const tool = toolName(call.operation.id);
@@ -56,7 +56,7 @@ export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null
     case 'payment_required':
     case 'insufficient_qu':
     case 'upgrade_required':
-      // It costs nothing, and says what this caller may have. What is sold is bought over HTTP, whatever the key may do.
+      // get_account is free and says what this caller may use. Sold routes are bought over HTTP, with any key.
       return call.operation.price.class === 'sold' ? null : { tool: 'get_account', arguments: {} };
     default: {
       if (!ERRORS[code].retryable) return null;

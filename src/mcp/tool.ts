@@ -21,7 +21,7 @@ interface ToolDefinition {
   };
 }
 
-/** Nothing is changed by any tool but what is charged; the index is a closed world. */
+/** No tool changes anything but the caller's balance; the index is a closed world. */
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */

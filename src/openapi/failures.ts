@@ -10,7 +10,7 @@ import { PAYMENT_OFFER_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './payments.ts';
 import { problemOf } from './problem.ts';
 import { type Json, pascalCase } from './schemas.ts';
 
-/** What can go wrong, as the OpenAPI document tells it: one response for each status, its codes as examples. */
+/** The failures in the OpenAPI document: one response for each status, its codes as examples. */
 
 /** What every operation can answer with, whatever it does. */
 const COMMON_FAILS: readonly ErrorCode[] = [

@@ -16,7 +16,7 @@ import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457. */
 
-/** Every error that reaches a surface becomes a `Failure`; one that is none is a bug, and its text is not shown. */
+/** Every error that reaches a surface becomes a `Failure`; any other error is a bug, whose text is not shown. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return fail('internal_error', {

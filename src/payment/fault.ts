@@ -14,12 +14,12 @@ export interface PaymentFault {
   readonly detail: string;
 }
 
-/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we. */
+/** Facilitators refuse an authorization that ends within six seconds, because it could not be settled in time; so do we. */
 const VALID_BEFORE_MARGIN_SECONDS = 6n;
 
 /**
- * What can be said about a payment from its text alone: whether it is for one of our terms, in full, in time. The reasons are those
- * that the x402 packages use for the same findings, so that clients learn one vocabulary.
+ * Checks a payment without the chain: whether it is for one of our terms, in full, in time. The reasons are those
+ * that the x402 packages use for the same findings, so that clients need one vocabulary only.
  */
 
 const UINT256_END = 2n ** 256n;
@@ -56,7 +56,7 @@ function unknownNetwork(): PaymentFault {
   };
 }
 
-/** Null when nothing speaks against the payment; what only the chain knows is the facilitator's to check. */
+/** Null when the payment is in order; the facilitator checks what only the chain knows. */
 export function findFault(
   payment: SignedPayment,
   terms: Terms,

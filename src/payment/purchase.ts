@@ -63,7 +63,7 @@ export function toSettle(purchase: Purchase): PaymentToSettle {
   return { ...verified, paymentRequirements };
 }
 
-/** What the chain is asked about it. */
+/** The question to the chain about it. */
 export function toConfirm(
   { id, terms, asked }: Purchase,
   sinceMs: number,

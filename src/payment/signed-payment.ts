@@ -77,7 +77,7 @@ export interface SignedAuthorization {
   readonly nonce: string;
 }
 
-/** Why a header is no payment, in words that repeat nothing of it. */
+/** Why a header is no payment; quotes nothing of it. */
 export interface UnreadablePayment {
   readonly problem: string;
 }

@@ -39,7 +39,7 @@ export function mcpHostnames({ host, publicUrl }: Config['http']): Hostnames {
  */
 export function refusedOrigin(request: FastifyRequest, hostnames: Hostnames): Failure | undefined {
   const { origin } = request.headers;
-  // What a proxy says that was called, where proxies are believed.
+  // The host that a trusted proxy says was called.
   const called = hostnameOf(`http://${request.host}`);
   if (hostnames !== null && !hostnames.has(called))
     return fail('forbidden_origin', {

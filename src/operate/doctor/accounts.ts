@@ -32,7 +32,7 @@ export async function checkAccounts(deps: {
   }
 }
 
-/** With the store's own reason, in which it hides its password. */
+/** Shows the store's own reason, which has no password in it. */
 function judgeFailure(error: StoreUnavailable): Finding {
   if (error instanceof NewerStore)
     return failure(

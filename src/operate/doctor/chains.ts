@@ -64,7 +64,7 @@ export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise
       return { finding, isAway: facts.chainId === null || facts.headTime === null };
     }),
   );
-  // One that is away costs nothing while another answers; one of another chain is a mistake in any case.
+  // A node that is down does not matter while another answers; a node of another chain is always a mistake.
   const isServed = found.some(({ finding }) => finding.verdict === 'ok');
   return found.map(({ finding, isAway }) =>
     isServed && isAway ? { ...finding, verdict: 'warning' } : finding,
@@ -100,7 +100,7 @@ function fieldOf(outcome: RpcOutcome | undefined, name: string): number | null {
   return quantity(Object.entries(result).find(([field]) => field === name)?.[1]);
 }
 
-/** A node’s answer is data, not truth: a quantity, or nothing. */
+/** Untrusted input: a quantity, or null. */
 function quantity(value: unknown): number | null {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
   return Number(value);

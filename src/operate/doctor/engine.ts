@@ -37,7 +37,7 @@ export async function checkEngine(
   }
 }
 
-/** UNKNOWN_DATABASE: what is not there cannot answer. */
+/** UNKNOWN_DATABASE. */
 const NO_DATABASE = 81;
 
 function unreachable({ problem, engineCode }: EngineError): Finding {
@@ -69,8 +69,8 @@ export function judgeVersion(version: string): Finding {
 }
 
 /**
- * What the guest must be refused, each a way out that an engine once had: through itself, through a nested lift of the read-only
- * mode, and through everything that reads files, networks, or the engine’s own tables. `raw` is the database of our tables.
+ * Statements that the guest must be refused, each an escape that an engine once had: through itself, through a nested lift of the
+ * read-only mode, and through everything that reads files, networks, or the engine’s own tables. `raw` is the database of our tables.
  */
 export function hostileSet(raw: string): readonly string[] {
   return [
@@ -93,7 +93,7 @@ export function hostileSet(raw: string): readonly string[] {
 
 /** ACCESS_DENIED, READONLY, SETTING_CONSTRAINT_VIOLATION. */
 const REFUSALS: ReadonlySet<number> = new Set([497, 164, 452]);
-/** UNKNOWN_TABLE: what is not there cannot be read either. */
+/** UNKNOWN_TABLE: a table that does not exist cannot leak. */
 const NOT_THERE = 60;
 
 /** Runs the start's own check and then the hostile set, as the guest. */
@@ -180,7 +180,7 @@ export function liftsReadonly(version: string): boolean | null {
   return major < newestMajor || (major === newestMajor && minor < newestMinor);
 }
 
-/** What stands between callers' SQL and the files of the engine's machine, behind the inspector of their texts. */
+/** The walls between callers' SQL and the files of the engine's machine, in addition to the inspector of the SQL texts. */
 
 /** On every Linux machine, and none of them the engine's: what reads one reads others. */
 const FOREIGN_FILES = ['/etc/hostname', '/etc/passwd', '/proc/self/environ'];

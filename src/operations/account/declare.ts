@@ -182,7 +182,7 @@ function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<
   };
 }
 
-/** Which kind of nothing a null balance is. */
+/** Why the balance is null. */
 function nothingOf({ keyPresent, keyRecognised, standing, organization }: Caller): string {
   if (!keyPresent) return NO_CREDENTIAL_NOTE;
   if (keyRecognised !== true) return UNKNOWN_KEY_NOTE;

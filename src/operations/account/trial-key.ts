@@ -70,7 +70,7 @@ export const mintTrialKey = defineOperation({
   },
 });
 
-/** The money has moved: whatever goes wrong from here on, the payer gets the settlement's hash and the way to the key. */
+/** The money has moved: any failure from here on gives the payer the settlement's hash and how to get the key. */
 async function issue(
   accounts: Accounts,
   payment: SettledPayment,

@@ -89,7 +89,7 @@ function slugs(): Sql {
 /**
  * The quartiles of what the resources of a capability cost, each resource by its headline offer; null without any. Prices that
  * really are asked (nearest rank): of four the first, the second and the third. Where listings disagree about the payee and neither
- * the domain nor a payment decides, anybody may have set the price.
+ * the domain nor a payment decides, any lister may have set the price.
  */
 export async function readGoingRate(reader: Reader, slug: string): Promise<GoingRate | null> {
   const { rows } = await ask(reader, RESOURCE, {

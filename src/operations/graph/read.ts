@@ -172,7 +172,7 @@ export function createKeptGraphs(): KeptGraphs {
   };
 }
 
-/** Work that is done by few at a time; the others wait their turn, in order and not for ever. */
+/** Bounds how many pieces of work run at once; the others wait their turn, in order and for a bounded time. */
 interface Turns {
   /** Runs `work` when it is its turn. Throws `upstream_unavailable` naming `resource` when that takes too long. */
   take<Result>(work: () => Promise<Result>): Promise<Result>;
@@ -214,7 +214,7 @@ export function createTurns(limits: TurnLimits): Turns {
       waiting.push(start);
     });
   };
-  /** The turn goes to the next in line without being free in between. */
+  /** Hands the turn to the next in the queue, without releasing it in between. */
   const leave = (): void => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;

@@ -74,7 +74,7 @@ function lagSeconds(status: ChainStatus, now: number): number | null {
   return Math.max(0, now - (atTip && headSeenAt !== null ? headSeenAt : indexedTime));
 }
 
-/** What a caller should know about the chains behind an answer. */
+/** Warnings about the chains behind an answer. */
 export function warningsOf(
   chains: readonly Chain[],
   statuses: ReadonlyMap<Chain, ChainStatus>,

@@ -96,7 +96,7 @@ function statusOf(engine: {
 }
 
 interface LastKnown<Value> {
-  /** Whether it could be read. What is no trouble of the engine is a bug, and rejects. */
+  /** Whether it could be read. Rejects for a bug, that is, any error but an engine failure. */
   renew(read: () => Promise<Value>): Promise<boolean>;
   value(): Value | null;
 }

@@ -124,7 +124,7 @@ async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<Pe
 
 function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerFacts, tally: RowTally) {
   const bytesMax = SQL_ANSWER_MAX_BYTES;
-  // In CSV a line can end inside of a value, which only a look at every byte tells.
+  // In CSV a value can contain line ends, so finding the end of a line takes a look at every byte.
   if (format === 'csv') {
     const body = warnings.some(({ code }) => code === 'totals_left_out')
       ? beforeTotals(result.body)

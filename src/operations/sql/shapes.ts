@@ -156,7 +156,7 @@ export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly mes
   return { code, message: message ?? SQL_WARNINGS[code], ...where };
 }
 
-/** What the text itself is warned of, and what only those who know what is indexed can tell of it. */
+/** Warnings about the text, from the sandbox and from what is indexed. */
 export async function textWarnings(
   { warnings, namedConstants, tables }: Accepted,
   { deployment: { chains }, index: { names } }: Pick<OperationDeps, 'deployment' | 'index'>,

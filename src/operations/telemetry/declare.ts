@@ -259,7 +259,7 @@ function rateAnswer(status: ChainStatus | undefined) {
   };
 }
 
-/** A moving rate is not known better than that. */
+/** A moving rate has no more precision. */
 function toTenths(rate: number): number {
   return Math.round(rate * 10) / 10;
 }
