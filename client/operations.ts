@@ -151,10 +151,10 @@ export interface Operations {
    *
    * What the reputation and validation registries have logged about agents, newest first; send `next_before`
    * back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed
-   * along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`,
-   * `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the
-   * payment that the file of a feedback names, held against the settlements of this index. Without `chain`
-   * these are attestations of the default chain.
+   * along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`),
+   * and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the
+   * file of a feedback names, checked against the settlements of this index. Without `chain` these are
+   * attestations of the default chain.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -166,7 +166,7 @@ export interface Operations {
    * Who pays whom: wallets and the sums between them.
    *
    * Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole
-   * UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless
+   * UTC days (exactly one of the two), over all wallets or around one `wallet`, on the default chain unless
    * `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node;
    * `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over
    * all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false;
@@ -193,12 +193,12 @@ export interface Operations {
   listCapabilities: Method<'listCapabilities'>;
 
   /**
-   * Who offers one job, at what price, and what they were really paid.
+   * Who offers one job, at what price, and the payments they received.
    *
    * The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in
    * /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost
    * now, each by its headline offer; contested resources of which no claimant was paid or is published by
-   * the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card speaks of
+   * the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card mentions
    * it, most rated first. Everything but what was observed is what listings and cards say.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.

@@ -30,7 +30,7 @@ export interface NamedFacilitator {
 export interface Cast {
   readonly agents: readonly Actor[];
   readonly merchants: readonly Merchant[];
-  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, what they ask for. */
+  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, at their own price. */
   readonly shops: readonly (Actor & { readonly name: ShopName })[];
   /** For visitors who try the demo: its key is printed. */
   readonly visitor: Actor;

@@ -38,7 +38,7 @@ export function showProgress(label: string, total: number): Progress {
   };
 }
 
-/** Progress of something that is under way before its line may be shown, and that says itself how much there is. */
+/** Progress of a step that starts before its line may be shown, and that reports its own total. */
 export function lateProgress(label: string): {
   readonly update: (done: number, total: number) => void;
   show(): void;

@@ -39,7 +39,7 @@ export interface StageOptions {
   readonly progress: (settlementsDone: number) => void;
   /** Prints what happens, one sentence each. */
   readonly say: (sentence: string) => void;
-  /** Ends what was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
+  /** Stops everything that was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
   readonly cleanups: (() => Promise<void>)[];
 }
 

@@ -23,8 +23,8 @@ export interface GradeExpectations {
 }
 
 /**
- * What the demo sent is expected as it was planned. A visitor's transaction is expected as its receipt tells, by the ladder of
- * docs/reference/evidence.md spelled out anew: this must not share code with what it contradicts.
+ * The demo's own transactions are expected as planned. A visitor's transaction is graded from its receipt, by the ladder of
+ * docs/reference/evidence.md written a second time: this check must not share code with the indexer.
  */
 export function gradeExpectations(
   cast: Cast,
@@ -258,7 +258,7 @@ interface UndoneRange {
   readonly random: Random;
 }
 
-/** The transactions of the blocks that are about to vanish which shall come back: most of ours, and all that visitors signed. */
+/** The transactions of the blocks about to be undone that return to the pool: most of our own, and all that visitors signed. */
 async function undoneTransactions(
   world: World,
   ledger: Ledger,

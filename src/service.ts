@@ -220,7 +220,7 @@ async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
   }
 }
 
-/** Brings the tables up to date, for as long as it takes a remote engine to appear; the API says 503 meanwhile. */
+/** Migrates the tables, and waits as long as it takes for a remote engine to appear; the API answers 503 meanwhile. */
 async function prepare(
   { config, log, observation }: { config: Config; log: Log; observation: Observation },
   access: EngineAccess,

@@ -20,9 +20,9 @@ export interface RouteQuestion {
   readonly asks: readonly Ask[];
   /** The keys of an answer in order, spelled as the scan spells them; where nothing is compared, anything that was found. */
   keysOf(body: unknown): readonly string[];
-  /** An empty answer is then what is asked for. */
+  /** Expects an empty answer. */
   readonly findsNothing?: boolean;
-  /** The API may answer from what it remembers of the last request; else its clock leaps ahead before each. */
+  /** The API may answer from its caches; otherwise its clock leaps ahead before each request. */
   readonly remembers?: boolean;
   readonly goals: {
     readonly rowsReadBelow?: number;

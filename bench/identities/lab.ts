@@ -151,7 +151,7 @@ export async function oneRow(
   return rows[0] ?? [];
 }
 
-/** What statements of ours used, by the engine's own log. */
+/** The use of our statements, from the engine's own log. */
 export interface Used {
   readonly rowsRead: number;
   /** CPU time in milliseconds, which a busy machine does not stretch. */

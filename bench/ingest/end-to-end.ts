@@ -79,7 +79,7 @@ async function measurePonder(context: BenchContext, history: ChainHistory): Prom
   return ms;
 }
 
-/** The issue asks for one of the two; both lines are ok when either holds, so that the exit code says what it asks. */
+/** One of the two goals suffices: both lines are ok when either holds, so that the exit code is right. */
 function figuresOf(settlements: number, { startUp, ours, fetchOnly, ponder }: Milliseconds): Figure[] {
   const rate = (ms: number): number => settlements / (ms / 1000);
   const overFetching = ours / fetchOnly;

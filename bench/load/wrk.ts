@@ -44,8 +44,8 @@ export function requireWrk(): void {
 let files = 0;
 
 /**
- * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request under way at a time and `pauseMs`
- * before each: none, where it is not said.
+ * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request in flight at a time and `pauseMs`
+ * (default 0) before each.
  */
 export async function runWrk(
   workspace: Workspace,

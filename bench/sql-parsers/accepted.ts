@@ -8,7 +8,7 @@ import { DIALECTS, readWith } from './node-sql-parser.ts';
 
 /** The outcome of one example in a parser. */
 type Outcome = 'refused' | 'unprintable' | 'broken' | 'changed' | 'same';
-/** A text that stands for the example, null where there is none; undefined where the example is refused. */
+/** The regenerated text of the example, null where there is none; undefined where the example is refused. */
 type Regenerate = (example: Example) => Promise<string | null | undefined>;
 
 interface Shares {

@@ -28,7 +28,7 @@ const MAINTENANCE_SECONDS_MAX = 1_800;
 const CUSTOMERS = 120;
 /** Below the 30 a minute of the standard tier, whatever the clock says. */
 const CALLS_PER_KEY = 20;
-/** The public database: the guest may read whatever stands in it. */
+/** The public database: the guest may read everything in it. */
 const PUBLIC = trustedText('settlement_index_public');
 
 /** A copy of the settlements as one plain table, to compare the views with. */

@@ -167,7 +167,7 @@ export async function startDemoChain(options: AnvilOptions = {}): Promise<DemoCh
   return { ...anvil, sender, token: await deployUsdc(anvil.rpc, sender) };
 }
 
-/** One replacement block: send what it shall contain; it is mined right after. */
+/** One replacement block: send its transactions; it is mined right after. */
 export type FillBlock = (position: number) => Promise<void>;
 
 /**

@@ -115,7 +115,7 @@ const PAYMENTS_PER_BATCH = 10_000;
 
 /**
  * Writes the histories into the index of a running service as an import does: the same decoder, the published catalogue, the
- * same writer. Rollups then close their days by themselves. What is listed has been listed since the first of these days. `wrote`
+ * same writer. Rollups then close their days by themselves. Listings are backdated to the first of these days. `wrote`
  * gets the number of rows written so far.
  */
 export async function writeHistory(

@@ -10,7 +10,7 @@ export interface AgentAudit {
   readonly served: number;
   /** Served agents with a card that could be read. */
   readonly named: number;
-  /** Missing, surplus or repeated ones, and those about which something false is said. */
+  /** Missing, surplus or repeated agents, and those with a false field. */
   readonly lies: number;
   /** A few of them as text. */
   readonly examples: readonly string[];

@@ -23,7 +23,7 @@ const PAGE_DEFAULT = 20;
 const PAGE_MAX = 25;
 const TIMEOUT_SECONDS = 60;
 const DAY_SECONDS = 86_400;
-/** The last seller of a list has not been heard of for so long. */
+/** Age of the last update of a list's last seller. */
 const STALE_DAYS = 200;
 const CEILING_FACTOR = 4n;
 
@@ -48,7 +48,7 @@ export function publishBazaars(host: CardHost, cast: Cast, nowSeconds: number): 
   );
 }
 
-/** What a seller says of itself at `/.well-known/x402`: two resources of this host, paid to one seller. */
+/** A seller's own `/.well-known/x402`: two resources of this host, paid to one seller. */
 export function publishWellKnown(host: CardHost, cast: Cast): void {
   const [seller] = listedSellers(cast);
   if (seller === undefined) return;

@@ -17,7 +17,7 @@ import { register } from './registry-story.ts';
 
 /** The registry transactions at the tip: one now and then. */
 export interface LiveRegistry {
-  /** `paid`: what was paid so far, newest last. */
+  /** `paid`: the payments so far, newest last. */
   next(paid: readonly Payment[]): Transaction;
 }
 

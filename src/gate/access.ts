@@ -105,7 +105,7 @@ function refusal(access: AccessRequest): AccessDecision {
       code: 'payment_required',
       detail: isAnonymous
         ? 'No key was sent. Send one, or pay for this call.'
-        : 'No organization with units stands behind this key. Pay for this call, or send the key of an organization.',
+        : 'This key has no organization with units. Pay for this call, or send the key of an organization.',
     };
   if (isAnonymous)
     return {
@@ -116,7 +116,7 @@ function refusal(access: AccessRequest): AccessDecision {
   return {
     by: 'refusal',
     code: 'payment_required',
-    detail: 'No organization with units stands behind this key, and single calls are not sold here.',
+    detail: 'This key has no organization with units, and single calls are not sold here.',
   };
 }
 

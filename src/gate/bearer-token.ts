@@ -61,7 +61,7 @@ export interface BearerTokens {
 
 export interface TokenFacts {
   readonly subject: string;
-  /** What the token says of the organization that it spends for; not looked up yet. */
+  /** The organization named by the token; not looked up yet. */
   readonly organization: string | null;
 }
 

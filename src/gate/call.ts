@@ -120,7 +120,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   if (operation.load === 'query') admitToSql(deps.sql.openTo(), caller);
   const tier = tierOf(terms);
   if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
-  // With an Idempotency-Key what follows runs once, and a repetition is answered from what was kept.
+  // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
   const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: overdueAfterMs(terms) };
   return runOnce(
     { replies: gate.store.replies, clock: gate.clock, log: gate.log },
@@ -163,7 +163,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   );
 }
 
-/** `payment` is what was settled before the run; null where nothing was. */
+/** `payment`: the one settled before the run, or null. */
 type Run = (payment: SettledPayment | null) => Promise<Outcome>;
 
 const UNCHARGED = { delivered: null, replayed: false, chargedQu: 0 } as const;

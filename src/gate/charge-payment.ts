@@ -16,7 +16,7 @@ interface PaymentTools {
   onPaid(receiptHeader: string): void;
 }
 
-/** `payment` is what was settled before the run; null where that comes after it. */
+/** `payment`: the one settled before the run; null for a ceiling, which is settled afterwards. */
 type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
 
 /**

@@ -125,7 +125,7 @@ function unitsUsed(
   return Math.max(0, Math.min(units, Math.floor(used ?? 0)));
 }
 
-/** The failure to answer with: with what was charged for it, where the run used something. */
+/** The failure to answer with, which carries its charge where the run used something. */
 async function chargeFailure(
   tools: UnitTools,
   call: UnitCharge,
@@ -161,7 +161,7 @@ async function giveBack(
     const { balance } = await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
     return balance;
   } catch (error) {
-    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be given back; the sweeper will');
+    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be released; the sweeper will release it');
     return null;
   }
 }

@@ -49,7 +49,7 @@ export interface Sender {
   left(): AbortSignal;
 }
 
-/** What the request says about being charged. */
+/** The parts of the request that concern charging. */
 export interface Charging {
   /** False for HEAD: an answer without its body takes no payment and draws no units. */
   readonly mayCharge: boolean;

@@ -43,13 +43,13 @@ interface RepeatableCall {
   /** Whose key it is, and for which operation. */
   readonly scope: string;
   readonly key: string;
-  /** SHA-256 (hex) of what was asked. */
+  /** SHA-256 (hex) of the operation and its parameters. */
   readonly requestDigest: string;
   /** Above the longest that the call may take: afterwards its process is presumed dead, and the call may be started again. */
   readonly leaseMs: number;
 }
 
-/** What is kept of a call that was charged. */
+/** The stored reply of a call that was charged. */
 type KeptReply =
   | { readonly kind: 'object'; readonly body: Record<string, unknown> }
   | {
@@ -189,7 +189,7 @@ function readHead(body: Readable): Promise<Head> {
   });
 }
 
-/** The same answer, with what was read of it put before the rest. */
+/** The same answer, with the part already read put before the rest. */
 function resumed(stream: StreamedAnswer, head: readonly Buffer[]): StreamedAnswer {
   const { body } = stream;
   async function* whole(): AsyncGenerator<unknown> {

@@ -120,7 +120,7 @@ export class RateHeaders {
   }
 }
 
-/** What was sent under a name, without white space around it; '' for nothing. A repeated header is one list. Source: RFC 9110 5.3. */
+/** The value of a header, without white space around it; '' without one. A repeated header is one list. Source: RFC 9110 5.3. */
 export function sentText(header: string | string[] | undefined): string {
   if (header === undefined) return '';
   return (typeof header === 'string' ? header : header.join(', ')).trim();
@@ -161,7 +161,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** Whether an Accept header names HTML and prefers it to JSON or ranks both alike: browsers do, programs that take anything do not. Source: RFC 9110 12.5.1. */
+/** Whether an Accept header names HTML and ranks it no lower than JSON, as browsers do and clients that accept anything do not. Source: RFC 9110 12.5.1. */
 export function prefersHtml(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange);
   const html = qualityOf(ranges, ['text/html', 'application/xhtml+xml']);

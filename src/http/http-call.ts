@@ -125,7 +125,7 @@ class HttpOffers implements Offers {
   }
 }
 
-/** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
+/** The v2 name first; a client that sends both sends the same payment twice. Its content shows the version. */
 function paymentOf({ headers }: FastifyRequest): string | undefined {
   const sent = [headers['payment-signature'], headers['x-payment']].map(sentText);
   return sent.find((payment) => payment !== '');

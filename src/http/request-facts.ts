@@ -46,7 +46,7 @@ export function boundDeps(deps: OperationDeps, sandbox: SqlSandbox, facts: Reque
 /** Above the longest statement of a read (20 s). */
 const RUN_MAX_MS = 25_000;
 
-/** Gives every request its facts, and stops its queries when the caller disconnects or the time is up. Calls `onLeft` for each request whose caller disconnected. */
+/** Gives every request its facts, and stops its queries when the caller disconnects (`onLeft`) or the time is up. */
 export function installRequestFacts(app: FastifyInstance, onLeft?: (request: FastifyRequest) => void): void {
   app.decorateRequest('facts', undefined);
   app.addHook('onRequest', (request, reply, done) => {

@@ -39,11 +39,11 @@ function refuseInUrl({ params }: AnyOperation, name: string): void {
   const shown = name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
   throw fail('invalid_parameter', {
     parameter: shown,
-    detail: `"${shown}" stands in the URL. This operation takes its parameters as fields of a JSON object in the body.`,
+    detail: `"${shown}" is in the URL. This operation takes its parameters as fields of a JSON object in the body.`,
   });
 }
 
-/** What `Accept` says for the parameter `format`; JSON is what an operation answers by itself. */
+/** The value of the parameter `format` for a media type of `Accept`; JSON is the default of every operation. */
 const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',

@@ -85,12 +85,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 export function installPlugins(app: FastifyInstance): void {
-  // Scripts of every site may read every answer (the console takes that back for its own): two headers, for which the plugin would take longer than the router.
+  // Scripts of every site may read every answer (the console revokes that for its own). Set here, because for these two headers the
+  // plugin would take longer than the router.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED);
     done();
   });
-  // Preflights are what it is for; in a scope of its own, because its hook would otherwise pass every request.
+  // For preflights only: in a scope of its own, because its hook would otherwise run on every request.
   app.register((preflights, _options, done) => {
     preflights.register(fastifyCors, {
       origin: '*',
@@ -107,7 +108,7 @@ export function installPlugins(app: FastifyInstance): void {
   app.register(fastifyCompress, {
     threshold: COMPRESS_ABOVE_BYTES,
     customTypes: isCompressible,
-    // No route takes a compressed body; a header that speaks of one where there is none is no reason to refuse.
+    // No route takes a compressed body; a Content-Encoding without a body is no reason to refuse.
     globalDecompression: false,
   });
 }

@@ -68,7 +68,7 @@ function offerList(
   };
 }
 
-/** The order of a route without parameters of a caller, so its offer is bound to no request. Only a 402 offers ceilings, because it knows the tier. */
+/** The order of a route without a caller's parameters, so its offer is bound to no request. Only a 402, which knows the tier, offers ceilings. */
 function orderOf({ method, path, summary, price }: AnyOperation, base: string): Order {
   const route = `${BASE_PATHS[0]}${path}`;
   return {

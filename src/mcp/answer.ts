@@ -91,7 +91,7 @@ function nothingOf(
   const lists = Object.values(body).filter((value) => Array.isArray(value));
   const isEmpty = operation.paging !== 'none' && next === null && lists.every((rows) => rows.length === 0);
   if (!isUnknown && !isEmpty) return '';
-  return 'That is the answer, no failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
+  return 'An empty answer, not a failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
 /** Those of the index in `meta`, those about a query at the top, with what to write instead. */

@@ -102,7 +102,7 @@ function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | 
 /** A quoted text or name whole, so that no name is found in it; else a name with its dots. */
 const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
 
-/** What the catalogue of errors advises callers over HTTP, said for callers here, where that differs. */
+/** Advice for callers of tools, where it differs from the HTTP advice of the catalogue of errors. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: 'Correct the argument named in `parameter`; nothing was run or charged.',
   invalid_api_key:
@@ -112,12 +112,13 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   payment_required:
     'No payment can be sent over MCP. Use the key of an organization with units, or pay for the same call over HTTP.',
   insufficient_qu:
-    'Top up where top_up_url of get_account says. Tools that cost 0 QU go on answering, and so does run_sql with explain_only.',
+    'Top up at top_up_url of get_account. Tools that cost 0 QU still answer, and so does run_sql with explain_only.',
   upgrade_required: 'get_account lists the tiers that this plan allows. Ask for a plan that includes more.',
   not_found: 'Use another tool: this one has nothing to offer on this deployment.',
   rate_limited: 'Wait, then make the same call again.',
   overloaded: 'Wait, then make the same call again; nothing was run or charged.',
-  upstream_unavailable: 'Wait, then make the same call again; what is named in `resource` did not answer.',
+  upstream_unavailable:
+    'Wait, then make the same call again; the part of the service that `resource` names did not answer.',
   internal_error: 'Make the same call once more; if it fails again, report `request_id` to the operator.',
 };
 

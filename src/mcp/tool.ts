@@ -136,8 +136,8 @@ function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The lists and objects of an answer, by name; its plain values say themselves what they are. None is required: clients of the SDK's
- * first generation hold refusals, which are problem objects, against the same schema. `next_call` is ours: what to call next.
+ * The lists and objects of an answer, by name; its plain values need no description. None is required: clients of the SDK's
+ * first generation validate refusals, which are problem objects, against the same schema. `next_call` is added by us.
  */
 function outputSchema(operation: AnyOperation): JsonSchema {
   const { properties } = operation.output;

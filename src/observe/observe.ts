@@ -15,7 +15,7 @@ export function observe<Port extends object>(port: Port, views: Views<Port>, obs
   return Object.fromEntries(observed) as Port; // the same methods under the same names
 }
 
-/** What is switched off is null. */
+/** Null where switched off. */
 export interface Observers {
   readonly meter: Meter | null;
   readonly tracer: Tracer | null;

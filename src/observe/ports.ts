@@ -181,7 +181,7 @@ export function observedFacilitator(facilitator: Facilitator, observers: Observe
   );
 }
 
-/** Adds up what was paid for answers that left. */
+/** Adds up the payments of delivered answers. */
 export function observedLane(lane: PaymentLane, { meter }: Observers): PaymentLane {
   if (meter === null) return lane;
   return observe(lane, { take: { within: (call) => paidCall(call, meter) } }, { meter, tracer: null });

@@ -71,16 +71,16 @@ export const ProblemShape = Type.Object({
   since: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'When the settlement was asked for whose outcome is not known.',
+      description: 'When the settlement with the unknown outcome was requested.',
     }),
   ),
   position: Type.Optional(
     Type.Object(
       { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
-      { title: 'QueryPosition', description: 'Where in the text that was sent, counted from 1.' },
+      { title: 'QueryPosition', description: 'Position in the text that was sent, counted from 1.' },
     ),
   ),
-  near: Type.Optional(Type.String({ description: 'What stands there.' })),
+  near: Type.Optional(Type.String({ description: 'The text at that position.' })),
   hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
   usage: Type.Optional(
     Type.Object(

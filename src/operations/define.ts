@@ -121,7 +121,7 @@ export interface Deployment {
   readonly sellsCalls: boolean;
 }
 
-/** What is known of the index as a whole. */
+/** Facts about the index as a whole. */
 export interface IndexFacts {
   readonly freshness: Freshness;
   readonly names: Names;

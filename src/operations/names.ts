@@ -17,7 +17,7 @@ export interface Names {
   of(wallets: readonly Address[]): Promise<Directory>;
 }
 
-/** Who says what a wallet is called; `operator_catalogue` is the configuration of the deployment. */
+/** Sources of a wallet's name; `operator_catalogue` is the configuration of the deployment. */
 export const NAME_SOURCES = [
   'agent_card',
   'endpoint_catalogue',
@@ -142,7 +142,7 @@ async function readPayees(reader: Reader): Promise<ReadonlyMap<string, WalletNam
   return new Map(
     rows.map((row) => {
       const [key, name] = keyed(row);
-      // The catalogue's own word for what listings of endpoints publish (ingest/grading/catalogue.ts).
+      // The catalogue's own word for listings of endpoints (ingest/grading/catalogue.ts).
       const source = textField(row[3]) === 'bazaar' ? 'endpoint_catalogue' : 'operator_catalogue';
       return [key, { name, source }];
     }),

@@ -21,7 +21,7 @@ export interface Param<Value = unknown> {
   /** `body`: a field of the JSON object that a POST carries. */
   readonly in: 'path' | 'query' | 'body';
   readonly description: string;
-  /** The same for a model, which is handed it on every turn: a sentence or two. `description` where there is none. */
+  /** The same for a model, which gets it on every turn: a sentence or two. `description` by default. */
   readonly toolText?: string;
   readonly required: boolean;
   readonly schema: TSchema;

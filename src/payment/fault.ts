@@ -8,7 +8,7 @@ import {
   UPTO_PROXY,
 } from './signed-payment.ts';
 
-/** What is wrong with a payment: a code, and a sentence that says what to do. */
+/** The fault of a payment: a code, and a sentence that says what to do. */
 export interface PaymentFault {
   readonly reason: string;
   readonly detail: string;
@@ -73,7 +73,7 @@ export function findFault(
   );
 }
 
-/** What a v2 payment says it accepted must be what we ask now: prices change, and an offer is for one URL. */
+/** The terms that a v2 payment accepted must be the present ones: prices change, and an offer is for one URL. */
 function findForeignTerms(
   { accepted, resourceUrl }: SignedPayment,
   { amount, payTo }: Terms,
@@ -144,7 +144,7 @@ function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigi
   return null;
 }
 
-/** The same for a ceiling. Whether the facilitator that it names is ours is checked apart (lane.ts). */
+/** The same for a ceiling. lane.ts checks that the facilitator which it names is ours. */
 export function findPermitFault(permit: PermitAuthorization, terms: Terms, now: bigint): PaymentFault | null {
   return (
     findBadPermitParties(permit, terms) ??
@@ -175,7 +175,7 @@ function findBadPermitAmount({ token, amount }: PermitAuthorization, terms: Term
   if (amount === terms.amount) return null;
   return {
     reason: 'permit2_amount_mismatch',
-    detail: `The authorization is not for the price at most. Sign exactly ${terms.amount} atomic units: only what was used of them is taken.`,
+    detail: `The authorization is not for the maximum price. Sign exactly ${terms.amount} atomic units: only the part that is used is settled.`,
   };
 }
 

@@ -4,7 +4,7 @@ import { ERRORS, type Failure, fail } from '../../../core/errors.ts';
 import { type FailureOptions, refusal } from '../failures.ts';
 import { bodyOf, readJsonBody } from '../request-input.ts';
 
-/** Messages of JSON-RPC 2.0 where HTTP itself must speak: what arrives, and what is refused before the SDK sees it. */
+/** JSON-RPC 2.0 messages that this layer handles itself: the incoming message, and refusals before the SDK sees it. */
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;

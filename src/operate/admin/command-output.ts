@@ -9,7 +9,7 @@ export interface AdminDeps {
   readonly config: Pick<Config, 'cursorSecrets' | 'dataDir'>;
 }
 
-/** What a command says. */
+/** The output of a command. */
 export interface CommandOutput {
   /** With `--json`, on stdout; snake_case. */
   readonly json: Readonly<Record<string, unknown>>;

@@ -41,7 +41,7 @@ export function spellProgress(at: {
   const { done, total, seconds } = at;
   const mebibytes = (bytes: number): number => Math.round(bytes / MEBIBYTE);
   if (total === 0 || done === 0) return `${mebibytes(done)} MiB`;
-  // What is copied may be a little more than what was there when the total was asked.
+  // The copy may be a little larger than the total that was read before.
   const share = Math.min(1, done / total);
   const left = Math.ceil((seconds * (1 - share)) / share);
   return `${mebibytes(done)} of ${mebibytes(total)} MiB, ${Math.floor(share * 100)} %, about ${left} s left`;

@@ -66,7 +66,7 @@ export function judgeDurability(durability: RedisFacts['durability']): readonly 
     return [
       warning(
         'control_store',
-        'Redis answers, and does not tell how it keeps data',
+        'Redis answers, but does not show its persistence settings',
         'Make sure of appendonly yes, appendfsync always and maxmemory-policy noeviction.',
       ),
     ];

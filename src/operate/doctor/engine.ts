@@ -18,7 +18,7 @@ import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 const MAX_SECONDS = 5;
 
-/** The version of an engine that answers, with what is to be said of it. */
+/** The version of an engine that answers, with the findings about it. */
 export async function checkEngine(
   reader: Reader,
 ): Promise<{ readonly version: string | null; readonly findings: readonly Finding[] }> {
@@ -44,7 +44,7 @@ function unreachable({ problem, engineCode }: EngineError): Finding {
   if (engineCode === NO_DATABASE)
     return warning(
       'engine',
-      'answers, and has no tables of ours yet',
+      'answers, but does not have our tables yet',
       `Start the service, or ${commandText('migrate')}.`,
     );
   return failure(
@@ -154,7 +154,7 @@ function unfit(says: string): Finding {
 
 /**
  * Builds in which a nested `SETTINGS readonly = 0` lifts the read-only mode of a query (ClickHouse issue 116028), by the release
- * line in which it was mended. Source: docs/design/sandbox.md, docs/operators.md.
+ * line in which it was fixed. Source: docs/design/sandbox.md, docs/operators.md.
  */
 const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]>> = {
   '26.3': [27, 4],
@@ -162,7 +162,7 @@ const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]
   '26.7': [6, 49],
   '26.8': [2, 2],
 };
-/** Lines from here on were cut after it was mended. */
+/** Release lines from here on include the fix. */
 const NEWEST_LINE = [26, 8] as const;
 
 export const MENDED_VERSIONS = Object.entries(MENDED_IN)
@@ -190,7 +190,7 @@ const SECTION = 'docs/operators.md, "Walls around the engine"';
 /** The walls that a running embedded engine has; undefined where a service of an older version does not say. */
 export function judgeWalls(walls: EngineWalls | undefined): Finding {
   if (walls === undefined)
-    return skipped('walls', 'the running service does not tell them: it is of an older version');
+    return skipped('walls', 'the running service does not report them: it is an older version');
   const says = spellWalls(walls);
   if (!walls.cleanEnvironment)
     return failure('walls', says, 'Report this: the engine is given an environment of its own.');

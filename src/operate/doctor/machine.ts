@@ -149,6 +149,6 @@ export async function checkEngineClock(reader: Reader, nowMs: () => number): Pro
     });
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return skipped('clock', 'the engine does not tell its time');
+    return skipped('clock', 'the engine does not report its time');
   }
 }

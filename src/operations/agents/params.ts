@@ -21,7 +21,7 @@ import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from './read-leaderbo
  * the table.
  *
  * A word is a run of letters, marks and digits, in lower case. The engine's own tokenizer takes every byte above ASCII for a
- * letter, a dash or a Chinese full stop too, so what is none becomes a space first. Chinese and Japanese have no spaces: each of
+ * letter, even a dash or a Chinese full stop, so these become spaces first. Chinese and Japanese have no spaces: each of
  * their letters is a word.
  */
 const wordsOf = (phrase: Sql): Sql =>

@@ -17,7 +17,7 @@ export const CAPABILITY_FIELDS = {
     description: 'Different payTo addresses with a listed resource that offers it.',
   },
   endpoint_count: { ...CountShape, description: 'Listed resources that offer it.' },
-  agent_count: { ...CountShape, description: 'Active ERC-8004 agents whose card speaks of it.' },
+  agent_count: { ...CountShape, description: 'Active ERC-8004 agents whose card mentions it.' },
 };
 
 const CapabilityShape = Type.Object(

@@ -13,7 +13,7 @@ export interface CapabilityCounts {
   /** Different payTo addresses with a listed resource. */
   readonly providers: number;
   readonly endpoints: number;
-  /** Active agents whose card speaks of it. */
+  /** Active agents whose card mentions it. */
   readonly agents: number;
   /** The first ones of them, most rated first, then those that registered first. At most `MOST_RATED_MAX`. */
   readonly mostRated: readonly AgentPosition[];

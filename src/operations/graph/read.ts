@@ -115,9 +115,9 @@ async function readDays(
 }
 
 /**
- * Graphs of whole days in memory, each under the mark of what was written to its days. An insert reaches the rows and the mark in
- * no certain order, so what is read while one is under way may lack rows that its mark already counts: such an answer is kept
- * briefly. What is read longer after its mark was first seen than any write can take is whole, and kept until the mark changes.
+ * Graphs of whole days in memory, each under a mark of the writes to its days. An insert reaches the rows and the mark in no certain
+ * order, so a graph that is read during an insert may lack rows that its mark already counts: it is kept briefly. A graph that is
+ * read longer after its mark was first seen than any write can take is complete, and kept until the mark changes.
  */
 export interface KeptGraphs {
   /** The pairs, unless they may be out of date at `atMs`. */

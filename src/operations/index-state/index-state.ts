@@ -10,7 +10,7 @@ import type { Freshness } from './freshness.ts';
 import type { IdentityState, IdentityStates } from './identity-state.ts';
 import { type RollupState, readRollupState } from './rollups.ts';
 
-/** The index as telemetry shows it, also while its engine does not answer: then with what was read of it last. */
+/** The index as telemetry shows it; while its engine does not answer, as it was read last. */
 
 /** What `engine.status` can be. */
 export const ENGINE_STATUSES = {

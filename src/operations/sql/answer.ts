@@ -31,7 +31,7 @@ export interface SqlAnswerFacts {
   readonly meta: Meta;
 }
 
-/** What the engine is asked for. One row more than the caller may have tells whether there are more, where rows can be cut. */
+/** The request to the engine. Where rows can be cut, it asks for one more than the caller may have, which shows whether there are more. */
 export function engineRequest(format: SqlFormat, maxRows: number): { format: ResultFormat; maxRows: number } {
   switch (format) {
     case 'json':

@@ -302,7 +302,7 @@ const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
 
 /**
  * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
- * any query free. One whose time was over used what was bought, whatever it had read.
+ * any query free. One that ran out of time used the whole of its budget, whatever it had read.
  */
 function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);

@@ -164,7 +164,7 @@ export const maxRowsParam: Param<number | undefined> = {
 export const explainOnlyParam: Param<boolean> = {
   in: 'body',
   description:
-    'Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.',
+    'Checks the query and estimates what it would read and cost, without running it. Free, and needs no key.',
   toolText: 'Judge the query and estimate its cost without running it. Free, no key.',
   required: false,
   schema: Type.Boolean({ default: false }),

@@ -174,7 +174,7 @@ function tableAnswer(name: PublicTableName, rowCount: number, isWhole: boolean):
   };
 }
 
-/** What holds for every query. Comes with the list of tables; who asks for one table, or for functions, has seen it. */
+/** Rules for every query. Only with the list of tables, which a caller reads before it asks for one table, or for functions. */
 const RULES = {
   table_functions: [...TABLE_FUNCTIONS],
   limits: LIMITS,

@@ -42,7 +42,7 @@ const WarningsShape = Type.Array(
           { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
           {
             title: 'SqlPosition',
-            description: 'Where it stands in your text, both from 1; absent for a parameter.',
+            description: 'Position in your text, counted from 1; absent for a parameter.',
           },
         ),
       ),
@@ -106,7 +106,7 @@ export const SqlEstimateShape = Type.Object(
     estimate: Type.Object(
       {
         rows_to_read: NullableCount(
-          'By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time.',
+          'By the engine’s index analysis. An estimate: a bare count() reads more than estimated. Null when the analysis did not end in time.',
         ),
         bytes_to_read: NullableCount('Uncompressed, from the average row.'),
         qu_min: CountShape,
