@@ -326,7 +326,7 @@ export function securityOf({ price, params }: AnyOperation): readonly Json[] {
   }
 }
 
-/** `class`, `qu`, `x402_usd` and `range` are ours; `price` and `protocols` are what crawlers of payable APIs read. */
+/** `class`, `qu`, `x402_usd` and `range` are our own fields; crawlers of payable APIs read `price` and `protocols`. */
 export function paymentInfo({ price }: AnyOperation): Json {
   const { class: priceClass, qu, x402UsdMicros, meaning } = price;
   const range = rangeAnswer(price);

@@ -76,7 +76,7 @@ export function cached<Value>(options: {
 }
 
 /**
- * Reads single fields of an engine row. A field of another shape than the SELECT promises is a bug of ours, so it throws
+ * Reads single fields of an engine row. A field of another shape than the SELECT promises is a bug, so it throws
  * instead of becoming a wrong answer.
  */
 
@@ -85,7 +85,7 @@ export function textField(field: unknown): string {
   return field;
 }
 
-/** Counts and block numbers: the engine quotes 64-bit integers, ours stay below 2^53. */
+/** Counts and block numbers: the engine quotes 64-bit integers, but these stay below 2^53. */
 export function integerField(field: unknown): number {
   const value = typeof field === 'string' && field !== '' ? Number(field) : field;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {

@@ -229,7 +229,7 @@ async function isPermitUsed(node: JsonRpc, { id, nonce }: CeilingQuestion): Prom
 
 /** How many windows back from the head one look-up searches: over 50 hours on a chain of two-second blocks. */
 const LOG_WINDOWS_MAX = 50;
-/** Node clocks and ours differ, and block times round down. */
+/** Node clocks differ from ours, and block times round down. */
 const CLOCK_SLACK_SECONDS = 120;
 
 interface LogSearch {

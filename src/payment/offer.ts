@@ -141,7 +141,7 @@ export function offerOf({ order, terms }: Quote, error: string): PaymentOffer {
   };
 }
 
-/** The requirement that a facilitator checks a payment against: ours, never the one that the payer says it accepted. */
+/** The requirement that a facilitator checks a payment against: from our own terms, never the one that the payer says it accepted. */
 export function requirementOf({ v1, v2 }: Terms, x402Version: 1 | 2): Readonly<Record<string, unknown>> {
   return x402Version === 1 && v1 !== null ? v1 : { ...v2 };
 }

@@ -108,7 +108,7 @@ export function foreignFacilitator(quote: Quote): Failure {
   });
 }
 
-/** Only when it is certain that this authorization pays for no call of ours. */
+/** Only when it is certain that this authorization pays for no call here. */
 export function settlementFailed(quote: Quote, reason: string | null, spentOtherwise: boolean): Failure {
   const trouble: PaymentTrouble = { stage: 'settle', ...(reason === null ? {} : { reason }) };
   return refuse(quote, 'payment_failed', trouble, {
@@ -178,7 +178,7 @@ function secondText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The money is ours and the store does not answer: the answer says both. */
+/** The payment settled and the store does not answer: the failure says both. */
 export function settledButNotRecorded(id: AuthorizationId, transaction: string, cause: unknown): Failure {
   return fail('upstream_unavailable', {
     detail:

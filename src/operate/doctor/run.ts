@@ -30,7 +30,7 @@ export interface DoctorDeps {
 
 /**
  * Checks everything that a deployment needs, with or without a running service: without one, an embedded engine is started for the
- * time of the check. Changes nothing. Throws only for a bug of ours.
+ * time of the check. Changes nothing. Throws only for a bug.
  */
 export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
   const nowMs = (): number => systemClock.nowMs();
