@@ -118,8 +118,8 @@ export interface Operations {
    * Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest
    * first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there
    * and matched all the time exactly once; one that registers meanwhile has a higher id than the page you
-   * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of
-   * whoever owns the agent, made safe to show. Without `chain` these are agents of the default chain.
+   * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the
+   * agent’s owner, made safe to show. Without `chain` these are agents of the default chain.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -151,10 +151,10 @@ export interface Operations {
    *
    * What the reputation and validation registries have logged about agents, newest first; send `next_before`
    * back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed
-   * along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`,
-   * `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the
-   * payment that the file of a feedback names, held against the settlements of this index. Without `chain`
-   * these are attestations of the default chain.
+   * along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`),
+   * and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the
+   * file of a feedback names, checked against the settlements of this index. Without `chain` these are
+   * attestations of the default chain.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -166,7 +166,7 @@ export interface Operations {
    * Who pays whom: wallets and the sums between them.
    *
    * Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole
-   * UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless
+   * UTC days (exactly one of the two), over all wallets or around one `wallet`, on the default chain unless
    * `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node;
    * `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over
    * all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false;
@@ -181,10 +181,10 @@ export interface Operations {
   /**
    * The jobs that services offer, and how many offer them.
    *
-   * Every capability of the catalogue, whether somebody offers it or not, in the order of the catalogue.
-   * Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it
-   * says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are
-   * renewed at most twice a minute.
+   * Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent
+   * offers what is decided by a published rule (docs/capabilities.md) over what it says of itself.
+   * `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice
+   * a minute.
    *
    * Price: Free, no key needed.
    *
@@ -193,12 +193,12 @@ export interface Operations {
   listCapabilities: Method<'listCapabilities'>;
 
   /**
-   * Who offers one job, at what price, and what they were really paid.
+   * Who offers one job, at what price, and the payments they received.
    *
    * The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in
    * /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost
    * now, each by its headline offer; contested resources of which no claimant was paid or is published by
-   * the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card speaks of
+   * the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card mentions
    * it, most rated first. Everything but what was observed is what listings and cards say.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
@@ -260,7 +260,7 @@ export interface Operations {
    * Buy a trial key over x402.
    *
    * One settlement buys one key, which opens every route that takes any key. The key is shown once; with an
-   * `Idempotency-Key` of at least 16 characters that nobody else can guess, the same request with the same
+   * `Idempotency-Key` of at least 16 characters that no one else can guess, the same request with the same
    * payment shows the same key again.
    *
    * Price: 0.01 USD over x402; a key cannot buy it.

@@ -1,12 +1,12 @@
 import type { Address } from '../core/domain/address.ts';
 import { type Wallet, walletOf } from './chain/sender.ts';
 
-/** One that pays or is paid. The key is derived from the seed and signs for the local chain's token only. */
+/** A payer or payee. The key is derived from the seed and signs for the local chain's token only. */
 export interface Actor extends Wallet {
   readonly name: string;
 }
 
-/** A service that sells something. Catalogued ones are in the index's configuration; the others it has never heard of. */
+/** A service that sells something. Catalogued ones are in the index's configuration; the index does not know the others. */
 export interface Merchant extends Actor {
   readonly catalogued: boolean;
   readonly resource: string;
@@ -30,11 +30,11 @@ export interface NamedFacilitator {
 export interface Cast {
   readonly agents: readonly Actor[];
   readonly merchants: readonly Merchant[];
-  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, what they ask for. */
+  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, at their own price. */
   readonly shops: readonly (Actor & { readonly name: ShopName })[];
   /** For visitors who try the demo: its key is printed. */
   readonly visitor: Actor;
-  /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
+  /** Our own API as a payee: catalogued, and paid over x402 only. */
   readonly api: Actor;
   readonly relayers: readonly Relayer[];
   readonly facilitators: readonly NamedFacilitator[];
@@ -75,13 +75,13 @@ export const SHOP_NAMES = ['fair-dice', 'unit-converter', 'text-facts'] as const
 export type ShopName = (typeof SHOP_NAMES)[number];
 const UNCATALOGUED_MERCHANT_NAMES = ['corner-shop', 'night-market', 'side-hustle', 'no-name'] as const;
 
-/** The same in every demo, whatever the seed. Its key is no secret: anybody derives it from this label. */
+/** The same in every demo, with any seed. Its key is no secret: it derives from this label. */
 export function visitorAccount(): Actor {
   return { name: 'visitor', ...walletOf('test account of the demo') };
 }
 
 /**
- * Everyone in the demo world, a pure function of the seed. Named facilitators: two with several relayers each, and the local
+ * All actors of the demo, a pure function of the seed. Named facilitators: two with several relayers each, and the local
  * x402 facilitator.
  */
 export function castOf(seed: number): Cast {

@@ -89,7 +89,7 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
 }
 
 export const DEMO_ORGANIZATION_ID = 'org_demo';
-/** Its monthly units, granted by the service itself, are more than anybody spends by hand. */
+/** Its monthly units, granted by the service itself, are more than a person spends by hand. */
 export const DEMO_PLAN = 'pro';
 
 /** Makes an organization and its first key in the store of a service that need not run yet. */

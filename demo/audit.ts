@@ -1,7 +1,7 @@
 import type { ApiClient, ServedRow } from './api-client.ts';
 import type { TrueRow } from './ledger.ts';
 
-/** What a walk over everything the API serves found against the chain's receipts. */
+/** The differences between everything that the API serves and the chain's receipts. */
 export interface Audit {
   readonly served: readonly ServedRow[];
   readonly missing: number;
@@ -11,7 +11,7 @@ export interface Audit {
   readonly wrong: number;
   /** The sum of the four. */
   readonly lies: number;
-  /** A few of them in words. */
+  /** A few of them as text. */
   readonly examples: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const EXAMPLES_MAX = 5;
 
 /**
  * Walks /transactions by cursor, newest first, down to the chain's first block (older rows are sample data), and compares row by
- * row. `progress` is told the rows walked so far.
+ * row. `progress` gets the number of rows walked so far.
  */
 export async function auditIndex(
   client: ApiClient,

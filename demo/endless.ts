@@ -14,8 +14,8 @@ const SETTLEMENTS_PER_BLOCK_MAX = 12;
 const BLOCKS_PER_REORG = 40;
 const BLOCKS_PER_PURCHASE = 3;
 /**
- * The chain is open to visitors: a block of theirs between two calls of ours, or a transaction from one of our addresses, makes a
- * step fail. So many failures in a row are no visitor's doing.
+ * The chain is open to visitors: a block that one mines between two of our calls, or a transaction from one of our addresses, makes a
+ * step fail. So many failures in a row have another cause.
  */
 const FAILURES_IN_A_ROW_MAX = 5;
 

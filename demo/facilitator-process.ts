@@ -75,7 +75,7 @@ const CONFIRMATION_TIMEOUT_MS = 20_000;
 /** The packages put whole transactions, signature included, into some reasons. Only plain codes may leave. */
 const SAFE_REASON = /^[a-z0-9_]{1,80}$/;
 
-/** How often the node is asked whether it still knows what was sent. */
+/** How often to check that the node still knows the transactions sent. */
 const RESEND_EVERY_MS = 250;
 
 type WalletOfFacilitator = Parameters<typeof toFacilitatorEvmSigner>[0];
@@ -116,7 +116,7 @@ function walletAddress(privateKey: Hex): Hex {
   return privateKeyToAccount(privateKey).address;
 }
 
-/** Requests to the node that remember what was sent, and `resend` for what a reorg made the node forget. Never rejects. */
+/** Requests to the node that remember the transactions sent, and `resend` for those that a reorg made the node forget. Never rejects. */
 function remembering(rpcUrl: string, sent: SentTransactions, address: Hex) {
   const node = http(rpcUrl)({ chain: baseSepolia }).request;
   const count = async (): Promise<number> =>
@@ -138,8 +138,8 @@ function remembering(rpcUrl: string, sent: SentTransactions, address: Hex) {
 }
 
 /**
- * One transaction after another, each after what is missing: one that fails before it is sent, because its authorization was used
- * meanwhile, gives its nonce back, and no later one may have been sent with the next nonce by then.
+ * Sends one transaction after another, each after resending missing ones: a transaction that fails before it is sent, because its
+ * authorization was used meanwhile, gives its nonce back, and no later one may have been sent with the next nonce by then.
  */
 function inTurn<Asked extends readonly unknown[], Sent>(
   send: (...asked: Asked) => Promise<Sent>,
@@ -183,7 +183,7 @@ function readQuestion(text: string): Question | undefined {
   const payload = parsePaymentPayload(paymentPayload);
   const requirements = parsePaymentRequirements(paymentRequirements);
   if (!payload.success || !requirements.success) return undefined;
-  // The facilitator takes v1 and v2 through one signature that names the v2 types only; the schemas have told them apart.
+  // The facilitator takes v1 and v2 through one signature that names the v2 types only; the schemas have checked which version it is.
   return {
     payload: payload.data as PaymentPayload,
     requirements: requirements.data as PaymentRequirements,

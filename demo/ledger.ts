@@ -3,7 +3,7 @@ import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../core
 import type { Hash } from '../core/domain/settlement.ts';
 import type { Rpc } from './chain/json-rpc.ts';
 
-/** One settlement as the chain's own receipts tell it, with the grade that whoever made it expects. */
+/** One settlement as the chain's own receipts show it, with the grade that the demo expects of it. */
 export interface TrueRow {
   readonly blockNumber: number;
   readonly blockTime: number;
@@ -37,8 +37,8 @@ export interface LedgerRules {
 }
 
 /**
- * What truly happened, kept by a reader that is as naive as possible: every receipt of every mined block, forgotten again
- * when a reorg undoes the block. It shares no code with the indexer: it exists to contradict it.
+ * The truth, kept by a reader that is as naive as possible: every receipt of every mined block, dropped again when a reorg undoes
+ * the block. It shares no code with the indexer, because it is what the indexer is checked against.
  */
 export interface Ledger {
   /** Reads the receipts of blocks [from, to]. */

@@ -9,7 +9,7 @@ const EXIT_INTERRUPTED = 130;
 async function main(): Promise<number> {
   const options = parseOptions(process.argv);
   const stopped = stopRequest();
-  // A terminal that was closed, or `| head`: nobody reads on, but what runs must still be stopped in order.
+  // EPIPE of a closed terminal or `| head`: the output is lost, but what runs must still be stopped in order.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const cleanups: (() => Promise<void>)[] = [];
   let data: DataDir | undefined;

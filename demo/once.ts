@@ -38,7 +38,7 @@ export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
   return { ...closed, wanted, history: { rows, ms, rowsPerSecondPeak }, purchases: live.purchases };
 }
 
-/** Nothing is mined any more: waits for the index and compares everything that it serves of the live chain. */
+/** Mining has ended: waits for the index and compares everything that it serves of the live chain. */
 export async function closeBooks(
   stage: Stage,
   deadline: number,

@@ -86,8 +86,8 @@ const NAME = 'demo-data';
 const MARKER = '.made-by-settlement-index-demo';
 
 /**
- * Makes a fresh `demo-data/` in the working directory. What a former demo left there is removed: its chain is gone, so its
- * rows are about nothing. Throws when the directory is somebody else's, or belongs to a demo that is still running.
+ * Makes a fresh `demo-data/` in the working directory. Removes the data of a former demo: its chain is gone, so its
+ * rows are meaningless. Throws when no demo made the directory, or when it belongs to a demo that is still running.
  */
 export function freshDataDir(): DataDir {
   const path = resolve(NAME);

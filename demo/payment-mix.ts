@@ -25,7 +25,7 @@ import { paymentAmount, type Random, zipfSampler } from './random.ts';
 /** `by_payee`: catalogued_payee or gasless_authorization, whichever the payee of the row earns. */
 export type Expectation = EvidenceMethod | 'by_payee';
 
-/** A transaction that somebody in the demo world is about to send. */
+/** A transaction that an actor of the demo is about to send. */
 export interface PlannedTransaction {
   readonly transaction: Transaction;
   /** Rows that the index must show for it. 0: a trap, it must show none. */
@@ -242,7 +242,7 @@ export function payingNobody(transaction: Transaction): PlannedTransaction {
   return { transaction, settlements: 0, expected: 'by_payee' };
 }
 
-/** `npm run demo:pay -- <url>`: one paid GET with the test account of the demo, for whoever has no x402 client at hand. */
+/** `npm run demo:pay -- <url>`: one paid GET with the test account of the demo, without an x402 client of one's own. */
 
 const TIMEOUT_MS = 60_000;
 

@@ -11,7 +11,7 @@ import { isTrue, type Outcome, summarize } from './summary.ts';
 /** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting, and blocks enough for some to be final. */
 const CONTINUOUS_HISTORY = 700;
 
-/** Runs the demo until it has to end; whoever calls ends what it started, by `cleanups`. Answers whether all was as it should be. */
+/** Runs the demo until it has to end; the caller stops what it started, by `cleanups`. Resolves with whether every check passed. */
 export async function play(
   options: DemoOptions,
   directory: string,
@@ -84,7 +84,7 @@ async function statusLine({ client, traffic }: Stage): Promise<string> {
   return `${traffic.ledger.count} settlements (${tiers}) | block ${seen.indexed_block} of ${seen.head_block}, ${lag} | ${seen.reorgs} reorgs`;
 }
 
-/** What the demo prints once everything runs: a few lines to try, what runs with it, and at the end what to open. */
+/** The text that the demo prints once everything runs: a few lines to try, what runs with it, and at the end what to open. */
 export function welcome(stage: Stage, directory: string): string {
   const { sample, traffic, identities } = stage;
   const history = sample === null ? '' : `${SAMPLE_DAYS} days of sample data on three chains, `;

@@ -38,7 +38,7 @@ export function showProgress(label: string, total: number): Progress {
   };
 }
 
-/** Progress of something that is under way before its line may be shown, and that says itself how much there is. */
+/** Progress of a step that starts before its line may be shown, and that reports its own total. */
 export function lateProgress(label: string): {
   readonly update: (done: number, total: number) => void;
   show(): void;
@@ -69,7 +69,7 @@ export function lateProgress(label: string): {
   };
 }
 
-/** Rewrites one status line on a terminal; elsewhere says nothing, because a log full of ticks helps nobody. */
+/** Rewrites one status line on a terminal; prints nothing elsewhere, because it would fill a log. */
 export function showStatus(text: string): void {
   if (process.stdout.isTTY)
     process.stdout.write(`\r\u001b[K${text.slice(0, (process.stdout.columns ?? 120) - 1)}`);

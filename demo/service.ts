@@ -41,7 +41,7 @@ const STOP_TIMEOUT_MS = 20_000;
 const LOG_TAIL_CHARS = 3_000;
 
 /**
- * Stands between the demo and the service: when our end of its stdin closes, even by `kill -9` of the demo, it asks the
+ * Runs between the demo and the service: when our end of its stdin closes, even by `kill -9` of the demo, it asks the
  * service to end and kills it if need be. The service itself must not watch stdin, because operators run it without one. It
  * also drops the environment variables that would override the generated configuration.
  */
@@ -118,7 +118,7 @@ function watchExit(guard: ChildProcess, logFile: string): Run {
     if (expected) return new Promise<never>(() => undefined);
     throw new Error(`the service ended by itself (code ${code}):\n${logTail(logFile)}`);
   });
-  failed.catch(() => undefined); // whoever awaits it is told; nobody has to
+  failed.catch(() => undefined); // not every caller awaits it, and an unhandled rejection would end the process
   return {
     exited,
     failed,

@@ -19,8 +19,8 @@ export interface Errand {
 /** An agent that pays over real x402 HTTP: 402, signature, second request, receipt. */
 export interface Shopper {
   /**
-   * Buys once. Resolves with the settlement's transaction when it is mined, so somebody must be mining. Throws, without
-   * the package's own text (it can hold the signed authorization), when the API did not deliver.
+   * Buys once. Resolves with the settlement's transaction when it is mined, so the chain must be producing blocks. Throws,
+   * without the package's own text (it can hold the signed authorization), when the API did not deliver.
    */
   buy(api: string, errand: Errand): Promise<Hash>;
 }
@@ -76,7 +76,7 @@ function posted(body: Readonly<Record<string, unknown>>): RequestInit {
   return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** What a client of version 1 sees of a 402: the offer in the body, not the one in the header. */
+/** A 402 as a client of version 1 sees it: with the offer in the body, without the one in the header. */
 const fetchAsVersion1: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   const headers = new Headers(response.headers);

@@ -33,17 +33,17 @@ export interface StageOptions {
   readonly history: boolean;
   readonly directory: string;
   readonly log: Log;
-  /** Told rows of sample data. */
+  /** Gets the rows of sample data written so far. */
   readonly sampleProgress: (rows: number, total: number) => void;
-  /** Told while history is written. */
+  /** Called while history is written. */
   readonly progress: (settlementsDone: number) => void;
-  /** Told what happens, one sentence each. */
+  /** Prints what happens, one sentence each. */
   readonly say: (sentence: string) => void;
-  /** Ends what was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
+  /** Stops everything that was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
   readonly cleanups: (() => Promise<void>)[];
 }
 
-/** Everything that runs: the chain with its people, the service over it, the facilitator that it is paid through. */
+/** Everything that runs: the chain with its actors, the service over it, the facilitator that it is paid through. */
 export interface Stage {
   readonly log: Log;
   readonly world: World;
@@ -147,7 +147,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-/** Registers the end of something before it has started: a stop that comes in between waits for the start, then ends it. */
+/** Registers the clean-up of something before it has started: a stop in between waits for the start, then ends it. */
 function owned<Started extends { stop(): Promise<void> }>(
   cleanups: StageOptions['cleanups'],
   starting: Promise<Started>,
@@ -155,7 +155,7 @@ function owned<Started extends { stop(): Promise<void> }>(
   cleanups.push(() =>
     starting.then(
       (started) => started.stop(),
-      () => undefined, // it never started; whoever awaits it has the reason
+      () => undefined, // it never started; the caller that awaits `starting` gets the reason
     ),
   );
   return starting;
@@ -181,7 +181,7 @@ function openSample(
   return sample;
 }
 
-/** Agents register before anybody pays, and are rated for what was paid. */
+/** Agents register before the first payment, and are rated for payments. */
 async function writeHistory(
   stage: StageOptions & {
     readonly world: World;
@@ -260,7 +260,7 @@ function serviceConfig(
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
     plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
     access: { anonymous: 'priced' },
-    // Who opens the console can try everything at once.
+    // Visitors of the console can try everything at once.
     console: { visitorKey: options.apiKey },
     payment: {
       facilitatorUrl: facilitatorUrl(options),

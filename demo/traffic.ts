@@ -23,8 +23,8 @@ export interface GradeExpectations {
 }
 
 /**
- * What the demo sent is expected as it was planned. A visitor's transaction is expected as its receipt tells, by the ladder of
- * docs/reference/evidence.md spelled out anew: this must not share code with what it contradicts.
+ * The demo's own transactions are expected as planned. A visitor's transaction is graded from its receipt, by the ladder of
+ * docs/reference/evidence.md written a second time: this check must not share code with the indexer.
  */
 export function gradeExpectations(
   cast: Cast,
@@ -55,7 +55,7 @@ export function gradeExpectations(
 }
 
 export interface Traffic {
-  /** What survives on the chain, row by row. */
+  /** The settlements that survive on the chain, row by row. */
   readonly ledger: Ledger;
   readonly random: Random;
   /** The newest block's number and time. */
@@ -70,9 +70,9 @@ export interface Traffic {
   block(settlements: number, time: number): Promise<void>;
   /** Reads what was mined, or undone, since the last look. `block` and `reorg` do so themselves. */
   catchUp(): Promise<void>;
-  /** Puts transactions that pay nobody into the pool, for the next block; a reorg undoes and returns them like payments. */
+  /** Puts transactions that are no payments into the pool, for the next block; a reorg undoes and returns them like payments. */
   send(transactions: readonly Transaction[]): Promise<Hash[]>;
-  /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; `progress` is told after every block. */
+  /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; calls `progress` after every block. */
   history(options: HistoryOptions): Promise<void>;
   /**
    * Undoes the newest `depth` blocks and mines `depth + 1` others, which hold some of the undone payments again: what a
@@ -94,8 +94,7 @@ const SAME_TIME_SHARE = 0.05;
 const RETURNING_SHARE = 0.75;
 
 /**
- * The traffic of the demo world. One traffic per world: it owns the mining and the knowledge of what every transaction was
- * meant to be.
+ * The traffic of the demo. One per world: it owns the mining and the record of what every transaction was meant to be.
  */
 export async function makeTraffic(world: World, options: { readonly seed: number }): Promise<Traffic> {
   const { chain, cast } = world;
@@ -123,7 +122,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     }
     return planned;
   };
-  /** Visitors may mine, and even undo, blocks of their own: what counts is the chain, not what was done to it from here. */
+  /** Visitors may mine, and even undo, blocks: read the chain, not our own record of what we did to it. */
   const catchUp = async (): Promise<void> => {
     const now = await readHead(world);
     const ancestor = await lastCommonBlock(world, ledger, Math.min(head.number, now.number));
@@ -259,7 +258,7 @@ interface UndoneRange {
   readonly random: Random;
 }
 
-/** The transactions of the blocks that are about to vanish which shall come back: most of ours, and all that visitors signed. */
+/** The transactions of the blocks about to be undone that return to the pool: most of our own, and all that visitors signed. */
 async function undoneTransactions(
   world: World,
   ledger: Ledger,

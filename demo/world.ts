@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly genesisNumber?: number;
 }
 
-/** A local chain with everyone on it: funded agents, merchants, relayers. Nobody has paid anybody yet. */
+/** A local chain with all actors on it: funded agents, merchants, relayers. It has no payment yet. */
 export interface World {
   readonly chain: DemoChain;
   readonly chainId: number;

@@ -14,7 +14,7 @@ import type { FunctionEntry, FunctionFile } from '../sandbox/policy/policy.ts';
 /**
  * `npm run gen -- functions`: reads the functions of the engine that is installed, leaves out what sandbox/policy/function-policy.ts
  * refuses, and writes sandbox/policy/functions.json. With `--check` it writes nothing and ends with 1 when the file would change: after
- * an engine upgrade every new name then has to be read by somebody before callers may use it.
+ * an engine upgrade a person reviews every new name before callers may use it.
  */
 
 const TARGET = new URL('../sandbox/policy/functions.json', import.meta.url);

@@ -9,27 +9,27 @@ import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 
-/** Not to be listed by others; what is in it says itself who may read it. */
+/** Other users may not list it; the modes of its files say who may read them. */
 const DIRECTORY_MODE = 0o700;
 
-/** The directory of the embedded engine, in the data directory: apart from the service's secrets and accounts, which lie beside it. */
+/** The embedded engine's own directory below the data directory, which also holds the service's secrets and accounts. */
 export function engineHome({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'clickhouse');
 }
 
-/** Makes it. Where we are root, the engine runs as a user of its own, who has to pass the data directory to get to it. */
+/** Makes it. When the service runs as root, the engine runs as a user of its own, which must be able to enter the data directory. */
 export function makeEngineHome(config: Pick<Config, 'dataDir'>): string {
   const home = engineHome(config);
   try {
     mkdirSync(home, { recursive: true, mode: DIRECTORY_MODE });
     if (process.geteuid?.() === 0) openForSearch(config.dataDir);
   } catch {
-    // The engine's start comes to the same end, and says it in words for the operator.
+    // The engine's start fails for the same reason, with a message for the operator.
   }
   return home;
 }
 
-/** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. Null: embedded. */
+/** Users of a remote engine: the reader defaults to the writer, so that one user is enough at first. Null: embedded. */
 export function remoteAccess({ clickhouse }: Pick<Config, 'clickhouse'>): EngineAccess | null {
   if (clickhouse.url === null) return null;
   const writer = clickhouse.writer ?? { user: 'default', password: '' };
@@ -56,7 +56,7 @@ function clusterOf({ cluster, shards, replicated }: Config['clickhouse']): Engin
 /** An engine for a command that does its work and ends. */
 export interface CommandEngine {
   readonly access: EngineAccess;
-  /** Whether this command started it; what it borrows is then within its reach. */
+  /** Whether this command started it: it can then reach the borrowed directories. */
   readonly isOwn: boolean;
   /** Ends the engine when this command started it; leaves it alone otherwise. */
   stop(): Promise<void>;
@@ -66,7 +66,7 @@ type EngineConfig = Pick<Config, 'clickhouse' | 'dataDir'>;
 
 /**
  * The engine of the configuration: the remote one, else the one that a running service has over the same data directory, else
- * one of our own. The last reaches the directories that are `borrowed`; the others do not. Throws `EngineUnavailable` when there is none of them.
+ * one of our own, which alone can reach the `borrowed` directories. Throws `EngineUnavailable` when none of them is available.
  */
 export async function attachOrStartEngine(
   config: EngineConfig,
@@ -99,12 +99,12 @@ function attached(access: EngineAccess): CommandEngine {
   return { access, isOwn: false, stop: () => Promise.resolve() };
 }
 
-/** Null when no engine answers to what the access file says; a file that a killed service left behind is one such case. */
+/** Null when no engine answers at the address of the access file, which a killed service may have left behind. */
 async function runningEngine(config: EngineConfig, dataDir: string, log: Log): Promise<EngineAccess | null> {
   const record = readAccessFile(dataDir);
   if (record === null) return null;
   const access = { ...record, database: config.clickhouse.database };
-  // The database may not exist yet, and a connection that names a missing one fails whatever it asks.
+  // The database may not exist yet, and on a connection that names a missing database every statement fails.
   const writer = createWriter({ ...access, database: 'system' }, log);
   try {
     await writer.ping();

@@ -20,7 +20,7 @@ export interface IngestBootstrap {
   readonly access: EngineAccess;
   /** Of this program. */
   readonly version: string;
-  /** Whether a person watches stderr. */
+  /** Whether stderr is a terminal. */
   readonly terminal: boolean;
 }
 

@@ -17,8 +17,8 @@ import { type Actions, commandLine, type Options } from './operate/command-line.
 import { whatToOpen } from './what-to-open.ts';
 
 /**
- * What a command does is loaded when it runs: the service with its libraries takes a second or two, for which nobody waits who makes
- * a key or asks for help.
+ * Each command imports its code when it runs: the service and its libraries take a second or two to load, which `admin` and `--help`
+ * do not need.
  */
 
 /** Exit codes: 1 the service failed, 2 the user must correct something. */

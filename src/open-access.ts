@@ -17,7 +17,7 @@ import type { PaymentLane, TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/settle.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
 
-/** Everything that stands between callers and operations in an API process, made from the configuration. */
+/** All that a call passes before its operation runs (credentials, limits, charging), built from the configuration. */
 export interface Access {
   readonly store: ControlStore;
   readonly gate: Gate;
@@ -37,7 +37,7 @@ export interface AccessParts {
   >;
   readonly log: Log;
   readonly clock: Clock;
-  /** Put around the facilitator and the lane by whoever counts and traces. */
+  /** Wraps the facilitator and the lane, for metrics and traces. */
   readonly observe?: {
     facilitator(facilitator: Facilitator): Facilitator;
     lane(lane: PaymentLane): PaymentLane;
@@ -103,7 +103,7 @@ function openLane(
   });
   const facilitator = observe?.facilitator(plain) ?? plain;
   const uptoSigners = createUptoSigners({ ...parts, facilitator });
-  // Nobody waits for it: until it has answered, ceilings are not offered.
+  // Not awaited: ceilings are offered once it has answered.
   void uptoSigners.refresh();
   return createPaymentLane({ ...parts, config: payment, facilitator, uptoSigners });
 }

@@ -31,8 +31,8 @@ import { openAccess } from './open-access.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
 
 /**
- * Puts the parts of one process together: the engine (a child, or somebody else's), the API, the ingest worker (a child).
- * Adapters are made here and nowhere else.
+ * Assembles one process: the engine (a child, or one that runs elsewhere), the API, the ingest worker (a child).
+ * Adapters are made here only.
  */
 export interface Service {
   /** Where the API listens; null for the roles `ingest` and `rollup`. */
@@ -66,7 +66,7 @@ export async function startService(deps: {
   const stop = async (): Promise<void> => {
     stopping.abort();
     drain.begin();
-    // Each on its own: a part that cannot be closed must not keep the engine running.
+    // Each by itself: a part that fails to close must not keep the engine running.
     for (const cleanup of cleanups.splice(0).reverse()) {
       await cleanup().catch((error: unknown) => log.error({ err: error }, 'a part could not be stopped'));
     }
@@ -94,7 +94,7 @@ export async function startService(deps: {
         log.fatal({ err: error }, 'the service could not be prepared');
         throw error;
       });
-    prepared.catch(() => undefined); // whoever waits for it hears of it
+    prepared.catch(() => undefined); // logged above; a caller that awaits it gets the error
     return {
       url: api?.url ?? null,
       metricsUrl: observation.metricsUrl,
@@ -111,9 +111,9 @@ export async function startService(deps: {
 
 interface OpenEngine {
   readonly access: EngineAccess;
-  /** Null for an engine that is not ours to start. */
+  /** Null for a remote engine. */
   readonly restart: (() => Promise<void>) | null;
-  /** Of an engine of ours; null for another one, whose operator builds them (docs/operators.md). */
+  /** Those of an embedded engine; null for a remote one, where the operator sets them up (docs/operators.md). */
   readonly walls: (() => EngineWalls) | null;
   pid(): number | undefined;
   stop(): Promise<unknown>;
@@ -207,20 +207,20 @@ async function openApi(
   return { url, sandbox };
 }
 
-/** Without a key nobody can use a priced deployment: the operator hears of it once, at the start. */
+/** A priced deployment is unusable without keys: logged once, at the start. */
 async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
   try {
     const organizations = await store.accounts.listOrganizations({ after: null, limit: 1 });
     if (organizations.length > 0) return;
     log.info(
-      `there is no organization yet, so nobody holds a key; create one: ${commandText('admin --help')}`,
+      `no organization exists yet, so there are no API keys; create one: ${commandText('admin --help')}`,
     );
   } catch (error) {
     log.warn({ err: error }, 'the control store does not answer; callers with a key get 503 until it does');
   }
 }
 
-/** Brings the tables up to date, for as long as it takes a remote engine to appear; the API says 503 meanwhile. */
+/** Migrates the tables, and waits as long as it takes for a remote engine to appear; the API answers 503 meanwhile. */
 async function prepare(
   { config, log, observation }: { config: Config; log: Log; observation: Observation },
   access: EngineAccess,

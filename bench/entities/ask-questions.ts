@@ -12,7 +12,7 @@ export interface Asked {
   readonly question: Question;
   /** Empty when it failed. */
   readonly costs: readonly Cost[];
-  /** Milliseconds of PostgreSQL for the same asks in the same rounds; undefined where it was not asked. */
+  /** Milliseconds of PostgreSQL for the same requests in the same rounds; undefined where it was not asked. */
   readonly peerMs: readonly number[] | undefined;
 }
 
@@ -41,8 +41,8 @@ const FACTS_OF_THE_INDEX = `/v0/entities/0x${'0'.repeat(36)}dead/settlements?lim
 const RATIO_GOALS = { aggregate: 20, page: 1 } as const;
 
 /**
- * First every ask is compared with PostgreSQL's answer, which also warms both sides; then both are asked in turn, so that a
- * busy moment of the machine meets both.
+ * First compares every answer with that of PostgreSQL, which also warms up both sides; then asks both in turn, so that a
+ * busy moment of the machine affects both.
  */
 export async function askQuestion(question: Question, deps: AskDeps): Promise<Asked> {
   const { api, clock } = deps;

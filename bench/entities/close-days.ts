@@ -7,7 +7,7 @@ import { benchLog } from '../support/bench-engine.ts';
 import { timed } from '../support/quantiles.ts';
 import { timeLeft } from '../support/time-left.ts';
 
-/** What closing every day but today cost. */
+/** The cost of closing every day but today. */
 export interface Closing {
   readonly slices: number;
   readonly ms: number;
@@ -15,7 +15,7 @@ export interface Closing {
 
 const REPORT_EVERY_MS = 5_000;
 
-/** Closes whatever is dirty before `todayStart` (Unix seconds), slice by slice, and merges relayers, as the rollup worker does. */
+/** Closes every dirty slice before `todayStart` (Unix seconds), one by one, and merges relayers, as the rollup worker does. */
 export async function closeDays(
   writer: Writer,
   todayStart: number,
@@ -50,5 +50,5 @@ async function close(writer: Writer, slice: Slice): Promise<void> {
   const { signal } = new AbortController();
   const deps = { writer, versions: createVersions(0n), log: benchLog(), signal };
   const outcome = await closeSlice(deps, slice);
-  if (outcome !== 'closed') throw new Error(`a slice nobody else computes is ${outcome}`);
+  if (outcome !== 'closed') throw new Error(`a slice that only this bench computes is ${outcome}`);
 }

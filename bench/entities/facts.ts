@@ -1,4 +1,4 @@
-/** What an answer says, in a form that answers of both stores can be compared in. */
+/** The facts of an answer, in a form in which answers of both stores can be compared. */
 export interface Facts {
   /** Must be equal, key by key. */
   readonly exact: Readonly<Record<string, string>>;

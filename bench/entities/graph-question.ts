@@ -21,14 +21,14 @@ const EDGES = 1_000;
 const DAY_SECONDS = 86_400;
 const COLUMNS = 'payer, payee, micros, block_time';
 
-/** The newest settlements of everybody. */
+/** The newest settlements of all wallets. */
 export function graphOfWindow(rows: number): Ask {
   const newest = `SELECT ${COLUMNS} FROM settlements
     ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${rows}`;
   return graphAsk(`window=${rows}`, newest, []);
 }
 
-/** Whole days before today, of everybody. */
+/** Whole days before today, of all wallets. */
 export function graphOfDays(days: number, todayStart: number): Ask {
   const during = duringDays(days, todayStart);
   return graphAsk(`days=${days}`, `SELECT ${COLUMNS} FROM settlements WHERE ${during}`, []);

@@ -63,7 +63,7 @@ async function askAll(
     const deps = { api, reader: engine.reader, clock, postgres, quick };
     answers.push(
       await askQuestion(question, deps).catch((error: unknown) => {
-        // The others are still worth their time; without costs its figure is short.
+        // The other questions still run; without costs the figure of this one is short.
         say(error instanceof Error ? (error.stack ?? error.message) : String(error));
         return { question, costs: [], peerMs: undefined };
       }),

@@ -25,7 +25,7 @@ const DATABASE_USER = 'bench';
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 100;
 const SHARED_BUFFERS_MIB_MAX = 4_096;
-/** initdb refuses root, so root hands the directory to one of these. */
+/** initdb refuses to run as root: root gives the directory to one of these users. */
 const UNPRIVILEGED_USERS = ['postgres', 'nobody'];
 
 export async function startPostgres(workspace: Workspace): Promise<PostgresCluster> {

@@ -25,8 +25,8 @@ const PARTIES = `SELECT payer AS other, true AS inbound, chain, micros, method, 
   UNION ALL SELECT payee, false, chain, micros, method, block_time FROM settlements WHERE payer = $1`;
 
 /**
- * What a merchant was paid. PostgreSQL reads the wallet's two index ranges once for the sums by chain and day and once for the
- * distinct counterparties; it is spared shares, reciprocity and rings, which our answer also holds.
+ * The income of a merchant. PostgreSQL reads the wallet's two index ranges once for the sums by chain and day and once for the
+ * distinct counterparties; it need not compute shares, reciprocity and rings, which our answer also holds.
  */
 export function merchantProfile(wallet: string, todayStart: number): Ask {
   const chartFrom = `to_timestamp(${todayStart - (CHART_DAYS - 1) * DAY_SECONDS})`;

@@ -5,9 +5,9 @@ import type { PostgresStatement } from './postgres-session.ts';
 /** The same question put to PostgreSQL. */
 export interface PeerQuestion {
   readonly statements: readonly PostgresStatement[];
-  /** What our answer says. */
+  /** The facts of our answer. */
   ours(body: unknown): Facts;
-  /** What PostgreSQL's rows say, one list for each statement. */
+  /** The facts of PostgreSQL's rows, one list for each statement. */
   theirs(answers: readonly (readonly (readonly string[])[])[]): Facts;
 }
 
@@ -24,7 +24,7 @@ export interface Question {
   readonly name: string;
   /** `aggregate`: sums over many rows. `page`: a few rows, or the figures of a wallet with few. */
   readonly kind: 'aggregate' | 'page';
-  /** Whether what it costs may depend on the size of the index only weakly. */
+  /** Whether its cost may depend only weakly on the size of the index. */
   readonly bounded: boolean;
   /** Asked in turn, so that no cache of one answer helps. */
   readonly asks: readonly Ask[];

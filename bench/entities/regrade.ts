@@ -35,7 +35,7 @@ export async function pickRelayer(writer: Writer): Promise<BenchRelayer> {
 }
 
 /**
- * Gives the relayer to a facilitator from the first day on, as an edit of the catalogue does, and has all its rows follow.
+ * Assigns the relayer to a facilitator from the first day on, as an edit of the catalogue does, and regrades all of its rows.
  */
 export async function regradeRelayer(
   writer: Writer,

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 
 /**
  * The API's clock: every bench run takes place around 12:00 UTC of its day, so that always half a day is open. Each `swing`
- * moves it by an hour, forth and back, so that nothing a route remembered for less than that serves the next request.
+ * moves it by an hour, forth and back, so that the next request gets no answer that a route cached for less than that.
  */
 export interface SwingingClock extends Clock {
   swing(): void;

@@ -14,8 +14,8 @@ const ROUNDS_PEER = 3;
 const COUNT_SECONDS_MAX = 60;
 
 /**
- * What the workers pay: closing the history, computing one day anew, and naming one relayer. The last one leaves days dirty, so
- * this comes after every question.
+ * The cost of the workers: closing the history, recomputing one day, and naming one relayer. The last one leaves days dirty, so
+ * this runs after every question.
  */
 export async function measureUpkeep(
   lab: Lab,
@@ -66,7 +66,7 @@ async function countRows({ engine }: Lab, dayStart: number): Promise<number> {
   return Number(rows[0]?.[0]);
 }
 
-/** The same four sums of a day, into temporary tables; exact distinct counts where ours keeps mergeable states. */
+/** The same four sums of a day, into temporary tables; exact distinct counts where our rollups keep mergeable states. */
 async function recomputeInPostgres(postgres: PostgresSession, dayStart: number): Promise<number[]> {
   const during = `FROM settlements WHERE block_time >= to_timestamp(${dayStart}) AND block_time < to_timestamp(${dayStart + DAY_SECONDS})`;
   const sums =
@@ -91,7 +91,7 @@ async function recomputeInPostgres(postgres: PostgresSession, dayStart: number):
   return [median(times)];
 }
 
-/** Names the relayer's rows; as many as ours, or one of the two is wrong. */
+/** Names the relayer's rows, whose number must equal that of our own regrade. */
 async function regradeInPostgres(
   postgres: PostgresSession,
   relayer: { readonly chain: string; readonly address: string },

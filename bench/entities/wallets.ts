@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 
-/** Wallets by how much they do; the same ones are asked for after the index has grown. */
+/** Wallets by their number of settlements; the same ones are asked for after the index has grown. */
 export interface BenchWallets {
   /** Paid most; at rank 1,000; paid least. */
   readonly merchants: Readonly<Record<WalletKind, readonly string[]>>;
@@ -15,7 +15,7 @@ export const WALLET_KINDS = ['hot', 'mid', 'cold'] as const;
 const PICK_SECONDS_MAX = 300;
 const WALLETS_MAX = 20;
 
-/** Counted over the settlements themselves, because only live rows are somebody's activity. */
+/** Counted over the settlements themselves, live rows only: rows of undone blocks are no activity of a wallet. */
 export async function pickWallets(reader: Reader): Promise<BenchWallets> {
   const pick = async (party: Sql, choice: Sql): Promise<string[]> => {
     const { rows } = await reader.rows({

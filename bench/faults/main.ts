@@ -3,7 +3,7 @@ import { startFaultSimulation } from '../../test/kit/simulator/simulation.ts';
 
 /**
  * The fault simulation of test/ingest/rollup-truth.e2e.test.ts for longer, by hand:
- * `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. Ends with the first difference, or with what was survived.
+ * `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. Ends with the first difference, or with the number of faults survived.
  */
 const { values } = parseArgs({
   options: {

@@ -28,7 +28,7 @@ interface Target {
 interface Speed {
   /** Good answers a second. */
   readonly rate: number;
-  /** Time of this process on a core for one of them, microseconds: less shaken by busy neighbours than the rate. */
+  /** CPU time of this process for one of them, microseconds: less noisy on a busy machine than the rate. */
   readonly cpuMicros: number;
 }
 
@@ -57,7 +57,7 @@ async function startBare({ workspace }: BenchContext, body: string): Promise<str
   return `${await app.listen({ host: '127.0.0.1', port: 0 })}${PATH}`;
 }
 
-/** In turn, so that a busy moment of the machine meets both; the first round of each only warms up. */
+/** In turn, so that a busy moment of the machine affects both; the first round of each only warms up. */
 async function compare(
   { quick, say }: BenchContext,
   prefix: string,

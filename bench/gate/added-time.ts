@@ -7,7 +7,7 @@ import type { BenchContext } from '../support/run-bench.ts';
 import { type GatedApi, openGatedApi } from './gated-api.ts';
 import { openStore, STORE_NAMES, type StoreName } from './stores.ts';
 
-/** What the gate adds to one call, one call at a time, in process (`inject`): no socket hides or adds anything. */
+/** The time that the gate adds to one call, one call at a time, in process (`inject`): without the noise of sockets. */
 
 interface Route {
   readonly name: 'keyed' | 'metered';
@@ -35,7 +35,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** Short, so that a busy moment of the machine meets both sides. */
+/** Short, so that a busy moment of the machine affects both sides. */
 const BLOCK_CALLS = 20;
 const WARM_UP_BLOCKS = 25;
 const ROUND_TRIPS = 2_000;
@@ -93,14 +93,14 @@ async function callOnce(app: FastifyInstance, url: string, key: string): Promise
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${body.slice(0, 300)}`);
 }
 
-/** One question and its answer over loopback, before anything is done with it. */
+/** A bare round trip to the store over loopback. */
 async function roundTrip({ store }: GatedApi): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < ROUND_TRIPS; count++) times.push((await timed(() => store.ping())).ms);
   return median(times);
 }
 
-/** What the disk takes to keep one page: a durable hold and its capture wait for it twice, whatever the store. */
+/** The time of one fsync: with any store a durable hold and its capture wait for two of them. */
 function syncTime({ workspace }: BenchContext): number {
   const file = openSync(join(workspace.dir, 'synced'), 'w');
   const page = Buffer.alloc(PAGE_BYTES, 1);

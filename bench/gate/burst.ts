@@ -6,12 +6,12 @@ import type { BenchContext } from '../support/run-bench.ts';
 import { openGatedApi } from './gated-api.ts';
 import { openStore, STORE_NAMES, type StoreName } from './stores.ts';
 
-/** Many metered calls at once on a balance that is too small: how long they take together, and that not one too many is answered. */
+/** Many metered calls at once on a balance that is too small: how long they take together, and that no call beyond the balance is answered. */
 
 const CALLS = 1_000;
 const BALANCE_UNITS = 100;
 const OVERLOADED = 503;
-/** Far below `Retry-After`: the time of the burst is what is measured. */
+/** Far below `Retry-After`, because the bench measures the time of the burst. */
 const AGAIN_AFTER_MS = 20;
 const URL = '/v0/graph?window=100&wallet=0x00000000000000000000000000000000000000a1';
 
@@ -24,7 +24,7 @@ export async function measureBurst(context: BenchContext): Promise<Figure[]> {
 async function burst(name: StoreName, context: BenchContext): Promise<Figure[]> {
   const api = await openGatedApi(await openStore(name, context), context);
   const { key, organizationId } = await api.newCustomer(BALANCE_UNITS);
-  /** Of so many at once most are told to come again, and do. */
+  /** Most calls of such a burst get 503 and are repeated. */
   const call = async (with_: string): Promise<number> => {
     for (;;) {
       const headers = { 'x-api-key': with_ };

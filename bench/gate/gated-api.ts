@@ -17,7 +17,7 @@ import { CLOSED_SANDBOX } from '../../test/kit/closed-sandbox.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 
-/** The same application twice: with its gate, and with one that lets everything through. */
+/** The same application twice: with its gate, and with one that admits every call. */
 export interface GatedApi {
   readonly gated: FastifyInstance;
   readonly open: FastifyInstance;
@@ -29,7 +29,7 @@ export interface GatedApi {
   newCustomer(units: number): Promise<{ readonly key: ApiKey; readonly organizationId: string }>;
 }
 
-/** What statements that have a row also of empty tables answer. */
+/** Answers of the statements that return a row even for empty tables. */
 const ROWS_OF_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   'dataset-newest-time': [0, 0],
   'rollup-coverage': [0, [], []],
@@ -38,7 +38,7 @@ const ROWS_OF_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
 const UNITS = 10_000_000;
 const REQUESTS_PER_MINUTE = 100_000_000;
 
-/** An engine without settlements, that says so at once: whatever a real one would take is not the gate's. */
+/** An engine without settlements that answers at once, because the engine's time is not the gate's. */
 const EMPTY: Reader = {
   rows: ({ name }) => {
     const row = ROWS_OF_NOTHING[name];
@@ -135,7 +135,7 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
   callerName: 'anybody',
 };
 
-/** Reads the request and runs the operation: what is left of a gate that asks nobody. */
+/** Reads the request and runs the operation, without key, quota or payment. */
 const OPEN_GATE: Gate = {
   call: async (request) => {
     const { operation, deps, surface, charging, progress } = request;

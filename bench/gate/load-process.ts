@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Asks one URL over kept connections, one request at a time on each, for a while; says how many good answers came. A process of
- * its own, so that the server keeps its core. Arguments: URL, key or '', connections, milliseconds.
+ * Requests one URL over keep-alive connections, one request at a time on each, for a while; prints how many good answers came. A
+ * process of its own, so that the server keeps its core. Arguments: URL, key or '', connections, milliseconds.
  */
 
 const [url = '', key = '', connections = '', milliseconds = ''] = process.argv.slice(2);

@@ -106,7 +106,7 @@ async function ownersOf(lab: IdentityLab): Promise<{ readonly busiest: string; r
   };
 }
 
-/** Agents of a wallet beside its settlements: of one with thousands, of one with one that settles, of one without. */
+/** Agents and settlements of a wallet: one with thousands of agents, one with a single agent that settles, one without any. */
 async function profileQuestions(lab: IdentityLab): Promise<RouteQuestion[]> {
   const pick = async (choice: Sql): Promise<string> => {
     const [wallet] = await oneRow(

@@ -6,7 +6,7 @@ import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import type { IdentityLab } from './lab.ts';
 
-/** One request, and what must come back. */
+/** One request, and the answer that it must get. */
 export interface Ask {
   readonly path: string;
   /** The keys of the page in order, one column, by a statement that reads everything there is to read and uses no skip index. */
@@ -20,9 +20,9 @@ export interface RouteQuestion {
   readonly asks: readonly Ask[];
   /** The keys of an answer in order, spelled as the scan spells them; where nothing is compared, anything that was found. */
   keysOf(body: unknown): readonly string[];
-  /** An empty answer is then what is asked for. */
+  /** Expects an empty answer. */
   readonly findsNothing?: boolean;
-  /** The API may answer from what it remembers of the last request; else its clock leaps ahead before each. */
+  /** The API may answer from its caches; otherwise its clock leaps ahead before each request. */
   readonly remembers?: boolean;
   readonly goals: {
     readonly rowsReadBelow?: number;
@@ -58,7 +58,7 @@ interface Scanned {
   readonly keys: readonly string[];
 }
 
-/** Every ask is compared with its scan first, which also warms both; then ours are timed. `judged`: false where the data is too small. */
+/** Compares every answer with its scan first, which also warms up both; then times ours. `judged`: false where the data is too small. */
 export async function askRoute(
   lab: IdentityLab,
   question: RouteQuestion,

@@ -74,7 +74,7 @@ interface HotAndCold {
   readonly cold: string;
 }
 
-/** Who has most, and who has up to three. */
+/** The party with the most rows, and parties with up to three. */
 async function pickParties(
   lab: IdentityLab,
 ): Promise<{ readonly agents: HotAndCold; readonly clients: HotAndCold }> {

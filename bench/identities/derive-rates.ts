@@ -12,9 +12,9 @@ import { type IdentityLab, oneRow, type Used, usedBy } from './lab.ts';
 import { BENCH_CHAINS } from './synthetic-agents.ts';
 import { insertFeedback } from './synthetic-feedback.ts';
 
-/** What the identity worker pays, measured on the lab, which is derived afterwards. */
+/** The cost of the identity worker, measured on the lab, which is derived afterwards. */
 
-/** How long before a look its changes may lie: the worker takes 300 seconds, in which the seed itself would lie. */
+/** How old the changes of a pass may be. The worker's 300 seconds would include the seed itself. */
 const RECENT_SECONDS = 5;
 const LOOKS = 5;
 const REPORT_EVERY_MS = 10_000;

@@ -151,10 +151,10 @@ export async function oneRow(
   return rows[0] ?? [];
 }
 
-/** What statements of ours used, by the engine's own log. */
+/** The use of our statements, from the engine's own log. */
 export interface Used {
   readonly rowsRead: number;
-  /** Of a processor, milliseconds: what a busy machine cannot stretch. */
+  /** CPU time in milliseconds, which a busy machine does not stretch. */
   readonly cpuMs: number;
 }
 

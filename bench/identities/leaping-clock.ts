@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** The API's clock: each `leap` moves it ahead, so that nothing a route remembered serves the next request. Never moves back. */
+/** The API's clock: each `leap` moves it ahead, so that the next request gets no cached answer. Never moves back. */
 export interface LeapingClock extends Clock {
   leap(): void;
 }
 
-/** Beyond what any route remembers, and so little that a whole bench takes it a few weeks ahead. */
+/** Longer than any route caches, and so little that a whole bench takes it a few weeks ahead. */
 const LEAP_MS = 300_000;
 
 export function createLeapingClock(startSeconds: number): LeapingClock {

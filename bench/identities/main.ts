@@ -22,7 +22,7 @@ function openDerived(context: BenchContext): Promise<Derived> {
   return opened;
 }
 
-/** Questions of one kind in turn, and what they cost the process that answers them. */
+/** Asks questions of one kind in turn, and measures the process that answers them. */
 function routes(
   name: string,
   summary: string,
@@ -53,7 +53,7 @@ function routes(
   };
 }
 
-/** One question that fails leaves the others their answers. */
+/** A question that fails does not end the others. */
 async function askOne(lab: IdentityLab, question: RouteQuestion, context: BenchContext): Promise<Figure[]> {
   try {
     return await askRoute(lab, question, context);

@@ -6,7 +6,7 @@ import { description, logUniform, words } from './synthetic-words.ts';
 /**
  * Agents made inside the engine, seven of ten on Base, the others on Polygon, ids rising with registration. 27 % have an empty
  * URI (ERC-8004); of the others four of five have a card. Owners are log-uniform, so that the busiest has thousands of
- * agents; wallets are their owners', their own, shared, or of somebody who is paid.
+ * agents; an agent's wallet is its owner's, its own, shared with other agents, or that of a payee in the index.
  */
 export interface Agents {
   readonly agents: number;

@@ -10,7 +10,7 @@ import { type MadeExport, makeExport } from './export-files.ts';
 
 /**
  * An import end to end (footers, staging, decoding, grading, writing, checkpoints) against the engine's own read of the same
- * columns of the same files: nobody can import faster than the engine reads.
+ * columns of the same files, which is the lower bound of any import.
  */
 
 const FILES = 12;

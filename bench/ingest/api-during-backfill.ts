@@ -30,7 +30,7 @@ const poll = async () => {
 setInterval(poll, 50);
 `;
 
-/** The same clock in a process without work: what the scheduler takes from everybody. Prints its maximum so far. */
+/** The same clock in an idle process: the delay that the scheduler causes in every process. Prints its maximum so far. */
 const IDLER = `
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 const histogram = monitorEventLoopDelay({ resolution: 5 });

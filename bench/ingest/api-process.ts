@@ -6,9 +6,9 @@ import { benchLog } from '../support/bench-engine.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 
 /**
- * The service as `npm start` builds it, in a process that did nothing else before: garbage of a bench would be collected on its event
- * loop. Argument: a configuration file. Prints `{ url }`; at the next line, or the end, of its input it prints what its event
- * loop did, stops the service and ends.
+ * The service as `npm start` builds it, in a fresh process, because a bench's garbage would be collected on its event loop. Argument:
+ * a configuration file. Prints `{ url }`; at the next line, or the end, of its input it prints the delays of its event loop, stops
+ * the service and ends.
  */
 const [file = ''] = process.argv.slice(2);
 const service = await startService({

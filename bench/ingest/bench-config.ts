@@ -27,7 +27,7 @@ export function writeBenchConfig(workspace: Workspace, options: BenchChain): str
       role: 'all',
       dataDir: join(workspace.dir, options.name),
       logLevel: 'error',
-      // Who polls the feed beside a backfill sends no key.
+      // The feed reader that runs during a backfill sends no key.
       access: { anonymous: 'open' },
       http: { host: '127.0.0.1', port: 0, requestsPerMinute: API_REQUESTS_PER_MINUTE },
       chains: [

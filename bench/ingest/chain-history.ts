@@ -7,7 +7,7 @@ import { mine, mineMany, requireSuccess, type Transaction } from '../../demo/cha
 import { paymentAmount, type Random, seededRandom, zipfSampler } from '../../demo/random.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 
-/** A chain whose settlements are all final: what the benches of this run read again and again. */
+/** A chain whose settlements are all final; every bench of this run reads it. */
 export interface ChainHistory {
   readonly chain: DemoChain;
   readonly token: Address;
@@ -15,7 +15,7 @@ export interface ChainHistory {
   settlements(): number;
   /** Blocks that hold settlements. */
   range(): { readonly from: number; readonly to: number };
-  /** Adds settlements until there are this many, then buries them. */
+  /** Adds settlements until there are this many, then mines enough blocks to make them final. */
   growTo(settlements: number): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const BATCH_CHANCE = 0.1;
 const BATCH_SIZE = 5;
 const BATCH_GAS = 2_000_000n;
 const BLOCK_SECONDS = 2;
-/** Deeper than any reader's idea of finality on this chain (anvil: 64 blocks, Ponder: 30). */
+/** Deeper than the finality of any reader on this chain (anvil: 64 blocks, Ponder: 30). */
 const BURIED_BLOCKS = 70;
 const SAY_EVERY_MS = 5_000;
 const FUNDS = 10n ** 12n;
@@ -94,7 +94,7 @@ interface PlannedBlock {
 }
 
 /**
- * Payers are contracts that agree to everything, so nothing is signed; relayers, batches and amounts are those of the demo. The
+ * Payers are contracts that accept any signature, so nothing is signed; relayers, batches and amounts are those of the demo. The
  * events are those of real payments.
  */
 function createTraffic(chain: DemoChain, random: Random) {

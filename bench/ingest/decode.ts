@@ -11,8 +11,8 @@ import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 
 /**
- * Decoding and grading against a generic ABI decode of the same logs in the same run. The peer only decodes; pairing,
- * checking calldata, reading builder codes and grading are all on our side of the scale.
+ * Decoding and grading against a generic ABI decode of the same logs in the same run. The peer only decodes; our side also
+ * pairs logs, checks calldata, reads builder codes and grades.
  */
 
 const BASE = chainOf(8453);
@@ -20,7 +20,7 @@ const { tokens: BASE_TOKENS = [], registries = {} } =
   KNOWN_CHAINS.find(({ chainId }) => chainId === 8453) ?? {};
 const goalRatio = 50;
 const settlementsPerBlock = 50;
-/** About what a window of a busy chain holds; what it decodes to is written and forgotten before the next. */
+/** About as many as a window of a busy chain holds; its rows are written and released before the next window. */
 const settlementsPerBatch = 500;
 const fullBatches = 500;
 const quickBatches = 100;

@@ -13,7 +13,7 @@ const ROUNDS_QUICK = 2;
 const PONDER_GOAL = 10;
 const FETCH_ONLY_GOAL = 1.5;
 
-/** From a node's first answer to served rows, against Ponder and against a reader that does nothing with the answers. */
+/** From a node's first answer to served rows, against Ponder and against a reader that discards the answers. */
 export function endToEnd(shared: SharedHistory): BenchPart {
   return {
     name: 'end-to-end',
@@ -79,7 +79,7 @@ async function measurePonder(context: BenchContext, history: ChainHistory): Prom
   return ms;
 }
 
-/** The issue asks for one of the two; both lines are ok when either holds, so that the exit code says what it asks. */
+/** One of the two goals suffices: both lines are ok when either holds, so that the exit code is right. */
 function figuresOf(settlements: number, { startUp, ours, fetchOnly, ponder }: Milliseconds): Figure[] {
   const rate = (ms: number): number => settlements / (ms / 1000);
   const overFetching = ours / fetchOnly;

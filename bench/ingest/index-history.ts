@@ -83,7 +83,7 @@ function watchReads(): { readonly tracer: Tracer; first(): number | undefined } 
   };
 }
 
-/** Tells when rows were acknowledged, so that nobody has to ask all the time beside what is measured. */
+/** Resolves `next()` at each acknowledged insert: polling would add load to the measurement. */
 function watchWrites(writer: Writer): { readonly writer: Writer; next(): Promise<void> } {
   let waiting: (() => void)[] = [];
   return {

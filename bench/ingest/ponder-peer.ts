@@ -20,7 +20,7 @@ const RUN_TIMEOUT_MS = 900_000;
 const SYNC_STARTED = /^Started '.*' historical sync/;
 const READY = /responses from \/ready endpoint/;
 
-/** Answers why Ponder cannot be had, or undefined when it is there. */
+/** Resolves with the reason why Ponder cannot be installed, or with undefined when it is there. */
 export function installPonder(context: BenchContext): Promise<string | undefined> {
   return installPeer(context, { name: 'Ponder', root: ROOT, file: BINARY_FILE });
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Workspace } from '../support/workspace.ts';
 
-/** What a reader asked of a node: the bodies of its HTTP requests in order, and how many were under way at once. */
+/** A reader's requests to a node: the bodies in order, and how many were in flight at once. */
 export interface Recording {
   readonly requests: readonly string[];
   readonly inFlightMax: number;
@@ -13,7 +13,7 @@ export interface RecordingProxy {
   recording(): Recording;
 }
 
-/** A node behind a notebook: passes every request on and writes it down. */
+/** A proxy in front of a node that forwards and records every request. */
 export async function startRecordingProxy(workspace: Workspace, nodeUrl: string): Promise<RecordingProxy> {
   const requests: string[] = [];
   let inFlight = 0;
@@ -41,8 +41,8 @@ export async function startRecordingProxy(workspace: Workspace, nodeUrl: string)
 }
 
 /**
- * Fetches the recorded answers again, as parallel as they were, and throws them away. Milliseconds. The JSON is parsed, because
- * an answer of JSON-RPC is known to be one, and not an error, only then; nothing in it is looked at.
+ * Fetches the recorded answers again, as parallel as they were, and discards them. Milliseconds. It parses the JSON, because only
+ * that tells a JSON-RPC answer from an error, and reads nothing else of it.
  */
 export async function replay(nodeUrl: string, { requests, inFlightMax }: Recording): Promise<number> {
   const began = performance.now();

@@ -17,7 +17,7 @@ import type { BenchContext, BenchPart } from '../support/run-bench.ts';
 
 /**
  * Our write path (encode in JavaScript, HTTP, parse, insert, views) against the engine copying the same rows inside itself into
- * an identical schema. Both pay for the views, the sort and the fsync; the difference is the way of the rows into the engine.
+ * an identical schema. Both include the views, the sort and the fsync; the difference is how the rows get into the engine.
  */
 export const writePath: BenchPart = {
   name: 'write-path',
@@ -28,7 +28,7 @@ export const writePath: BenchPart = {
 const ROWS = 1_000_000;
 const ROWS_QUICK = 200_000;
 const ROUNDS = 3;
-/** What a backfill window yields about (ingest/follow/backfill.ts). */
+/** About as many as a backfill window yields (ingest/follow/backfill.ts). */
 const ROWS_PER_WINDOW = 5_000;
 const RATIO_GOAL = 0.5;
 const COPY_SECONDS_MAX = 600;
@@ -58,7 +58,7 @@ async function runWritePath({ quick, workspace, say }: BenchContext): Promise<Fi
   }
   await copying.close();
   await engine.stop();
-  // Round by round: what slows a machine down for a while slows both.
+  // Round by round, so that a busy moment of the machine affects both.
   const ratio = median(ours.map((rate, round) => rate / (theirs[round] ?? Number.NaN)));
   return [
     { name: 'write-path-rate', value: median(ours), unit: 'rows/s', goal: '-', ok: true },

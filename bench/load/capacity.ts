@@ -6,7 +6,7 @@ import { KINDS, type Kind } from './traffic.ts';
 import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { type Answers, type Asked, countOf, rateOf, runWrk } from './wrk.ts';
 
-/** As much as the machine can serve, for a minute: every connection asks again as soon as it is answered, and nobody may be turned away. */
+/** As much as the machine can serve, for a minute: every connection asks again as soon as it is answered, and no request may be refused. */
 
 /** Enough to keep two cores busy without a queue anywhere. */
 const CONNECTIONS: Readonly<Record<Kind, number>> = {
@@ -23,7 +23,7 @@ const THIRDS = 3;
 const THIRD_SECONDS = 20;
 const THIRD_SECONDS_QUICK = 4;
 const FEED_P99_OVER_P50_MAX = 10;
-/** What the last third may take over the second: a leak of a KiB a request would be tens of MiB. */
+/** How much larger the last third may be than the second: a leak of a KiB a request would be tens of MiB. */
 const GROWTH_MAX = 1.1;
 const HEAP_SLACK_MIB = 4;
 const API_SLACK_MIB = 16;

@@ -6,7 +6,7 @@ import { openStage } from './stage.ts';
 import { trafficOf } from './traffic.ts';
 import { requireWrk } from './wrk.ts';
 
-/** One part: what an overload leaves of the capacity can only be told on the same machine, right after it. */
+/** Capacity and overload are one part: the throughput under overload compares with the capacity of the same machine, measured just before. */
 async function load(context: BenchContext): Promise<Figure[]> {
   requireWrk();
   const stage = await openStage(context);

@@ -10,9 +10,9 @@ import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { type Answers, type Asked, countOf, rateOf, runWrk } from './wrk.ts';
 
 /**
- * Many times what the machine can serve, by callers who never wait: hundreds of connections that ask again at once when they are
- * turned away, and heavy SQL from several organizations. What cannot be served must be refused with the time to come again, what
- * is served must be right, and the machine must not spend itself on refusals.
+ * Many times the load that the machine can serve, from callers who never wait: hundreds of connections that repeat a refused request
+ * at once, and heavy SQL from several organizations. A request that cannot be served must be refused with a retry time, every answer
+ * must be right, and refusals must not exhaust the machine.
  */
 
 /** Thirty times the connections that keep the machine busy. */
@@ -26,14 +26,14 @@ const CONNECTIONS: Readonly<Record<Kind, number>> = {
 const HEAVY_CONNECTIONS_PER_CUSTOMER = 12;
 const SECONDS = 20;
 const SECONDS_QUICK = 6;
-/** Of the good answers a second that the same machine gives without the crowd, refusals being work, too. */
+/** Share of the good answers a second that the same machine gives without overload; refusals cost work, too. */
 const GOODPUT_SHARE_MIN = 0.5;
-/** An answer that is late is as bad as none: a caller that is let in waits for its turn and then for the engine. */
+/** A late answer is as bad as none: an admitted caller waits for its turn and then for the engine. */
 const PATIENT_P99_MAX_MS = 5_000;
 const RECOVERY_MAX_MS = 5_000;
 const RECOVERED_OVER_QUIET = 3;
 const RECOVERY_LOOK_EVERY_MS = 100;
-/** Good answers in a row, each as fast as in quiet times. */
+/** Good answers in a row, each as fast as before the overload. */
 const RECOVERED_ANSWERS = 5;
 
 export async function measureOverload(

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from './stage.ts';
 
-/** A caller that heeds `Retry-After` and looks at what it is told: every answer must be what it was in quiet times. */
+/** A caller that heeds `Retry-After` and checks each answer: it must equal the one that it got before the overload. */
 export interface PatientCaller {
-  /** Ends its walk and says what it met. */
+  /** Ends its walk and returns its observations. */
   stop(): Promise<Met>;
 }
 
@@ -11,7 +11,7 @@ export interface Met {
   /** Milliseconds of each good answer, refusals before it not counted. */
   readonly answersMs: readonly number[];
   readonly refusals: number;
-  /** Answers that differ from those of quiet times. */
+  /** Answers that differ from those before the overload. */
   readonly wrong: readonly string[];
   /** Refusals that the catalogue of errors does not allow. */
   readonly undocumented: readonly string[];
@@ -26,12 +26,12 @@ const SHED_CODES: ReadonlySet<string> = new Set([
 const PAGES = 8;
 const PAUSE_MS = 50;
 
-/** The rows of a page that nothing can change any more; without what tells of the moment. */
+/** The rows of a page that can no longer change, without the fields that depend on the time. */
 interface Page {
   readonly flows: unknown;
 }
 
-/** Starts asking for pages of the feed, deep ones first, because nothing changes those. */
+/** Starts to request pages of the feed, deep ones first, because those do not change. */
 export async function startPatientCaller(stage: Stage, paths: readonly string[]): Promise<PatientCaller> {
   const asked = paths.slice(-PAGES);
   const expected = new Map<string, string>();

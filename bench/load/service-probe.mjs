@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into the process of the service before its own code: answers over the channel of the parent what its memory and its event
- * loop are like (`Vitals` of stage.ts). The service itself knows nothing of it. Plain JavaScript, because Node loads it into the
- * service's threads as well, which know no other.
+ * Loaded into the process of the service before its own code: reports its memory and its event loop over the channel of the parent
+ * (`Vitals` of stage.ts). The service itself has no part in it. Plain JavaScript, because Node also loads it into the service's
+ * threads, which have no TypeScript loader.
  */
 
 const RESOLUTION_MS = 5;
@@ -15,7 +15,7 @@ if (isMainThread) {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
   process.on('message', ({ collect }) => {
-    // Twice: what has a finaliser is let go by the second.
+    // Twice: objects with a finalizer are freed by the second.
     if (collect) {
       globalThis.gc?.();
       globalThis.gc?.();
@@ -30,6 +30,6 @@ if (isMainThread) {
     });
     histogram.reset();
   });
-  // Being asked must not keep a service alive that ends.
+  // The channel must not keep a stopping service alive.
   process.channel?.unref();
 }

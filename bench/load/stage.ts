@@ -26,7 +26,7 @@ export interface Stage {
   readonly cores: number;
 }
 
-/** What the service's process says of itself. */
+/** Memory and event loop of the service's process, as it reports them. */
 export interface Vitals {
   /** MiB. */
   readonly rss: number;
@@ -38,13 +38,13 @@ export interface Vitals {
 }
 
 export interface Keys {
-  /** Of the crowd's reads. */
+  /** For the reads that overload the service. */
   readonly crowd: string;
-  /** Of one who asks little. */
+  /** For the patient caller. */
   readonly patient: string;
-  /** Of who asks small queries: many, because a plan has 30 of them a minute. */
+  /** For small queries: many keys, because a plan has 30 queries a minute. */
   readonly queries: readonly string[];
-  /** Of who asks heavy queries. */
+  /** For heavy queries. */
   readonly heavy: readonly string[];
 }
 
@@ -58,7 +58,7 @@ const ROWS_QUICK = 100_000;
 const DAYS = 180;
 const DAYS_QUICK = 10;
 const DAY_SECONDS = 86_400;
-/** Of the plans: high, so that what is measured is the machine and not a quota. */
+/** Of the plans: high, so that the bench measures the machine and not a quota. */
 const REQUESTS_PER_MINUTE = 100_000_000;
 const UNITS = 10_000_000;
 const QUERY_CUSTOMERS = 60;

@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts';
 import type { Asked } from './wrk.ts';
 
-/** What callers ask, by kind; each kind comes over connections of its own, so that its times can be told apart. */
+/** Requests by kind; each kind has connections of its own, so that its latency is measured apart. */
 export const KINDS = ['feed', 'wallet', 'profile', 'leaderboard', 'sql'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -52,7 +52,7 @@ async function feedPages({ url, keys }: Stage): Promise<Asked[]> {
   return pages;
 }
 
-/** Queries that take as long as their tier lets them, and as much of the engine as it gives to a guest. */
+/** Queries that use the whole time of their tier, and as much of the engine as a guest can get. */
 export function heavyQueries(): Asked[] {
   return Array.from({ length: 20 }, (_, index) => ({
     path: '/v0/sql',

@@ -15,11 +15,11 @@ export interface Asked {
   readonly body?: object;
 }
 
-/** What came back over some connections in some time. */
+/** The answers over some connections in some time. */
 export interface Answers {
   /** Answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** 429 and 503 that did not say when to come again. */
+  /** 429 and 503 without `Retry-After`. */
   readonly withoutRetryAfter: number;
   /** Refusals that were no problem documents. */
   readonly withoutProblem: number;
@@ -27,7 +27,7 @@ export interface Answers {
   /** Connections that could not be opened, read or written. */
   readonly broken: number;
   readonly timeouts: number;
-  /** The first answer that was neither good nor a refusal to come again; '' for none. */
+  /** The first answer that was neither good nor a 429 or 503; '' for none. */
   readonly odd: string;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -44,8 +44,8 @@ export function requireWrk(): void {
 let files = 0;
 
 /**
- * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request under way at a time and `pauseMs`
- * before each: none, where it is not said.
+ * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request in flight at a time and `pauseMs`
+ * (default 0) before each.
  */
 export async function runWrk(
   workspace: Workspace,

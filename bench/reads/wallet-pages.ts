@@ -10,7 +10,7 @@ interface WalletBody {
   readonly next_before: string | null;
 }
 
-/** Wallets by how much they do, and how many of each are asked for. */
+/** Wallets by their number of settlements, and how many of each are asked for. */
 const KINDS: readonly { readonly kind: string; readonly pick: Sql }[] = [
   { kind: 'hot', pick: sql`ORDER BY events DESC LIMIT 3` },
   { kind: 'mid', pick: sql`HAVING events BETWEEN 100 AND 400 ORDER BY cityHash64(wallet) LIMIT 20` },

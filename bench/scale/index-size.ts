@@ -9,7 +9,7 @@ import type { BenchContext, BenchPart } from '../support/run-bench.ts';
 import { seedHistory } from '../support/seed-history.ts';
 import { processFigures } from './process-figures.ts';
 
-/** What an index of so many settlements takes, and how that grows. */
+/** The size of an index of so many settlements, and its growth. */
 
 const SIZES = [1_000_000, 4_000_000, 16_000_000];
 const SIZES_QUICK = [50_000, 200_000];
@@ -65,7 +65,7 @@ function requireDisk({ workspace }: BenchContext, rows: number): void {
     );
 }
 
-/** What the engine reaches by itself, sooner or later. */
+/** The state that the engine's own merges reach in time. */
 async function mergeAll({ writer }: BenchEngine): Promise<void> {
   const { rows } = await writer.rows({
     name: 'bench-tables',

@@ -6,7 +6,7 @@ import type { BenchPart } from '../support/run-bench.ts';
 import { shown } from './index-size.ts';
 import { processFigures } from './process-figures.ts';
 
-/** What reading a chain takes: calls to its node, and processor time of the worker and of the engine. */
+/** The cost of reading a chain: calls to its node, and processor time of the worker and of the engine. */
 
 const SETTLEMENTS = 40_000;
 const SETTLEMENTS_QUICK = 4_000;
@@ -45,7 +45,7 @@ export const ingestCost: BenchPart = {
   },
 };
 
-/** A batch counts its calls: that is what nodes count. */
+/** Counts the calls of a batch one by one, as node providers do. */
 function callFigures(requests: readonly string[], settlements: number): Figure[] {
   const counts = new Map<string, number>();
   for (const body of requests) {

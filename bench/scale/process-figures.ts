@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the kernel says of a process, threads and all. */
+/** The kernel's figures of a process, with all of its threads. */
 export interface ProcessFigures {
   readonly cpuSeconds: number;
   readonly residentMebibytes: number;

@@ -10,7 +10,7 @@ import type { Figure } from '../support/figure.ts';
 import type { BenchPart } from '../support/run-bench.ts';
 import { shown } from './index-size.ts';
 
-/** What a thousand of everything takes in the control store's Redis. */
+/** The memory of a thousand of each record in the control store's Redis. */
 
 const THOUSANDS = 10;
 const THOUSANDS_QUICK = 1;

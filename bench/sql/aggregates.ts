@@ -6,7 +6,7 @@ import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { PLAIN_TABLE, sqlLab } from './lab.ts';
 
-/** Full scans through the public view against the same question on a plain copy of what it shows, both asked as the guest. */
+/** Full scans through the public view against the same question on a plain copy of its rows, both as the guest. */
 
 const RATIO_GOAL = 1.5;
 const ROUNDS = 5;

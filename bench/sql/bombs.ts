@@ -5,7 +5,7 @@ import { quantile, timed } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { type SqlLab, sqlLab } from './lab.ts';
 
-/** Point reads while callers throw the worst at the sandbox that it lets through. */
+/** Point reads while callers send the most expensive queries that the sandbox admits. */
 
 const QUIET_MS = 20_000;
 const BOMBED_MS = 60_000;

@@ -3,7 +3,7 @@ import { quantile, timed } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { sqlLab } from './lab.ts';
 
-/** What judging a query adds to it: of a text that was never seen, and of one that was. */
+/** The time that the inspection adds to a query: for a new text, and for a known one. */
 
 const ROUNDS = 400;
 const ROUNDS_QUICK = 80;

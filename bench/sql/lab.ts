@@ -28,10 +28,10 @@ const MAINTENANCE_SECONDS_MAX = 1_800;
 const CUSTOMERS = 120;
 /** Below the 30 a minute of the standard tier, whatever the clock says. */
 const CALLS_PER_KEY = 20;
-/** The public database: the guest may read whatever stands in it. */
+/** The public database: the guest may read everything in it. */
 const PUBLIC = trustedText('settlement_index_public');
 
-/** The plain copy, beside the views. */
+/** A copy of the settlements as one plain table, to compare the views with. */
 export const PLAIN_TABLE = 'plain_settlements';
 
 let lab: Promise<SqlLab> | undefined;
@@ -68,7 +68,7 @@ async function openLab({ quick, workspace, say }: BenchContext): Promise<SqlLab>
   };
 }
 
-/** What the background does in time: of a month that is over one part is left, and FINAL has nothing to do. */
+/** As the engine's merges do in time: a past month is one part, and FINAL has nothing to merge. */
 async function mergeClosedMonths({ writer }: BenchEngine, say: (line: string) => void): Promise<void> {
   say('merging the months that are over');
   const { rows } = await writer.rows({

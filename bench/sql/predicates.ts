@@ -3,14 +3,14 @@ import type { Figure } from '../support/figure.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { type SqlLab, sqlLab } from './lab.ts';
 
-/** What an analyst's `WHERE payer = '0x…'` reads, as the answer itself says. */
+/** The rows that an analyst's `WHERE payer = '0x…'` reads, by the answer's own figure. */
 
 const SHARE_GOAL_PERCENT = 2;
 const WALLETS = 10;
 const PICK_SECONDS_MAX = 300;
 const NOBODY = `0x${'ab'.repeat(20)}`;
 
-/** Who pays how often. A row is found in its granule and with the neighbours of that, so many rows are many granules. */
+/** Payers by their number of rows. Each row costs its granule and the neighbouring ones, so many rows are many granules. */
 const KINDS: Readonly<Record<string, { readonly having: Sql | null; readonly goal: boolean }>> = {
   absent: { having: null, goal: true },
   median: { having: sql`events = (SELECT quantileExact(0.5)(n) FROM counts)`, goal: true },

@@ -2,8 +2,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 
 /**
- * Reads answers to their end and throws them away: a process of its own, so that neither server pays for it. A line of JSON in
- * is one request, a line of JSON out says how it went.
+ * Reads answers to their end and discards them, in a process of its own, so that it takes no time of either server. Each line of
+ * JSON on stdin is a request, each line on stdout its result.
  */
 export interface StreamRequest {
   readonly url: string;

@@ -6,7 +6,7 @@ import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { createLog, type Log } from '../../core/log.ts';
 import type { Workspace } from './workspace.ts';
 
-/** A fresh embedded engine with our schema, and nothing in it. */
+/** A fresh embedded engine with our schema and no rows. */
 export interface BenchEngine {
   readonly access: EngineAccess;
   readonly reader: Reader;
@@ -17,12 +17,12 @@ export interface BenchEngine {
 
 const MAX_MEMORY_MEGABYTES = 4_096;
 
-/** Only what goes wrong: a bench prints its own progress. */
+/** Errors only: a bench prints its own progress. */
 export function benchLog(): Log {
   return createLog('error', 'bench');
 }
 
-/** Starts the engine in a directory of its own; the workspace ends it when nobody else has. */
+/** Starts the engine in a directory of its own; the workspace stops it if it still runs at the end. */
 export async function startBenchEngine(
   workspace: Workspace,
   name: string,

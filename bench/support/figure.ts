@@ -1,4 +1,4 @@
-/** What a bench found out. `ok` is decided by the bench, never by the reader of its output. */
+/** A result of a bench. The bench decides `ok`, not the reader of its output. */
 export interface Figure {
   /** kebab-case, stable over time, so that two runs can be compared line by line. */
   readonly name: string;

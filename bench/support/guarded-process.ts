@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 export interface GuardedProcess {
   /** Settles with the exit code once the process has ended. */
   readonly exited: Promise<number>;
-  /** What it said last, both streams. */
+  /** Its last lines of output, from both streams. */
   readonly lastLines: () => readonly string[];
   /** Kills it; resolves when it is gone. */
   stop(): Promise<void>;

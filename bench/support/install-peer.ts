@@ -6,8 +6,8 @@ import type { BenchContext } from './run-bench.ts';
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * Installs what a bench compares with, a package of its own in `root`, when `file` is not there yet. Answers why it cannot be
- * had, or undefined when it is there: an offline machine can still run everything else.
+ * Installs the peer of a bench, a package of its own in `root`, when `file` does not exist yet. Resolves with the reason why it
+ * cannot be installed, or with undefined when it is there: an offline machine can still run everything else.
  */
 export async function installPeer(
   { workspace, say }: Pick<BenchContext, 'workspace' | 'say'>,

@@ -24,7 +24,7 @@ export interface Answer<T> {
   readonly cost: Cost;
 }
 
-/** The real API on a loopback port. Requests go one after the other, so that statements can be told apart. */
+/** The real API on a loopback port. Requests go one after the other, so that each statement belongs to one of them. */
 export interface MeasuredApi {
   get<T>(path: string): Promise<Answer<T>>;
   readonly cursorKeys: CursorKeys;

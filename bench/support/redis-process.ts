@@ -8,7 +8,7 @@ const PORT_FROM = 20_000;
 const PORT_COUNT = 10_000;
 const START_MAX_MS = 15_000;
 
-/** A Redis on loopback that syncs every write, with nothing in it. The workspace ends it when nobody else has. */
+/** A Redis on loopback that syncs every write, with nothing in it. The workspace stops it if it still runs at the end. */
 export async function startRedis(
   workspace: Workspace,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {

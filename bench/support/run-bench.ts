@@ -6,7 +6,7 @@ export interface BenchContext {
   /** Smaller data, under a minute. */
   readonly quick: boolean;
   readonly workspace: Workspace;
-  /** Says what is going on, with the time since the start. */
+  /** Prints a line of progress, with the time since the start. */
   say(line: string): void;
 }
 
@@ -47,7 +47,7 @@ export async function runBench(options: {
   const figures: Figure[] = [];
   try {
     for (const part of options.parts.filter(({ name }) => only === undefined || only.includes(name))) {
-      // Whatever fails because its parts are being ended must not be followed by a part that starts new ones.
+      // A part that failed because of the interrupt must not be followed by one that starts new processes.
       if (interrupted) break;
       context.say(`${part.name}: ${part.summary}`);
       figures.push(...(await runPart(part, context)));

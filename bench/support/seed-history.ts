@@ -8,7 +8,7 @@ import { timeLeft } from './time-left.ts';
 const STATEMENT_SECONDS_MAX = 600;
 /** At least. */
 const BULK_INSERTS = 10;
-/** Four million at once beside merges of ten million did not fit into the engine's 4 GiB. */
+/** An insert of four million rows during merges of ten million did not fit into the engine's 4 GiB. */
 const BULK_ROWS_PER_INSERT_MAX = 1_000_000;
 /** The newest rows arrive in inserts of the size a live index makes, and stay in small parts for a while. */
 const RECENT_INSERTS = 30;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * What a bench run owns: one temporary directory and everything that must be ended. Released in reverse order, whatever
- * happened, so that no engine, node or directory outlives the bench.
+ * The resources of a bench run: one temporary directory and everything that must be stopped. Released in reverse order, also after a
+ * failure, so that no engine, node or directory outlives the bench.
  */
 export interface Workspace {
   readonly dir: string;
-  /** Remembers how to end something that was just started. */
+  /** Registers how to stop something that was just started. */
   defer(end: () => Promise<unknown> | unknown): void;
   /** Ends everything. Idempotent; one failing end does not keep the others from running. */
   release(): Promise<void>;

@@ -5,8 +5,8 @@ import { startGuarded } from '../support/guarded-process.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /**
- * Sends its requests, so many at once, and throws the answers away unread: whatever this reader takes, it is the node's time and
- * the kernel's. Prints when it began and ended.
+ * Sends its requests, so many at once, and discards the answers unread: it measures the time of the node and the kernel alone. Prints
+ * when it began and ended.
  */
 const FETCHER = `
 const { readFileSync } = require('node:fs');
@@ -30,7 +30,7 @@ Promise.all(Array.from({ length: Number(inFlight) }, work)).then(() => console.l
 const FETCHERS = 2;
 
 /**
- * What the node gives at most: the recorded requests of one worker, shared out among as many readers as the machine has cores.
+ * The node's maximum throughput: the recorded requests of one worker, divided among as many readers as the machine has cores.
  * Milliseconds from the first request to the last answer.
  */
 export async function fetchOnly(

@@ -13,12 +13,12 @@ const ROUNDS = 3;
 const ROUNDS_QUICK = 1;
 const WORKERS = 4;
 const RATIO_GOAL = 1.7;
-/** So close to what the node gives there is nothing left to gain. */
+/** This close to the node's maximum there is nothing left to gain. */
 const BOUND_GOAL = 0.9;
 
 /**
- * One worker and four in turn over the same chain, each round on an empty database, and what the node gives to a reader that
- * throws the answers away: no number of workers can be faster than that.
+ * One worker and four in turn over the same chain, each round on an empty database, and a reader that discards the answers: no number
+ * of workers can be faster than that.
  */
 export function sharedBackfill(shared: SharedHistory): BenchPart {
   return {

@@ -19,7 +19,7 @@ export interface Workers {
 const REQUESTS_PER_SECOND = 100_000;
 const KEY_PREFIX = 'bench';
 const CHAIN = 'base-sepolia';
-/** What leads the chain, as the product names it: held by us, nobody plans a job. */
+/** The chain's planning lease, under the product's name: while the bench holds it, no worker plans jobs. */
 const SCOPE = 'eip155:84532';
 const LEASE_KEY = `${KEY_PREFIX}:{ingest:lease:${SCOPE}}`;
 const READY_MAX_MS = 120_000;
@@ -47,7 +47,7 @@ export async function startWorkers(
       `a worker ended with code ${code}: ${workers.flatMap((one) => one.lastLines()).join(' / ')}`,
     );
   });
-  died.catch(() => undefined); // heard where it is waited for
+  died.catch(() => undefined); // its awaiter gets the rejection
   const waiting = async () => String(await redis.client('LIST')).match(/ cmd=bzpopmin /g)?.length ?? 0;
   await Promise.race([
     died,

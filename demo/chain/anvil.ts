@@ -102,7 +102,7 @@ function anvilArgs(options: AnvilOptions, chainId: number): string[] {
   return args;
 }
 
-/** The native binary itself: npm's launcher script would stand between us and the node and outlive a SIGKILL. */
+/** The native binary itself: npm's launcher script would sit between us and the node and outlive a SIGKILL. */
 function anvilBinary(): string {
   const require = createRequire(import.meta.url);
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -167,7 +167,7 @@ export async function startDemoChain(options: AnvilOptions = {}): Promise<DemoCh
   return { ...anvil, sender, token: await deployUsdc(anvil.rpc, sender) };
 }
 
-/** One replacement block: send what it shall contain; it is mined right after. */
+/** One replacement block: send its transactions; it is mined right after. */
 export type FillBlock = (position: number) => Promise<void>;
 
 /**

@@ -22,7 +22,7 @@ const IMPLEMENTATION_SLOT = '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723
 const ADMIN_SLOT = '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b';
 const LIBRARY = address('0x00000000000000000000000000000000000f1a01');
 const IMPLEMENTATION = address('0x00000000000000000000000000000000000f1a02');
-/** The proxy refuses user calls from its admin, so the admin is nobody. */
+/** The proxy refuses user calls from its admin, so the admin is an address without a key. */
 const ADMIN = address('0x000000000000000000000000000000000000dead');
 const LOST_AND_FOUND = address('0x000000000000000000000000000000000000beef');
 
@@ -116,7 +116,7 @@ const MULTICALL_ABI = parseAbi([
 
 /**
  * Puts Multicall3 at its canonical address. viem ships its creation code but does not export it, hence the file path; running
- * it as a call to nobody answers the runtime code, so that no transaction and no block is needed.
+ * it in an `eth_call` without `to` returns the runtime code, so that no transaction and no block is needed.
  */
 export async function installMulticall3(rpc: Rpc): Promise<void> {
   const cjs = dirname(createRequire(import.meta.url).resolve('viem'));

@@ -91,7 +91,7 @@ export interface Permit2Terms {
   readonly nonce: bigint;
 }
 
-/** Calldata of `settle` for EXACT_PROXY; anybody may send it. The payer must have approved Permit2. */
+/** Calldata of `settle` for EXACT_PROXY; any address may send it. The payer must have approved Permit2. */
 export async function callExactSettle(payer: Wallet, terms: Permit2Terms): Promise<Hex> {
   const args = await exactArguments(payer, terms);
   return encodeFunctionData({ abi: EXACT, functionName: 'settle', args });

@@ -248,7 +248,7 @@ export function callRevokeFeedback(agentId: bigint, feedbackIndex: bigint): Hex 
   });
 }
 
-/** Anybody may respond to any feedback, revoked or not, as often as they like. */
+/** Any address may respond to any feedback, revoked or not, any number of times. */
 export function callAppendResponse(response: {
   readonly agentId: bigint;
   readonly client: Address;

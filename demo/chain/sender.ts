@@ -4,7 +4,7 @@ import { type Address, address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { Rpc, RpcCall } from './json-rpc.ts';
 
-/** A key pair of the local world. Worthless by construction: anybody can derive it from its label. */
+/** A key pair of the local world. Worthless by construction: it derives from its label. */
 export interface Wallet {
   readonly address: Address;
   readonly privateKey: Hex;

@@ -65,7 +65,7 @@ async function isIngesting(url: string): Promise<boolean> {
   }
 }
 
-/** What it stores of a listing for the first time is stored as of now, so that must be over. */
+/** Ingest stores new listings as of now, so the first reading must be over before they are backdated. */
 async function hasRead(url: string, ids: readonly string[]): Promise<boolean> {
   const response = await fetch(`${url}/v0/endpoints?limit=1`);
   if (!response.ok) return false;

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { describeExit, spawnChild } from '../../core/process/child-process.ts';
 
-/** What the process that makes the sample history is told. */
+/** The input of the process that makes the sample history. */
 export interface HistoryBootstrap {
   readonly seed: number;
   /** Unix seconds of the newest sample block. */

@@ -19,7 +19,7 @@ interface ListingDeps {
   readonly signal: AbortSignal;
 }
 
-/** Where the configuration of the demo says that endpoints are listed. */
+/** The sources of endpoints in the configuration of the demo. */
 export function listingSources({ config, log }: Pick<ListingDeps, 'config' | 'log'>): EndpointSource[] {
   const catalogue = createCatalogueSources(config, log);
   catalogue.read([]);
@@ -30,7 +30,7 @@ export function listingSources({ config, log }: Pick<ListingDeps, 'config' | 'lo
 }
 
 /**
- * Makes what is listed now have been listed since `since` (Unix seconds), as an index that ran then would have stored it: without that
+ * Backdates the present listings to `since` (Unix seconds), as an index that ran then would have stored them: otherwise
  * no payment of the sample history could belong to an offer. Ingest must have read the sources before; it keeps the older time.
  */
 export async function listSince(deps: ListingDeps, since: number): Promise<void> {

@@ -8,7 +8,7 @@ import { withBuilderCode } from '../chain/payments.ts';
 import { offerOf } from '../identities/offers.ts';
 import type { ServiceConfig } from '../service.ts';
 
-/** What the service is told of chains that hold nothing but sample data: no node is asked for them, and /telemetry says so. */
+/** Configuration of the chains that hold sample data only: no node is asked for them, and /telemetry says so. */
 
 type Chains = NonNullable<ServiceConfig['chains']>;
 
@@ -62,7 +62,7 @@ export interface SampleChain {
   readonly payers: readonly Address[];
   /** The most popular first. */
   readonly sellers: readonly SampleSeller[];
-  /** Relayers that no catalogue names, each with what it appends to its calldata. */
+  /** Relayers that no catalogue names, each with the suffix of its calldata. */
   readonly strangers: readonly { readonly address: Address; readonly suffix: Hex }[];
   /** Wallets that pay themselves. */
   readonly selfPayers: readonly Address[];
@@ -164,7 +164,7 @@ function builtInFacilitators(slug: SampleSlug): Address[][] {
   return [...byName.values()].sort((a, b) => b.length - a.length);
 }
 
-/** One of the relayers says who it is, by a code that stands in no catalogue. */
+/** One of the relayers identifies itself by a code that no catalogue has. */
 function suffixOf(index: number): Hex {
   return index === 0 ? withBuilderCode('0x', { w: 'quiet_fac' }) : '0x';
 }

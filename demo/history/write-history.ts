@@ -114,9 +114,9 @@ const DAY_SECONDS = 86_400;
 const PAYMENTS_PER_BATCH = 10_000;
 
 /**
- * Brings the histories into the index of a running service by the way of imports: the same decoder, the published catalogue, the
- * same writer. Rollups then close their days by themselves. What is listed has been listed since the first of these days. `wrote` is
- * told rows so far.
+ * Writes the histories into the index of a running service as an import does: the same decoder, the published catalogue, the
+ * same writer. Rollups then close their days by themselves. Listings are backdated to the first of these days. `wrote`
+ * gets the number of rows written so far.
  */
 export async function writeHistory(
   deps: {

@@ -3,16 +3,16 @@ import { isOnRatingScale, isRatingTag, PRIOR_CLIENTS, PRIOR_MEAN } from '../../c
 import type { ApiClient, ServedAgent } from '../api-client.ts';
 import type { FeedbackView, RegistryViews } from '../chain/registry-views.ts';
 
-/** What a walk over every served agent found against the registries' own view functions. */
+/** The differences between every served agent and the registries' own view functions. */
 export interface AgentAudit {
   /** Agents that the registry has. */
   readonly registered: number;
   readonly served: number;
   /** Served agents with a card that could be read. */
   readonly named: number;
-  /** Missing, surplus or repeated ones, and those about which something false is said. */
+  /** Missing, surplus or repeated agents, and those with a false field. */
   readonly lies: number;
-  /** A few of them in words. */
+  /** A few of them as text. */
   readonly examples: readonly string[];
 }
 
@@ -60,7 +60,7 @@ async function walk(client: ApiClient): Promise<ServedAgent[]> {
   return served;
 }
 
-/** An agent in the words of the API, by the views. */
+/** An agent in the form of the API, from the views. */
 type TrueAgent = Omit<ServedAgent, 'name'>;
 
 async function readAgents(views: RegistryViews): Promise<TrueAgent[]> {

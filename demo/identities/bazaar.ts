@@ -8,7 +8,7 @@ import { listedSellers, type Offer, offerOf } from './offers.ts';
 
 /**
  * Bazaars of the demo's facilitators, `GET <url>/discovery/resources` (x402 specification, discovery): one that lists in the shape of version
- * 1, one in that of version 2 with Coinbase's extras, both with items among them that nobody should believe.
+ * 1, one in that of version 2 with Coinbase's extras, both with some malformed and false items.
  */
 
 /** URLs of facilitators, by id, for the configuration. */
@@ -23,7 +23,7 @@ const PAGE_DEFAULT = 20;
 const PAGE_MAX = 25;
 const TIMEOUT_SECONDS = 60;
 const DAY_SECONDS = 86_400;
-/** The last seller of a list has not been heard of for so long. */
+/** Age of the last update of a list's last seller. */
 const STALE_DAYS = 200;
 const CEILING_FACTOR = 4n;
 
@@ -48,7 +48,7 @@ export function publishBazaars(host: CardHost, cast: Cast, nowSeconds: number): 
   );
 }
 
-/** What a seller says of itself at `/.well-known/x402`: two resources of this host, paid to one seller. */
+/** A seller's own `/.well-known/x402`: two resources of this host, paid to one seller. */
 export function publishWellKnown(host: CardHost, cast: Cast): void {
   const [seller] = listedSellers(cast);
   if (seller === undefined) return;
@@ -180,7 +180,7 @@ function acceptOf(payTo: Address, amount: bigint): object {
   };
 }
 
-/** Is paid by nobody. */
+/** Never paid. */
 const THIEF = walletOf('thief of the bazaar').address;
 const LONG_CHARS = 100_000;
 
@@ -220,7 +220,7 @@ const HOSTILE_ITEMS: readonly unknown[] = [
     tags: [{}, 7, 'a'.repeat(LONG_CHARS), '\u0000\u200b'],
     lastUpdated: '9999-12-31T23:59:59Z',
   },
-  // Another one's resource, cheaper, paid to somebody else.
+  // The resource of another seller, cheaper, with the thief as payee.
   {
     resource: 'https://weather-now.example/api/forecast',
     type: 'http',

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 /**
  * A web host on loopback where the demo's agents keep their files: cards, feedback, domain proofs, an IPFS gateway, bazaars. Some
- * of its answers are as hostile as a stranger's can be; every one of them ends when whoever asked hangs up.
+ * of its answers are as hostile as a stranger's can be; each of them ends when the client disconnects.
  */
 export interface CardHost {
   /** `http://127.0.0.1:<port>`. */
@@ -95,7 +95,7 @@ export const endless: HostAnswer = (response) => {
 
 const TRICKLE_EVERY_MS = 500;
 
-/** A space every half second, for as long as somebody waits: it is never silent and never done. */
+/** A space every half second until the client disconnects: it is never silent and never done. */
 export const trickle: HostAnswer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const timer = setInterval(() => response.write(' '), TRICKLE_EVERY_MS);

@@ -58,7 +58,7 @@ export function cardOf(place: CardPlace, fields: CardFields): CardFields {
   };
 }
 
-/** What a merchant's agent says of itself: the services, tools and skills behind its offers. */
+/** The card of a merchant's agent: the services, tools and skills behind its offers. */
 export function merchantCard(place: CardPlace, merchant: Merchant): CardFields {
   const { title, description, tags, skill, paths } = offerOf(merchant);
   const tools = paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_/, ''));

@@ -23,7 +23,7 @@ export interface FeedbackFacts {
   readonly valueDecimals: number;
   readonly tag1: string;
   readonly endpoint: string;
-  /** Of the client to whoever is paid for the agent. */
+  /** Of the client to the agent's payee. */
   readonly payment: Payment | null;
 }
 

@@ -11,7 +11,7 @@ import { createLiveRegistry, type LiveRegistry } from './live-registry.ts';
 import { registryCast } from './registry-cast.ts';
 import { createRegistryStory, type RegistryStory } from './registry-story.ts';
 
-/** Everything of ERC-8004 and of bazaars in the demo world: who registers, with which files, and what becomes of it. */
+/** ERC-8004 and the bazaars of the demo: the registrations, their files, and the changes that follow. */
 export interface Identities {
   readonly story: RegistryStory;
   readonly live: LiveRegistry;
@@ -44,7 +44,7 @@ export function createIdentities(
 /** Blocks that `playBefore` and `playAfter` mine, together. */
 export const STORY_BLOCKS = 4;
 
-/** Before anybody pays: agents register, and some change their minds. */
+/** Before the first payment: agents register, and some change their registration. */
 export async function playBefore(story: RegistryStory, stage: StoryStage): Promise<void> {
   await storyBlock(story.registrations(), stage);
   await storyBlock(await story.changes(stage.traffic.head.time), stage);
@@ -71,7 +71,7 @@ async function storyBlock(transactions: readonly Transaction[], stage: StoryStag
   await requireSuccess(world.chain.rpc, hashes);
 }
 
-/** What an operator would write into the configuration to have all this read. The host is on loopback. */
+/** The configuration with which an operator would have all this read. The host is on loopback. */
 export function identitiesConfig({ origin }: CardHost): NonNullable<ServiceConfig['identities']> {
   return { allowPrivateHosts: true, ipfsGateways: [origin] };
 }

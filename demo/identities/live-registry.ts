@@ -15,9 +15,9 @@ import { rate } from './ratings.ts';
 import type { RegisteredAgent, RegistryCast } from './registry-cast.ts';
 import { register } from './registry-story.ts';
 
-/** What goes on in the registries at the tip: one transaction now and then. */
+/** The registry transactions at the tip: one now and then. */
 export interface LiveRegistry {
-  /** `paid`: what was paid so far, newest last. */
+  /** `paid`: the payments so far, newest last. */
   next(paid: readonly Payment[]): Transaction;
 }
 
@@ -44,7 +44,7 @@ export function createLiveRegistry(dependencies: LiveRegistryDependencies): Live
       return registerAnother(agentId, dependencies);
     },
     rate: (paid) => rateOneOf(paid.slice(-RECENT_PAYMENTS), dependencies),
-    // Of somebody's first feedback; refused when there is none, or when it was revoked before.
+    // Revokes an owner's first feedback; the contract refuses when there is none, or when it was revoked before.
     revoke() {
       const client = random.pick(dependencies.owners).address;
       return toReputation(client, callRevokeFeedback(random.pick(registry.sellers).agentId, 1n));

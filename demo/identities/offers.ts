@@ -139,7 +139,7 @@ export function offerOf({ name }: Pick<Merchant, 'name'>): Offer {
   return OFFERS[name] ?? { ...PLAIN, title: name };
 }
 
-/** Sellers that may be listed: a listing makes an address a payee of the catalogue, so nobody else is in a bazaar here. */
+/** The only sellers in the bazaars here: a listing makes an address a payee of the catalogue. */
 export function listedSellers({ merchants }: Cast): readonly (Actor & { readonly resource: string })[] {
   return merchants.filter(({ catalogued }) => catalogued);
 }

@@ -33,7 +33,7 @@ const MEASURES = [
   { tag: '', decimals: 18, least: 1, most: 5 },
 ] as const;
 
-/** `payment` is what the client paid for the agent's work, if it did. */
+/** `payment`: the client's payment for the agent's work, if there is one. */
 export function rate(
   agent: RegisteredAgent,
   by: { readonly client: Address; readonly payment: Payment | null },

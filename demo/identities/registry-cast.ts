@@ -101,7 +101,7 @@ const BROKEN: Readonly<Record<string, CardVariant>> = {
 const LOOK_ALIKE = 'N\u043erthwind Pay';
 const INVISIBLE = 'Pay\u200bload\u0000 \u202egnp.exe\u202c \u2066Agent\u2069';
 
-/** On the host's other name: who is asked for one file at a time is not kept waiting by these. */
+/** On the host's other name: fetches go one at a time per host, and these must not delay the good files. */
 function hostile(place: CardPlace, answer: HostAnswer): string {
   const path = at(place, '.json');
   place.host.publish(path, answer);
@@ -151,13 +151,13 @@ export interface RegisteredAgent {
   readonly uri: string | null | { readonly raw: Hex };
 }
 
-/** Everybody who registers, by id. Merchants come first, then the payers with one card variant each. */
+/** All registrations, by id. Merchants come first, then the payers with one card variant each. */
 export interface RegistryCast {
   readonly sellers: readonly RegisteredAgent[];
   readonly others: readonly RegisteredAgent[];
 }
 
-/** These sellers never heard of ERC-8004. */
+/** Sellers without an agent. */
 const UNREGISTERED_SELLERS = 2;
 
 /**
@@ -180,7 +180,7 @@ export function registryCast(cast: Cast, host: CardHost): RegistryCast {
   return { sellers, others };
 }
 
-/** Every way of keeping a card is as good as another. */
+/** Alternates between the ways of storing a card. */
 function kept(place: CardPlace, file: string, index: number): string {
   const ways = [
     () => onWeb(place, file),
@@ -191,7 +191,7 @@ function kept(place: CardPlace, file: string, index: number): string {
   return (ways[index % ways.length] ?? ways[0])?.() ?? '';
 }
 
-/** The host's own word: it vouches for the sellers under its first name, and for nobody under its other one. */
+/** The domain proof: the host vouches for the sellers under its first name, and for no agent under its other one. */
 function proveDomain(host: CardHost, sellers: readonly RegisteredAgent[]): void {
   const registrations = sellers.map(({ agentId }) => ({ agentId: Number(agentId), agentRegistry: REGISTRY }));
   host.publish(PROOF_PATH, (response, url) =>

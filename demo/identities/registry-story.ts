@@ -147,8 +147,8 @@ export interface ChangeDependencies {
 const CONSENT_SECONDS = 120;
 
 /**
- * What some agents did after they had registered, by the variant of their card: new URIs for better and for worse, wallets set,
- * shared and cleared, agents sold, with and without a wallet of the new owner.
+ * The changes of some agents after their registration, by the variant of their card: new URIs to good and to bad cards, wallets
+ * set, shared and cleared, agents sold, with and without a wallet of the new owner.
  */
 export async function changesOf(dependencies: ChangeDependencies): Promise<Transaction[]> {
   const { registry, host } = dependencies;

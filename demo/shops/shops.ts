@@ -52,7 +52,7 @@ export async function openShops(cast: Cast, options: TillOptions): Promise<Shops
   };
 }
 
-/** A question that is wrong is refused before it is paid for. */
+/** A wrong question is refused before it is paid for. */
 async function sell(
   { good, lane }: Shop,
   url: URL,

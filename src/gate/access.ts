@@ -6,7 +6,7 @@ import type { Caller, CallTerms } from '../operations/define.ts';
 import { type Price, SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
 import type { Quota } from './rate-limit.ts';
 
-/** How a call is paid for and whether it may run: one pure table of price class × caller × surface, and the SQL tiers of a plan. */
+/** Whether a call may run and how it is paid for: a pure table of price class × caller × surface, and the SQL tiers of a plan. */
 
 /**
  * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on MCP, where nothing
@@ -40,15 +40,15 @@ interface AccessRequest {
   readonly anonymous: 'priced' | 'open';
   /** Whether this deployment sells single calls over x402. */
   readonly sellsCalls: boolean;
-  /** Whether a payment came along. */
+  /** Whether the request carries a payment. */
   readonly hasPayment: boolean;
   /** False for HEAD, which shows the price and never takes it. */
   readonly mayCharge: boolean;
 }
 
 /**
- * A payment goes before a key: a caller who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
- * deployment without the x402 lane, HEAD) it is left alone, never settled.
+ * A payment takes precedence over a key: a caller who sends one wants to pay with it. Where it cannot be taken (a free route, a
+ * surface or a deployment without the x402 lane, HEAD) it is ignored and never settled.
  */
 export function decideAccess(access: AccessRequest): AccessDecision {
   if (isPaid(access)) return { by: 'payment' };
@@ -105,7 +105,7 @@ function refusal(access: AccessRequest): AccessDecision {
       code: 'payment_required',
       detail: isAnonymous
         ? 'No key was sent. Send one, or pay for this call.'
-        : 'No organization with units stands behind this key. Pay for this call, or send the key of an organization.',
+        : 'This key has no organization with units. Pay for this call, or send the key of an organization.',
     };
   if (isAnonymous)
     return {
@@ -116,7 +116,7 @@ function refusal(access: AccessRequest): AccessDecision {
   return {
     by: 'refusal',
     code: 'payment_required',
-    detail: 'No organization with units stands behind this key, and single calls are not sold here.',
+    detail: 'This key has no organization with units, and single calls are not sold here.',
   };
 }
 
@@ -169,7 +169,7 @@ export function isSoldByCall({ tier }: CallTerms): boolean {
 
 /** The caller's own window in the tier; it counts in addition to the one that all requests share. */
 export function tierQuota(tier: SqlTierId, { key, whose }: Quota): Quota {
-  // The tier stands first: no organization can be named so that its window is another one's.
+  // Tier first: no organization id can then collide with another one's window.
   return { key: `sql-${tier}:${key}`, requestsPerMinute: sqlTierOf(tier).requestsPerMinute, whose };
 }
 

@@ -11,15 +11,15 @@ import type { EngineLoad } from '../operations/define.ts';
 import type { Sender } from './gate.ts';
 
 /**
- * How much of the engine the calls of this process may have at once. Without a bound a crowd shares the engine: every call takes as
- * long as all of them together, callers give up one after the other, and the work is wasted. So few calls run, some wait for
- * their turn, and the others are refused at once with a retry time. Turns go round between callers, so that one caller with a
- * thousand requests does not keep out the next with one.
+ * Bounds how many calls of this process use the engine at once. Unbounded, a burst of calls shares the engine: every call takes as
+ * long as all of them together, callers time out one by one, and the work is wasted. So a few calls run, some wait for
+ * their turn, and the others are refused at once with a retry time. Turns alternate between callers, so that one caller with a
+ * thousand requests does not block another with one.
  */
 export interface Admission {
   /**
-   * Resolves when it is the call's turn, with a place to give back. Null for a call that needs none. Rejects with
-   * `overloaded` where the line is full or the wait too long, with `request_timeout` when the caller leaves meanwhile.
+   * Resolves when it is the call's turn, with a place to give back; null for a call that needs none. Rejects with
+   * `overloaded` when the queue is full or the wait too long, with `request_timeout` when the caller disconnects meanwhile.
    */
   enter(wanted: AdmissionWanted, request: Leaving): Promise<Pick<Place, 'leave'> | null>;
 }
@@ -32,7 +32,7 @@ export interface AdmissionWanted {
 
 type Leaving = Pick<Sender, 'hasLeft' | 'left'>;
 
-/** Of reads, and of queries, which have a line of their own so that neither keeps the other waiting. */
+/** Reads and queries have a queue each, so that neither delays the other. */
 export interface AdmissionLimits {
   readonly reads: PlaceLimits;
   readonly queries: PlaceLimits;
@@ -42,11 +42,11 @@ const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Reads: as many at once as the process has connections to the engine (http-engine.ts), a quarter of them for summaries, which ask
- * it several things each. A page takes hundredths of a second, so a line of a thousand is mostly served within the wait; longer
- * ones would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are let in, so
- * that what is refused is refused for want of units and not of a place.
- * Queries: their real places are the sandbox's (sandbox/limits.ts). This bounds those that are judged or wait there; none
- * waits here, because a caller who finds that line full is refused at once.
+ * it several things each. A page takes hundredths of a second, so a queue of a thousand is mostly served within the wait; a longer
+ * one would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are admitted, so
+ * that the refusals are for lack of units and not of a place.
+ * Queries: the sandbox has their real places (sandbox/limits.ts). This bounds those that are checked or wait there; none
+ * waits here, because a caller is refused at once when that queue is full.
  */
 export const ADMISSION_LIMITS: AdmissionLimits = {
   reads: {

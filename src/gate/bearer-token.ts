@@ -55,13 +55,13 @@ export function audiencesOf({ oauth, http }: Pick<Config, 'oauth' | 'http'>): re
 /** Bearer tokens (JWT) of one configured issuer. Source: RFC 7519, RFC 8725. */
 
 export interface BearerTokens {
-  /** Null for whatever is not a valid token of the issuer for us. Rejects with `upstream_unavailable` when that cannot be known. */
+  /** Null for anything but a valid token of the issuer for this deployment. Rejects with `upstream_unavailable` when it cannot be verified. */
   read(token: string): Promise<TokenFacts | null>;
 }
 
 export interface TokenFacts {
   readonly subject: string;
-  /** What the token says of the organization that it spends for; not looked up yet. */
+  /** The organization named by the token; not looked up yet. */
   readonly organization: string | null;
 }
 
@@ -108,7 +108,7 @@ function factsOf(payload: JWTPayload, organizationClaim: string): TokenFacts | n
   return { subject: sub, organization: typeof organization === 'string' ? organization : null };
 }
 
-/** Why a token is refused is not said: the reason would help only a forger. */
+/** Gives no reason: it would help only a forger. */
 function refused(error: unknown): null {
   if (error instanceof KeySetUnreachable)
     throw fail('upstream_unavailable', {
@@ -127,7 +127,7 @@ function refused(error: unknown): null {
  * Discovery 1.0.
  */
 
-/** The keys cannot be read: whether a token is good is then not known. Its message holds no URL. */
+/** The keys cannot be read, so that no token can be verified. Its message holds no URL. */
 export class KeySetUnreachable extends Error {
   constructor(cause: unknown) {
     super('the key set of the token issuer cannot be read', { cause });
@@ -137,7 +137,7 @@ export class KeySetUnreachable extends Error {
 
 /** A caller waits for this at most once or twice, so it is short. */
 const FETCH_TIMEOUT_MS = 3_000;
-/** A withdrawn key is still believed for so long. */
+/** For so long a withdrawn key is still accepted. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 /** Tokens that name unknown keys cause no more than one fetch in this time. */
 const REFETCH_AFTER_MS = 30_000;
@@ -223,7 +223,7 @@ function keySetUrl(metadata: unknown, issuer: string): string {
   return url;
 }
 
-/** What failed is not tried again at once: every caller with a token would wait for its time-out. */
+/** Pauses after a failure: otherwise every caller with a token would wait for the time-out. */
 function pausedAfterFailure<Value>(work: () => Promise<Value>, clock: Clock): () => Promise<Value> {
   let failed: { readonly untilMs: number; readonly cause: unknown } | undefined;
   return async () => {

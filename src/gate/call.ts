@@ -120,7 +120,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   if (operation.load === 'query') admitToSql(deps.sql.openTo(), caller);
   const tier = tierOf(terms);
   if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
-  // With an Idempotency-Key what follows runs once, and a repetition is answered from what was kept.
+  // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
   const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: overdueAfterMs(terms) };
   return runOnce(
     { replies: gate.store.replies, clock: gate.clock, log: gate.log },
@@ -134,7 +134,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       const callerName = callerNameOf(identity, request.sender.address, gate.identity);
       const place = await takePlace(gate, request, access, callerName);
       try {
-        // The last check is the engine's. Whatever is refused up to here costs nothing.
+        // The last check is the engine's. A refusal up to here costs nothing.
         await prepared.review?.(deps, callerName);
         const run: Run = (payment) =>
           runNow(gate, request, { prepared, identity, access, callerName, payment });
@@ -150,7 +150,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
             );
           }
           case 'payment':
-            // The place was only asked for: a settlement takes as long as the facilitator does, and a paid call is not turned away.
+            // Release the place first: settlement time is unbounded, and a paid call is not refused for want of a place.
             place?.leave();
             return await runPaid(gate, request, { prepared, callerName }, run);
           case 'refusal':
@@ -163,7 +163,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   );
 }
 
-/** `payment` is what was settled before the run; null where nothing was. */
+/** `payment`: the one settled before the run, or null. */
 type Run = (payment: SettledPayment | null) => Promise<Outcome>;
 
 const UNCHARGED = { delivered: null, replayed: false, chargedQu: 0 } as const;
@@ -175,7 +175,7 @@ interface ReadRequest {
   readonly window: Awaited<ReturnType<RequestCounter['count']>>;
 }
 
-/** A request that cannot be read is counted for its address, so that nothing is looked up for it. */
+/** A request that cannot be read is counted for its address, without a look-up of its key. */
 async function readAndCount(gate: GateTools, request: GateRequest): Promise<ReadRequest> {
   const { operation, deps, sender, charging, progress } = request;
   try {
@@ -211,7 +211,7 @@ async function identifyAndCount(
   return { identity, window: await gate.counter.count(quota) };
 }
 
-/** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */
+/** Long enough for any id; a longer text is refused, because two keys that are cut could become the same. */
 const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 
 function checkIdempotencyKey(key: string | undefined): void {

@@ -35,7 +35,7 @@ export interface IdentityDeps {
   readonly clock: Clock;
 }
 
-/** What begins like this is one of our keys or nothing, never a token: it is shown to no identity provider. */
+/** A text with this prefix is one of our keys or invalid, never a token: it is not sent to an identity provider. */
 const KEY_PREFIX = 'six_';
 
 const ANONYMOUS: Caller = {
@@ -55,9 +55,9 @@ export interface SentCredential {
 }
 
 /**
- * What was sent as a credential; null for nothing, '' for something that can be no credential of ours. `X-API-Key` and a
- * bearer that say different things are refused: whichever we chose, the caller may have meant the other. An `Authorization`
- * of another scheme (a proxy's, say) is not ours when there is an `X-API-Key`.
+ * The credential of the request; null without one, '' for a text that cannot be one of ours. A request whose `X-API-Key` and
+ * bearer differ is refused: the caller may mean either. An `Authorization` of another scheme (a proxy's, for example) is ignored
+ * when there is an `X-API-Key`.
  */
 export function readCredential(headers: CredentialHeaders): SentCredential | null {
   const text = credentialText(headers);
@@ -76,15 +76,15 @@ function credentialText({ authorization = '', 'x-api-key': sent = '' }: Credenti
   });
 }
 
-/** The bearer token, where it is all that was sent; null for nothing, and for what is spelled like one of our keys. */
+/** The bearer token where no key was sent; null without one, and for a text that has the form of our keys. */
 function readToken({ authorization = '', 'x-api-key': key = '' }: CredentialHeaders): string | null {
   const token = key.length > 0 ? undefined : /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
   return token === undefined || token.startsWith(KEY_PREFIX) ? null : token;
 }
 
 /**
- * Who calls. Everything that is not a valid credential makes the same caller, `keyRecognised: false`. Rejects with
- * `upstream_unavailable` where the store (`accounts`) or the issuer's key set (`identity_provider`) cannot be asked.
+ * Identifies the caller. Every invalid credential gives the same caller, `keyRecognised: false`. Rejects with
+ * `upstream_unavailable` when the store (`accounts`) or the issuer's key set (`identity_provider`) does not answer.
  */
 export async function identify(
   credential: SentCredential | null,
@@ -108,7 +108,7 @@ export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requests
   };
 }
 
-/** Null for a key that is not there, or not good now. */
+/** Null for a key that does not exist or is not valid now. */
 function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityDeps): Identity | null {
   if (found === null || !isSameDigest(found.key.digest, digest)) return null;
   if (!isValid(found.key, deps.clock.nowMs())) return null;
@@ -122,7 +122,7 @@ function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityD
 }
 
 const DIGEST_CHARS = 64;
-/** Written anew for each comparison, which awaits nothing in between: buffers of its own would be garbage of every call. */
+/** Reused by each comparison, which is synchronous: buffers per call would be garbage of every request. */
 const STORED = Buffer.alloc(DIGEST_CHARS);
 const SENT = Buffer.alloc(DIGEST_CHARS);
 
@@ -138,7 +138,7 @@ function isValid({ revokedAtMs, expiresAtMs }: Credential['key'], nowMs: number)
   return (revokedAtMs === null || revokedAtMs > nowMs) && (expiresAtMs === null || expiresAtMs > nowMs);
 }
 
-/** A token whose organization is not there is a caller without one: it may be created later, the token is good already. */
+/** A token whose organization does not exist makes a caller without one: the token is valid, and the organization may be created later. */
 async function identifyToken(credential: string, deps: IdentityDeps): Promise<Identity | null> {
   const token = deps.bearer === null ? null : await deps.bearer.read(credential);
   if (token === null) return null;

@@ -16,12 +16,12 @@ interface PaymentTools {
   onPaid(receiptHeader: string): void;
 }
 
-/** `payment` is what was settled before the run; null where that comes after it. */
+/** `payment`: the one settled before the run; null for a ceiling, which is settled afterwards. */
 type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
 
 /**
- * Runs what was paid for. A run that fails on our side costs nothing, or can be asked for again with the same payment; one that
- * failed on its own account after it used something has been served.
+ * Runs the call that the payment is for. A run that fails through our fault costs nothing, or can be repeated with the same payment;
+ * one that fails through its own fault after it used something counts as served.
  */
 export async function runOnPayment(
   tools: PaymentTools,
@@ -110,7 +110,7 @@ async function finish(paid: SettledCall, isAnswered: boolean, log: Log, ourFault
   }
 }
 
-/** A fault that the caller can do nothing about must not use up the tries that a payment has. */
+/** A fault that the caller cannot fix must not use up the attempts of its payment. */
 function isOurFault(error: unknown): boolean {
   return !(error instanceof Failure) || ERRORS[error.code].status >= 500;
 }
@@ -141,7 +141,7 @@ function paidCharge(terms: CallTerms, usdMicros: bigint): Charge {
   return { heldQu, chargedQu, balance: null };
 }
 
-/** Says to the payer of a run that may succeed later that the money is not lost. */
+/** Adds to the failure of a run that may succeed later that the money is not lost. */
 function afterPayment(error: unknown, { transaction }: SettledPayment): unknown {
   const known = error instanceof Failure ? error : undefined;
   if (known !== undefined && ERRORS[known.code].status < 500 && !ERRORS[known.code].retryable) return known;

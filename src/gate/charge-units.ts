@@ -29,8 +29,8 @@ export function overdueAfterMs(terms: CallTerms): number {
 }
 
 /**
- * How long a capture is tried. A store that stops for a moment may carry it out when it goes on: only asking again tells, and the
- * caller then has the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
+ * How long a capture is retried. A store that stalls may still carry it out when it resumes: only a retry shows whether it did, and
+ * the caller then gets the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
  */
 export const CAPTURE_RETRY_MS = 5_000;
 const CAPTURE_PAUSE_MS = 200;
@@ -45,13 +45,13 @@ interface UnitTools {
 
 interface UnitCharge {
   readonly organizationId: string;
-  /** Held. All of them are charged, unless the price goes by use. */
+  /** The units held. All of them are charged, unless the price depends on use. */
   readonly units: number;
   readonly terms: CallTerms;
   readonly operation: string;
-  /** How the call can be paid otherwise, for an organization without units. */
+  /** The x402 offer for an organization without units. */
   readonly offer: () => PaymentOffer | undefined;
-  /** Where the call may have been charged before, by a process that died before it answered. */
+  /** For a call that a process may have charged before it died without an answer. */
   readonly once: ChargeOnce | null;
 }
 
@@ -67,8 +67,8 @@ interface HoldName {
 }
 
 /**
- * Runs with `call.units` held. A run that fails costs nothing, or what it says it used. The units are spent before the answer is
- * given: an answer whose capture cannot be written is discarded, its hold falls to the sweeper, and the caller may ask again.
+ * Runs with `call.units` held. A run that fails costs nothing, or what it reports as used. The units are captured before the answer
+ * is given: an answer whose capture cannot be written is discarded, the sweeper resolves its hold, and the caller may ask again.
  */
 export async function runOnUnits(
   tools: UnitTools,
@@ -114,7 +114,7 @@ async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Pro
   throw new Error(`a new hold of an organization just read is ${outcome}`);
 }
 
-/** What is captured. A run that says more than it may is a bug of ours, and not the caller's to pay. */
+/** The units to capture. A run that reports more than were held is a bug, which the caller must not pay for. */
 function unitsUsed(
   { log }: UnitTools,
   { terms: { byUse }, units, operation }: UnitCharge,
@@ -126,7 +126,7 @@ function unitsUsed(
   return Math.max(0, Math.min(units, Math.floor(used ?? 0)));
 }
 
-/** The failure to answer with: with what was charged for it, where the run used something. */
+/** The failure to answer with, which carries its charge where the run used something. */
 async function chargeFailure(
   tools: UnitTools,
   call: UnitCharge,
@@ -143,7 +143,7 @@ async function chargeFailure(
   try {
     return withCharge(error, await capture(tools, call, hold, used));
   } catch {
-    // The caller gets the run's failure, which came first; nothing is charged for it.
+    // The caller gets the run's own failure; nothing is charged for it.
     return error;
   }
 }
@@ -162,7 +162,7 @@ async function giveBack(
     const { balance } = await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
     return balance;
   } catch (error) {
-    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be given back; the sweeper will');
+    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be released; the sweeper will release it');
     return null;
   }
 }
@@ -179,7 +179,7 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
       pauseMs: (error) =>
         error instanceof StoreUnavailable ? pauseUntil(retryUntilMs, CAPTURE_PAUSE_MS) : null,
     });
-    // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
+    // Released as overdue, or lost with the store's data: nothing can be charged, through no fault of the caller.
     if (outcome !== 'captured' && outcome !== 'replayed')
       log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
     return chargeOf(call, charged, balance);
@@ -190,8 +190,8 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
 }
 
 /**
- * What an earlier attempt at the same call was charged, whose process ended before it could answer; null when none was. If it was
- * charged, this attempt costs nothing; a hold that the earlier one still had is given back.
+ * The charge of an earlier attempt at the same call, whose process ended before it could answer; null when there was none. If there
+ * is one, this attempt costs nothing; a hold that the earlier attempt still had is released.
  */
 async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<Charge | null> {
   const { units, clock } = tools;

@@ -6,7 +6,7 @@ import type { AnyOperation, CallTerms, OperationDeps } from '../operations/defin
 import type { Order } from '../payment/payment-lane.ts';
 
 /**
- * What stands between a surface and an operation, the same for HTTP and MCP. Its checks run in a fixed order (call.ts): request
+ * Every call passes it between its surface and its operation, on HTTP and on MCP alike. Its checks run in a fixed order (call.ts): request
  * validity, credential, rate limit, tier, review, lane, hold or payment, run, capture or release, answer.
  */
 export interface Gate {
@@ -49,7 +49,7 @@ export interface Sender {
   left(): AbortSignal;
 }
 
-/** What the request says about being charged. */
+/** The parts of the request that concern charging. */
 export interface Charging {
   /** False for HEAD: an answer without its body takes no payment and draws no units. */
   readonly mayCharge: boolean;
@@ -58,7 +58,7 @@ export interface Charging {
   readonly offers?: Offers;
 }
 
-/** What is bought, once its terms are known, and the payment when one was sent. */
+/** The order once the terms of the call are known, and the payment if one was sent. */
 export interface Offers {
   readonly payment: string | undefined;
   order(terms: CallTerms): Order;

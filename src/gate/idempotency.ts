@@ -43,13 +43,13 @@ interface RepeatableCall {
   /** Whose key it is, and for which operation. */
   readonly scope: string;
   readonly key: string;
-  /** SHA-256 (hex) of what was asked. */
+  /** SHA-256 (hex) of the operation and its parameters. */
   readonly requestDigest: string;
-  /** Above the longest that the call may take: from then on its process is taken for dead, and the call may be begun again. */
+  /** Above the longest that the call may take: afterwards its process is presumed dead, and the call may be started again. */
   readonly leaseMs: number;
 }
 
-/** What is kept of a call that was charged. */
+/** The stored reply of a call that was charged. */
 type KeptReply =
   | { readonly kind: 'object'; readonly body: Record<string, unknown> }
   | {
@@ -189,7 +189,7 @@ function readHead(body: Readable): Promise<Head> {
   });
 }
 
-/** The same answer, with what was read of it put before the rest. */
+/** The same answer, with the part already read put before the rest. */
 function resumed(stream: StreamedAnswer, head: readonly Buffer[]): StreamedAnswer {
   const { body } = stream;
   async function* whole(): AsyncGenerator<unknown> {
@@ -211,7 +211,7 @@ function keptFailure(error: unknown): KeptReply | null {
   if (!(error instanceof Failure)) return null;
   const { charged, detail, parameter, query } = error.context;
   if (charged === undefined || charged.chargedQu === 0) return null;
-  // The caller left: there is no answer to give again, and running the call anew for its key would be many runs for one charge.
+  // The caller disconnected: there is no answer to repeat, and running the call again for its key would allow many runs for one charge.
   if (error.code === 'request_timeout') return { kind: 'not_kept' };
   const context: KeptContext = {
     detail,
@@ -222,7 +222,7 @@ function keptFailure(error: unknown): KeptReply | null {
   return { kind: 'failure', code: error.code, context };
 }
 
-/** A reply that cannot be written is not worth the answer: its key is in use until the lease lapses, and then free again. */
+/** A reply that cannot be stored must not fail the answer: its key stays in use until the lease lapses, and is free again then. */
 async function keep(
   { replies, log }: RepeatTools,
   call: RepeatableCall,

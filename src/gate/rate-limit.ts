@@ -30,8 +30,8 @@ export interface CountAhead {
 }
 
 /**
- * Counts in the store, for all processes together. While the store does not answer this process counts for itself: callers
- * who need nothing else of the store are served on, and still limited.
+ * Counts in the store, for all processes together. While the store does not answer, this process counts by itself: callers
+ * who need nothing else of the store are still served, and still limited.
  */
 export function createRequestCounter(rates: RateStore, clock: Clock): RequestCounter {
   const own = createMemoryRates();
@@ -75,7 +75,7 @@ export function refuseOverLimit({ allowed, limit, resetSeconds }: RateDecision, 
  */
 export interface KnownQuotas {
   guess(digest: KeyDigest): Quota | undefined;
-  /** `quota` is null for a key that is not good any more. */
+  /** `quota` is null for a key that is no longer valid. */
   remember(digest: KeyDigest, quota: Quota | null): void;
 }
 

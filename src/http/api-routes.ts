@@ -94,7 +94,7 @@ interface Answered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: Record<string, unknown>;
-  /** Whether a caller who names the tag of the answer may get a 304 instead of it. */
+  /** Whether a request whose `If-None-Match` names the answer's tag may get a 304. */
   readonly mayBeNotModified: boolean;
 }
 
@@ -155,8 +155,8 @@ type Body = Readonly<Record<string, unknown>>;
 export type PrintAnswer = (reply: FastifyReply, body: Body) => string;
 
 /**
- * Prints the shared fields of an operation's answers once and every other field each time; shared ones stand last. Null for an
- * operation without shared fields, whose answers the route prints by itself.
+ * Serializes the shared fields of an operation's answers once, the other fields for each answer; the shared ones come last. Null for
+ * an operation without shared fields, whose answers Fastify serializes.
  */
 export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnswer | null {
   if (shared.length === 0) return null;

@@ -43,11 +43,11 @@ export interface AppOptions {
   readonly clock: Clock;
   /** Version of this program. */
   readonly version: string;
-  /** What is served instead of all operations of the catalogue. */
+  /** Served instead of all operations of the catalogue. */
   readonly operations?: readonly AnyOperation[];
-  /** What agents may read instead of the pages of the documentation. */
+  /** MCP resources instead of the pages of the documentation. */
   readonly resources?: readonly McpResource[];
-  /** How it ends; absent where it just stops. */
+  /** How it drains when it stops; absent where it just stops. */
   readonly drain?: Drain;
   /** How long a request may take to arrive, instead of the limit of the product. */
   readonly receiveMaxMs?: number;
@@ -68,7 +68,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const socketAnswers = { publicUrl, newId: randomUUID };
   const app = createServer({ config, log, receiveMaxMs, failures: failures(''), socketAnswers });
-  // What a request passes before its route, in this order.
+  // Hooks that a request passes before its route, in this order.
   installFailures(app, failures(''));
   installPlugins(app);
   installObservation(app, options.observation);

@@ -54,7 +54,7 @@ function sendBody(reply: FastifyReply, type: string, body: string): FastifyReply
   return reply.header('content-type', type).send(body);
 }
 
-/** Browsers get a page with links to all pages; other clients get the problem that every route answers with. */
+/** Browsers get a page with links, programs the problem that every other route answers with. */
 function sendMissing(request: FastifyRequest, reply: FastifyReply, site: DocsSite): FastifyReply {
   if (!/\btext\/html\b/.test(request.headers.accept ?? ''))
     throw fail('not_found', { detail: 'There is no such page. /llms.txt lists all of them.' });

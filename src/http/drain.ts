@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { fail } from '../../core/errors.ts';
 
 /**
- * How long a process that is stopping goes on answering. Each answer then closes its connection; without that a request that is on
- * its way when the connection is closed is lost, and its sender cannot know whether it was charged.
+ * How long a stopping process still answers. Each of these answers closes its connection: a request in flight on a connection that
+ * the server closed by itself would be lost, and its sender could not know whether it was charged.
  */
 export const DRAIN_MS = 1_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** The last moments of a process. */
+/** The shutdown of a process. */
 export interface Drain {
   /** Every answer from now on ends its connection, and `/readyz` is 503. Idempotent. */
   begin(): void;

@@ -23,7 +23,7 @@ const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; re
   415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
 };
 
-/** Slows down clients that send the same unpaid request in a loop. */
+/** Retry-After that slows down clients which send the same unpaid request in a loop. */
 const LOOP_PAUSE_SECONDS = 5;
 
 /** What a 401 must carry: no error is named where no credential was sent. Source: RFC 6750 3. */
@@ -77,7 +77,7 @@ export function refusal(
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  // Node 20 accepts one connection in a turn of its loop: a refused caller makes room for those that wait to be connected.
+  // Node 20 accepts one connection in a turn of its loop: closing a refused caller's connection makes room for waiting ones.
   if (code === 'overloaded') reply.header('connection', 'close');
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = challengeOf(code, options.tokenMetadataUrl);
@@ -113,7 +113,7 @@ export function installFailures(app: FastifyInstance, options: FailureOptions): 
   );
 }
 
-/** A method that this server has never heard of finds no route; the path may be there all the same. */
+/** A method for which no route is registered finds none, although the path may exist. */
 function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Failure {
   const allow = allowedAt(app, request.url.split('?', 1)[0] ?? '/');
   if (allow === undefined || allow.split(', ').includes(request.method))
@@ -135,7 +135,7 @@ export interface SocketAnswerOptions {
   newId(): string;
 }
 
-/** Answers what never became a request (broken HTTP, oversized headers, a body that does not arrive), and closes the connection. */
+/** Answers input that never became a request (broken HTTP, oversized headers, a body that does not arrive), and closes the connection. */
 export function answerClientError(
   error: Error & { readonly code?: string },
   socket: Socket,

@@ -44,7 +44,7 @@ export const ACCEPTED_HEADERS = [
   'Idempotency-Key',
   'If-None-Match',
   'X-Request-Id',
-  // Of MCP over HTTP. A session is never opened here; clients that had one elsewhere may still name it.
+  // Of MCP over HTTP. This server opens no sessions; clients that had one elsewhere may still name it.
   'MCP-Protocol-Version',
   'Mcp-Method',
   'Mcp-Name',
@@ -53,9 +53,9 @@ export const ACCEPTED_HEADERS = [
 ] as const;
 
 /**
- * Content-Security-Policy of our pages: nothing but our own files, nothing inside of the page, so what a page shows cannot become a
- * script and no other site is asked; `data:` is for pictures that a page draws itself. No frame may hold a page, so no other site
- * can make a visitor click in it.
+ * Content-Security-Policy of our pages: only our own files and nothing inline, so that shown text cannot become a script and no other
+ * site is contacted; `data:` is for pictures that a page draws itself. Frames are refused, so that no other site can make a visitor
+ * click in a page.
  */
 export function pagePolicy(formAction: "'self'" | "'none'"): string {
   return [
@@ -120,7 +120,7 @@ export class RateHeaders {
   }
 }
 
-/** What was sent under a name, without white space around it; '' for nothing. A repeated header is one list. Source: RFC 9110 5.3. */
+/** The value of a header, without white space around it; '' without one. A repeated header is one list. Source: RFC 9110 5.3. */
 export function sentText(header: string | string[] | undefined): string {
   if (header === undefined) return '';
   return (typeof header === 'string' ? header : header.join(', ')).trim();
@@ -140,8 +140,8 @@ export function nextPageLink(base: string, url: string, next: NextPage): string 
 }
 
 /**
- * The weak tag of an answer, over what it says and not over when it was said: `as_of` and `freshness` change every second,
- * the rows do not. Weak because two answers with one tag differ in those bytes. Source: RFC 9110 8.8.
+ * The weak tag of an answer, over its content without its time: `as_of` and `freshness` change every second, the rows do not. Weak,
+ * because two answers with the same tag differ in those bytes. Source: RFC 9110 8.8.
  */
 export function weakEtag(body: Readonly<Record<string, unknown>>): string {
   return weakTag(JSON.stringify(stablePart(body)));
@@ -161,7 +161,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** Whether an Accept header takes HTML no less than JSON, and names it: browsers do, programs that take anything do not. Source: RFC 9110 12.5.1. */
+/** Whether an Accept header names HTML and ranks it no lower than JSON, as browsers do and clients that accept anything do not. Source: RFC 9110 12.5.1. */
 export function prefersHtml(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange);
   const html = qualityOf(ranges, ['text/html', 'application/xhtml+xml']);
@@ -186,7 +186,7 @@ function qualityOf(ranges: readonly Range[], types: readonly string[]): number {
 
 /** The network address that a request counts for. */
 
-/** Whether the address that is `hop` steps from this process is a proxy of ours; Fastify asks so about X-Forwarded-*. */
+/** Whether the address that is `hop` steps from this process is one of our proxies; Fastify calls it for X-Forwarded-*. */
 export type TrustsProxy = (address: string | undefined, hop: number) => boolean;
 
 export function proxyTrust(proxies: TrustedProxies): false | TrustsProxy {

@@ -89,7 +89,7 @@ export class AnswerHeaders implements CallProgress {
   }
 }
 
-/** Calls `delivered` once: whether the answer left. A connection that ended before, or an answer that could not be printed, did not. */
+/** Calls `delivered` once, with whether the answer was sent: false when the connection ended before or the answer could not be printed. */
 export function whenSent({ raw }: FastifyReply, delivered: (answered: boolean) => Promise<void>): void {
   let isTold = false;
   const tell = (answered: boolean): void => {
@@ -125,7 +125,7 @@ class HttpOffers implements Offers {
   }
 }
 
-/** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
+/** The v2 name first; a client that sends both sends the same payment twice. Its content shows the version. */
 function paymentOf({ headers }: FastifyRequest): string | undefined {
   const sent = [headers['payment-signature'], headers['x-payment']].map(sentText);
   return sent.find((payment) => payment !== '');
@@ -150,14 +150,14 @@ function orderOf(
   };
 }
 
-/** Of the exact bytes: what a payment bought is not for us to interpret. '' without a body. */
+/** Of the exact bytes, because the payment is bound to these. '' without a body. */
 function digestOf(body: Buffer | undefined): string {
   return body === undefined ? '' : createHash('sha256').update(body).digest('hex');
 }
 
 /**
- * Names exactly one request: the same parameters in another order are the same request, anything else is another one. A list
- * and not a text put together, so that no part can pose as the end of the one before it.
+ * Names exactly one request: the same parameters in another order are the same request, anything else is another one. Digests a JSON
+ * list, not a concatenation, so that no part can pass as the end of the one before it.
  */
 export function bindingOf(request: {
   readonly method: string;
@@ -180,8 +180,8 @@ function canonicalQuery(query: string): [string, string][] {
 }
 
 /**
- * The URL as the caller sees it. Without a configured one, the Host header is believed when it is a plain host: it says so
- * only to the caller who sent it.
+ * The URL as the caller sees it. Without a configured one, the Host header is used when it is a plain host: the answer goes only to
+ * the caller who sent it.
  */
 function absoluteUrl(request: FastifyRequest, publicUrl: string): string {
   const base = baseUrl(request, publicUrl);

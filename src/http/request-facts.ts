@@ -4,7 +4,7 @@ import { type Meter, type RequestSpan, secondsSince, type Tracer } from '../../c
 import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { BoundSandbox, OperationDeps } from '../operations/define.ts';
 
-/** What one request has gathered: its times, and the signal that stops its work. */
+/** The state of one request: its times, and the signal that stops its work. */
 export interface RequestFacts {
   readonly startedMs: number;
   /** When its operation began to run; what lies before is `queue` in Server-Timing. */
@@ -17,7 +17,7 @@ export interface RequestFacts {
   abort: AbortController | undefined;
   /** Bounds the run, once it has a statement. */
   timer: NodeJS.Timeout | undefined;
-  /** Stops what has limits of its own and only the caller's leaving ends; made when it is first needed. */
+  /** Aborts when the caller disconnects, for work with limits of its own; made when it is first needed. */
   left: AbortController | undefined;
   /** The connection ended before the answer did. */
   hasLeft: boolean;
@@ -38,7 +38,7 @@ export function factsOf({ facts }: FastifyRequest): RequestFacts {
   return facts;
 }
 
-/** The dependencies of one request: what its run asks of the engine ends when the caller leaves, and its time is counted. */
+/** The dependencies of one request: its statements end when the caller disconnects, and their time is counted. */
 export function boundDeps(deps: OperationDeps, sandbox: SqlSandbox, facts: RequestFacts): OperationDeps {
   return { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) };
 }
@@ -46,7 +46,7 @@ export function boundDeps(deps: OperationDeps, sandbox: SqlSandbox, facts: Reque
 /** Above the longest statement of a read (20 s). */
 const RUN_MAX_MS = 25_000;
 
-/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. `onLeft` is called for the requests of those who left. */
+/** Gives every request its facts, and stops its queries when the caller disconnects (`onLeft`) or the time is up. */
 export function installRequestFacts(app: FastifyInstance, onLeft?: (request: FastifyRequest) => void): void {
   app.decorateRequest('facts', undefined);
   app.addHook('onRequest', (request, reply, done) => {
@@ -150,7 +150,7 @@ export function leavingSignal(facts: RequestFacts): AbortSignal {
   return facts.left.signal;
 }
 
-/** The sandbox of one request: what it does ends when the caller leaves, and its time is counted. */
+/** The sandbox of one request: its queries end when the caller disconnects, and their time is counted. */
 class RequestSandbox implements BoundSandbox {
   private readonly sandbox: SqlSandbox;
   private readonly facts: RequestFacts;
@@ -204,7 +204,7 @@ function figuresOf(error: unknown): { readonly engineMs: RunFigures['engineMs'] 
   return error instanceof QueryAbandoned ? error : null;
 }
 
-/** What one request is counted and traced as: the id of its operation, or the kind of its route. Never its path. */
+/** The name under which a request is counted and traced: the id of its operation, or the kind of its route. Never its path. */
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -216,7 +216,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of routes that set no name: pages, files, what is not there. */
+/** For routes that set no name: pages, files, missing paths. */
 const UNNAMED = 'other';
 /** As proxies write it for a client that closed the connection. */
 const LEFT = '499';

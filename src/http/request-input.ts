@@ -32,18 +32,18 @@ function together(path: Record<string, string>, rest: Raw): Raw {
   return raw;
 }
 
-/** Parameters of a POST stand in its body: in the URL they would be logged by everybody on the way. */
+/** Parameters of a POST belong into its body: in the URL every proxy on the way would log them. */
 function refuseInUrl({ params }: AnyOperation, name: string): void {
   const param = Object.hasOwn(params, name) ? params[name] : undefined;
   if (param?.in === 'query') return;
   const shown = name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
   throw fail('invalid_parameter', {
     parameter: shown,
-    detail: `"${shown}" stands in the URL. This operation takes its parameters as fields of a JSON object in the body.`,
+    detail: `"${shown}" is in the URL. This operation takes its parameters as fields of a JSON object in the body.`,
   });
 }
 
-/** What `Accept` says for the parameter `format`; JSON is what an operation answers by itself. */
+/** The value of the parameter `format` for a media type of `Accept`; JSON is the default of every operation. */
 const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
@@ -53,7 +53,7 @@ const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
   'application/vnd.apache.arrow.stream': 'arrow',
 };
 
-/** The body goes before the header, which many clients send without having been asked to. */
+/** The body takes precedence over the header, which many clients send by default. */
 function withAccepted(operation: AnyOperation, raw: Raw, accept: string | undefined): Raw {
   if (accept === undefined || !Object.hasOwn(operation.params, 'format') || Object.hasOwn(raw, 'format'))
     return raw;
@@ -140,10 +140,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** What names and nesting can be seen by; numbers and words between them say nothing. The text is JSON, checked before. */
+/** Tokens that show names and nesting; numbers and words between them are skipped. The text was parsed as JSON before. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
-/** Refuses what JSON.parse lets pass: of a name given twice it keeps the last, silently. */
+/** Refuses names given twice, of which JSON.parse silently keeps the last. */
 function checkNames(text: string): void {
   const open: (Set<string> | null)[] = []; // null for an array
   let last = '';

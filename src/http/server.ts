@@ -15,7 +15,7 @@ import {
 } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, proxyTrust, VARY } from './headers.ts';
 
-/** The server without its routes: limits of what arrives, CORS, compression, and what every answer has. */
+/** The server without its routes: limits on requests, CORS, compression, and the headers of every answer. */
 
 /** A GET has no body; this bounds what a refused method may send. */
 const BODY_MAX_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly receiveMaxMs?: number | undefined;
   /** How refusals outside of any route are answered. */
   readonly failures: FailureOptions;
-  /** The same for what never became a request. */
+  /** The same for input that never became a request. */
   readonly socketAnswers: SocketAnswerOptions;
 }
 
@@ -66,7 +66,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: receiveMaxMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // A request that still arrives while the server closes is answered: what answers need is closed after it.
+    // A request that arrives while the server closes is still answered: its dependencies are closed after the server.
     return503OnClosing: false,
     http: {
       highWaterMark: SENT_AHEAD_BYTES,
@@ -85,12 +85,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 export function installPlugins(app: FastifyInstance): void {
-  // Scripts of every site may read every answer (the console takes that back for its own): two headers, for which the plugin would take longer than the router.
+  // Scripts of every site may read every answer (the console revokes that for its own). Set here, because for these two headers the
+  // plugin would take longer than the router.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED);
     done();
   });
-  // Preflights are what it is for; in a scope of its own, because its hook would otherwise pass every request.
+  // For preflights only: in a scope of its own, because its hook would otherwise run on every request.
   app.register((preflights, _options, done) => {
     preflights.register(fastifyCors, {
       origin: '*',
@@ -107,7 +108,7 @@ export function installPlugins(app: FastifyInstance): void {
   app.register(fastifyCompress, {
     threshold: COMPRESS_ABOVE_BYTES,
     customTypes: isCompressible,
-    // No route takes a compressed body; a header that speaks of one where there is none is no reason to refuse.
+    // No route takes a compressed body; a Content-Encoding without a body is no reason to refuse.
     globalDecompression: false,
   });
 }

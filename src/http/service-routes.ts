@@ -16,10 +16,10 @@ import { prefersHtml } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
 
 const READY_MAX_AGE_MS = 500;
-/** Asked every few seconds by platforms: apart from what callers ask. */
+/** Platforms probe it every few seconds: counted apart from calls. */
 const HEALTH = { config: { observedAs: 'health' } };
 
-/** What is served in addition to the API: health for the platform, the machine-readable description, the pages answers link to. */
+/** The routes besides the API: health for the platform, the machine-readable description, the pages that answers link to. */
 export function installServiceRoutes(
   app: FastifyInstance,
   service: {
@@ -62,7 +62,7 @@ export function installServiceRoutes(
   for (const url of ['/healthz', '/readyz', '/openapi.json', '/plans']) installRefusedMethods(app, url);
 }
 
-/** What is at the address of the service itself: a page for people, the same as JSON for programs. */
+/** The root of the service: a page for people, the same as JSON for programs. */
 
 interface FrontFacts {
   readonly version: string;
@@ -139,7 +139,7 @@ function frontAnswer({ version, publicUrl }: FrontFacts): Readonly<Record<string
 function frontPage({ version, publicUrl }: FrontFacts): string {
   const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
   const places = Object.values(PLACES).map(({ path, meaning }) => {
-    // A page cannot show what only programs can ask.
+    // No link: only programs can call it.
     const name = path === PLACES.mcp.path ? `<code>${path}</code>` : `<a href="${base}${path}">${path}</a>`;
     return `<tr><td>${name}</td><td>${escapeHtml(meaning)}</td></tr>`;
   });

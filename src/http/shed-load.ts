@@ -5,9 +5,9 @@ import { type FailureContext, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 
 /**
- * The most requests that a process has in its hands at once, whatever they wait for: a store that hangs, a line for the engine, a
- * facilitator. Above the lines of the gate (admission.ts) by far, so that those decide who waits; this keeps a flood from
- * spending the process on requests that would be refused a few steps later, and bounds its memory.
+ * The most requests that a process handles at once, whatever they wait for: a store that hangs, the queue for the engine, a
+ * facilitator. Far above the queues of the gate (admission.ts), so that those decide which calls wait; it prevents that a flood
+ * occupies the process with requests that would be refused a few steps later, and bounds its memory.
  */
 const REQUESTS_AT_ONCE_MAX = 2_048;
 const RETRY_AFTER_SECONDS = 2;
@@ -15,12 +15,12 @@ const REQUESTS_FULL: FailureContext = {
   detail: 'This process has as many requests as it can hold. Nothing was run or charged.',
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
-/** What a connection beyond the cap is answered. */
+/** The answer to a connection beyond the cap. */
 export const CONNECTIONS_FULL: FailureContext = {
   detail: 'This process has as many connections as it can hold. Nothing was run or charged.',
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
-/** What tells an operator how the process is must be answered above all when it is not well. */
+/** Probes and metrics matter most under overload. */
 const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 export interface SheddingOptions {
@@ -30,8 +30,8 @@ export interface SheddingOptions {
 }
 
 /**
- * Refuses with `overloaded`, before anything is read or counted, what comes while `atOnceMax` requests are not answered yet, and
- * what comes over a connection beyond the cap.
+ * Refuses with `overloaded`, before anything is read or counted, each request that arrives while `atOnceMax` others are not answered
+ * yet or over a connection beyond the cap.
  */
 export function installLoadShedding(
   app: FastifyInstance,

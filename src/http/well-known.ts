@@ -10,9 +10,9 @@ import { baseUrl } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 
 /**
- * What is sold here over x402, for crawlers: `resources` are the URLs that answer 402 as they stand (the form that x402scan
+ * The routes on sale over x402, for crawlers: `resources` are the URLs that answer 402 as they stand (the form that x402scan
  * reads), `items` every priced route with its terms, as the discovery lists of facilitators have them; routes with a parameter
- * keep its braces. What a 402 says counts.
+ * keep its braces. The terms of a 402 are authoritative.
  */
 
 export const OFFER_LIST_PATH = '/.well-known/x402';
@@ -68,7 +68,7 @@ function offerList(
   };
 }
 
-/** An order of the route in general, where the caller chooses nothing: nothing is bound to a request. Ceilings are offered in the 402, where a tier is known. */
+/** The order of a route without a caller's parameters, so its offer is bound to no request. Only a 402, which knows the tier, offers ceilings. */
 function orderOf({ method, path, summary, price }: AnyOperation, base: string): Order {
   const route = `${BASE_PATHS[0]}${path}`;
   return {
@@ -83,8 +83,8 @@ function orderOf({ method, path, summary, price }: AnyOperation, base: string): 
 }
 
 /**
- * Tells clients of OAuth who issues tokens for this deployment, as a whole and for the MCP surface. There are no scopes: what a
- * token may do hangs on the organization that it names. Source: RFC 9728 3.2.
+ * Names the token issuer of this deployment to OAuth clients, for the whole and for the MCP surface. There are no scopes: the
+ * organization that a token names decides what it may do. Source: RFC 9728 3.2.
  */
 export function installProtectedResources(
   app: FastifyInstance,

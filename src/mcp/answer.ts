@@ -6,9 +6,9 @@ import { adviceOf, type MadeCall, type NextCall, nextOfAnswer, nextOfRefusal } f
 import { definitionAt, type Tool, type ToolWords } from './tool.ts';
 
 /**
- * What a tool answers: the REST answer as `structuredContent`, once, and a text of two lines. The first has the verdict and the
+ * A tool's answer: the REST answer as `structuredContent`, once, and a text of two lines. The first has the verdict and the
  * figures, the second says what to do next. The protocol advises servers to repeat the JSON as text for clients older than
- * `structuredContent`; none of the protocols spoken here is, and a model would be handed every answer twice.
+ * `structuredContent`; all protocol versions served here have it, and a model would get every answer twice.
  */
 export type ToolAnswer = CallToolResult;
 
@@ -35,12 +35,12 @@ export function answered(call: AnsweredCall, body: Readonly<Record<string, unkno
   );
 }
 
-/** The same problem object as REST, and in words what helps. */
+/** The same problem object as REST, and advice as text. */
 export function refused(call: AnsweredCall, problem: Problem, failure: Failure): ToolAnswer {
   const { code, detail, hint, retry_after: retryAfter } = problem;
   const next = nextOfRefusal(call, failure);
   const isOurs = ERRORS[code].status >= 500;
-  // How to buy what is sold is all that its tool is for.
+  // The tool of a sold route only explains how to buy it.
   const advice =
     code === 'payment_required' && call.operation.price.class === 'sold'
       ? definitionAt(call.tool, call.url).description
@@ -79,7 +79,7 @@ function joined(sentences: readonly string[]): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-/** An answer that holds nothing is easily taken for a failure, or for proof that there is nothing. */
+/** A reader may take an empty answer for a failure, or for proof that there is nothing. */
 function nothingOf(
   { operation }: AnsweredCall,
   body: Readonly<Record<string, unknown>>,
@@ -91,7 +91,7 @@ function nothingOf(
   const lists = Object.values(body).filter((value) => Array.isArray(value));
   const isEmpty = operation.paging !== 'none' && next === null && lists.every((rows) => rows.length === 0);
   if (!isUnknown && !isEmpty) return '';
-  return 'That is the answer, no failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
+  return 'An empty answer, not a failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
 /** Those of the index in `meta`, those about a query at the top, with what to write instead. */
@@ -104,7 +104,7 @@ function warningsOf({ meta, warnings: ofQuery }: Readonly<Record<string, unknown
   return joined([codes.size > 0 ? `Warnings: ${[...codes].join(', ')}.` : '', ...constants]);
 }
 
-/** Empty for a constant, which is told in a sentence of its own. */
+/** Empty for a constant, which has a sentence of its own. */
 function codeOf(warning: unknown): string {
   if (typeof warning === 'string') return warning;
   if (typeof warning !== 'object' || warning === null || constantText(warning) !== '') return '';

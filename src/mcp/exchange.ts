@@ -6,14 +6,14 @@ import { MCP_SQL_FORMATS } from './tool.ts';
 /** Rows of a query's answer where the caller does not say: all of it goes into a model's context. */
 export const MCP_ROWS_DEFAULT = 200;
 
-/** What the HTTP exchange that a call came in knows of it. */
+/** The facts of the HTTP exchange behind a call. */
 export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'progress'> {
   readonly requestId: string;
   /** The URL callers use, as far as this request shows it, without a slash at its end. */
   readonly url: string;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
-  /** To be told when the answer left, or could not. */
+  /** Registers `delivered`, called once the answer was sent or could not be. */
   whenSent(delivered: (answered: boolean) => Promise<void>): void;
 }
 
@@ -48,7 +48,7 @@ function rawOf(
   return 'max_rows' in operation.params ? { max_rows: MCP_ROWS_DEFAULT, ...given } : given;
 }
 
-/** Many models fill in every argument, and write null for those they have nothing to say about. */
+/** Many models fill in every argument, with null for those that they do not need. */
 function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }

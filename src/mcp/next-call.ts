@@ -5,7 +5,7 @@ import { SQL_MEDIA } from '../operations/sql/params.ts';
 import { MCP_ROWS_DEFAULT } from './exchange.ts';
 import { toolName } from './tool.ts';
 
-/** What to call next, complete: a model that does as it is told needs to think of nothing. */
+/** The next call to make, with all of its arguments: a model can make it as it is. */
 export interface NextCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface MadeCall {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** How an answer goes on: the same call from another place on, or with room for the rows that were cut; null at the end. */
+/** The call for the rest of an answer: the same call from the next position, or with room for the rows that were cut; null at the end. */
 export function nextOfAnswer(
   { operation, given }: MadeCall,
   body: Readonly<Record<string, unknown>>,
@@ -41,7 +41,7 @@ function moreRows(asked: unknown): number | null {
   return rows < SQL_MEDIA.json.rowsMax ? SQL_MEDIA.json.rowsMax : null;
 }
 
-/** How a refused call can be mended, where that takes no judgement; null where it does. */
+/** The corrected form of a refused call, where the correction needs no judgement; null otherwise. */
 export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null {
   const { code, context } = failure;
   const tool = toolName(call.operation.id);
@@ -56,7 +56,7 @@ export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null
     case 'payment_required':
     case 'insufficient_qu':
     case 'upgrade_required':
-      // It costs nothing, and says what this caller may have. What is sold is bought over HTTP, whatever the key may do.
+      // get_account is free and says what this caller may use. Sold routes are bought over HTTP, with any key.
       return call.operation.price.class === 'sold' ? null : { tool: 'get_account', arguments: {} };
     default: {
       if (!ERRORS[code].retryable) return null;
@@ -102,7 +102,7 @@ function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | 
 /** A quoted text or name whole, so that no name is found in it; else a name with its dots. */
 const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
 
-/** What the catalogue of errors advises callers over HTTP, said for callers here, where that differs. */
+/** Advice for callers of tools, where it differs from the HTTP advice of the catalogue of errors. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: 'Correct the argument named in `parameter`; nothing was run or charged.',
   invalid_api_key:
@@ -112,16 +112,17 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   payment_required:
     'No payment can be sent over MCP. Use the key of an organization with units, or pay for the same call over HTTP.',
   insufficient_qu:
-    'Top up where top_up_url of get_account says. Tools that cost 0 QU go on answering, and so does run_sql with explain_only.',
+    'Top up at top_up_url of get_account. Tools that cost 0 QU still answer, and so does run_sql with explain_only.',
   upgrade_required: 'get_account lists the tiers that this plan allows. Ask for a plan that includes more.',
   not_found: 'Use another tool: this one has nothing to offer on this deployment.',
   rate_limited: 'Wait, then make the same call again.',
   overloaded: 'Wait, then make the same call again; nothing was run or charged.',
-  upstream_unavailable: 'Wait, then make the same call again; what is named in `resource` did not answer.',
+  upstream_unavailable:
+    'Wait, then make the same call again; the part of the service that `resource` names did not answer.',
   internal_error: 'Make the same call once more; if it fails again, report `request_id` to the operator.',
 };
 
-/** What to do about an error, in words for whoever calls tools. */
+/** What to do about an error, worded for a caller of tools. */
 export function adviceOf(code: ErrorCode): string {
   return ADVICE[code] ?? ERRORS[code].advice;
 }

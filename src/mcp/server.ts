@@ -51,7 +51,7 @@ export function createMcpSurface(options: McpOptions): McpSurface {
     tools: toolsOf(options.operations, words),
   };
   return {
-    // One handler for each exchange: it is a closure over who calls, and holds nothing besides.
+    // One handler for each exchange: a closure over its caller, without other state.
     fetch: (request, exchange, parsedBody) =>
       createMcpHandler(() => serverFor(surface, exchange), {
         onerror: (error) => options.log.debug({ err: error, request_id: exchange.requestId }, 'MCP'),
@@ -168,7 +168,7 @@ async function readObject({ body }: StreamedAnswer): Promise<Record<string, unkn
 /** The current protocol, which every request names for itself. */
 export const CURRENT_PROTOCOL = '2026-07-28';
 
-/** Those before it, which are agreed on once, newest first. Older ones had batches and no structured answers: not spoken. */
+/** Earlier versions, negotiated once, newest first. Those before had batches and no structured answers, and are not supported. */
 export const EARLIER_PROTOCOLS: readonly string[] = ['2025-11-25', '2025-06-18'];
 
 /** What a client puts before its model once: enough to choose a tool and to write a first query, and no reading list. */
@@ -179,7 +179,7 @@ Always filter by time. Addresses are lower-case 0x text, chains are like 'eip155
 explain_only checks a query for nothing. Keys: get_account says what yours may do.
 Answers are in structuredContent; the text is a summary. next_call, where present, is the next call to make, complete. An empty list is an answer, a failure says so.`;
 
-/** What an agent may read beside calling tools: pages of the documentation. */
+/** A page of the documentation, which an agent may read as a resource. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;

@@ -21,7 +21,7 @@ interface ToolDefinition {
   };
 }
 
-/** Nothing is changed by any tool but what is charged; the index is a closed world. */
+/** No tool changes anything but the caller's balance; the index is a closed world. */
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */
@@ -41,7 +41,7 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
   );
 }
 
-/** As it is told to a caller who knows the service under this URL. */
+/** The definition for a caller who reaches the service under this URL. */
 export function definitionAt({ definition }: Tool, url: string): ToolDefinition {
   const { description } = definition;
   return description.includes(PUBLIC_URL_MARK)
@@ -58,8 +58,8 @@ export function toolName(operationId: string): string {
 export type ToolWords = (text: string) => string;
 
 /**
- * The catalogue speaks of routes, and whoever reads it here has tools. A route inside a URL stays: it is meant for another
- * client. So does what is sold, which only HTTP can buy.
+ * The catalogue speaks of routes, but its readers here have tools. A route inside a URL stays: it is meant for another
+ * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
   const named = operations.filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
@@ -136,8 +136,8 @@ function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The lists and objects of an answer, by name; its plain values say themselves what they are. None is required: clients of the SDK's
- * first generation hold refusals, which are problem objects, against the same schema. `next_call` is ours: what to call next.
+ * The lists and objects of an answer, by name; its plain values need no description. None is required: clients of the SDK's
+ * first generation validate refusals, which are problem objects, against the same schema. `next_call` is added by us.
  */
 function outputSchema(operation: AnyOperation): JsonSchema {
   const { properties } = operation.output;

@@ -1,8 +1,8 @@
 import type { Meter, OpenSpan, SpanFacts, Tracer } from '../../core/meter.ts';
 
 /**
- * The one decorator that puts a port under observation. The port and its callers know nothing of it: every call passes all its
- * arguments on, and its answer or rejection comes back as it was. Usage: `observe(sandbox, { run: { span: …, count: … } }, observers)`.
+ * The one decorator that counts and traces the calls of a port. It is transparent to the port and its callers: arguments, answers and
+ * rejections pass unchanged. Usage: `observe(sandbox, { run: { span: …, count: … } }, observers)`.
  */
 export function observe<Port extends object>(port: Port, views: Views<Port>, observers: Observers): Port {
   if (observers.meter === null && observers.tracer === null) return port;
@@ -15,7 +15,7 @@ export function observe<Port extends object>(port: Port, views: Views<Port>, obs
   return Object.fromEntries(observed) as Port; // the same methods under the same names
 }
 
-/** What is switched off is null. */
+/** Null where switched off. */
 export interface Observers {
   readonly meter: Meter | null;
   readonly tracer: Tracer | null;

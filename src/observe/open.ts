@@ -10,11 +10,11 @@ import type { Observers } from './observe.ts';
 import { observedEngine } from './ports.ts';
 import { createPrometheusMeter, type PrometheusMeter } from './prometheus-meter.ts';
 
-/** Metrics and traces of one process. What is switched off is not there at all, and costs nothing. */
+/** Metrics and traces of one process. A part that is switched off is not loaded and costs nothing. */
 export interface Observation extends Observers {
   /** Where metrics are served; null where they are not. */
   readonly metricsUrl: string | null;
-  /** The engine is told which span a statement belongs to: its own spans, where it writes any, lie below ours. */
+  /** Sends the current span along with each statement: spans that the engine writes become its children. */
   access(access: EngineAccess): EngineAccess;
   engine<Port extends Reader | Writer | Guest>(port: Port, user: 'reader' | 'writer' | 'guest'): Port;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface ObservationDeps {
   readonly log: Log;
 }
 
-/** Opens what the configuration asks for. Rejects with `MissingPackage` where traces are to be sent and cannot be. */
+/** Opens what the configuration asks for. Rejects with `MissingPackage` when traces are configured and their library is missing. */
 export async function openObservation(deps: ObservationDeps): Promise<Observation> {
   const metrics = await openMetrics(deps);
   const tracer = await openTracing(deps);

@@ -88,7 +88,7 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
 /** Where no lane was taken: the call was refused before its run. */
 const NO_LANE = 'none';
 
-/** What the gate makes of calls, and what was charged for them. */
+/** The outcomes of calls at the gate, and the units charged for them. */
 export function observedGate(observers: Observers, gate: Gate): Gate {
   const call: Views<Gate>['call'] = {
     span: (request) => ({
@@ -153,7 +153,7 @@ export function observePayments(observers: Observers): NonNullable<AccessParts['
   };
 }
 
-/** What the facilitator is asked, and how it answers: its outcome, nothing of the payment. */
+/** The requests to the facilitator and their outcomes; nothing of the payment. */
 export function observedFacilitator(facilitator: Facilitator, observers: Observers): Facilitator {
   type Answer = { readonly outcome: string };
   const stage = (name: string) => ({
@@ -181,7 +181,7 @@ export function observedFacilitator(facilitator: Facilitator, observers: Observe
   );
 }
 
-/** Adds up what was paid for answers that left. */
+/** Adds up the payments of delivered answers. */
 export function observedLane(lane: PaymentLane, { meter }: Observers): PaymentLane {
   if (meter === null) return lane;
   return observe(lane, { take: { within: (call) => paidCall(call, meter) } }, { meter, tracer: null });

@@ -10,8 +10,8 @@ export interface PrometheusMeter extends Meter {
 }
 
 /**
- * Series of one family. Labels are bounded by what they are; this bounds them also where that is not so, for a mistake here must
- * not fill the memory of whoever collects. What is more is counted under `other`.
+ * Series of one family. Each label should have a bounded set of values; this limit holds where one does not, so that a mistake here
+ * cannot fill the collector's memory. Further values are counted under `other`.
  */
 const SERIES_MAX = 2_000;
 const OTHER = 'other';
@@ -54,7 +54,7 @@ export function createPrometheusMeter(build: {
   const refresh = async ({ group, load }: (typeof loads)[number]): Promise<void> => {
     const outcome = await inTime(load()).then(
       (readings) => readings,
-      () => null, // counted below: its figures are absent, which is what can be seen and alerted on
+      () => null, // counted below: its figures are then absent, which an alert can detect
     );
     if (outcome === null) meter.count('scrape_failures_total', { group });
     for (const name of new Set(given.get(group)?.map((reading) => reading.name))) forget(metrics, name);
@@ -90,7 +90,7 @@ function openFamilies(): Metrics {
   return metrics;
 }
 
-/** The library begins at 0, which of a gauge that this process never reads would be a lie. */
+/** Without it the library would report 0 for a gauge that this process never reads. */
 function absentGauge(gauge: Gauge, labels: readonly string[]): Gauge {
   if (labels.length === 0) gauge.remove();
   return gauge;

@@ -36,7 +36,7 @@ export function readTelemetry(meter: Meter, sources: TelemetrySources): void {
         { name: 'engine_uptime_seconds', value: uptime },
       ];
     } catch {
-      return [{ name: 'engine_up', value: 0 }]; // that it does not answer is the figure
+      return [{ name: 'engine_up', value: 0 }]; // no answer means down
     }
   });
   meter.read('chains', async () => {
@@ -66,7 +66,7 @@ export function readStoreHealth(meter: Meter, store: Pick<ControlStore, 'ping'>)
   meter.read('control_store', async () => {
     const up = await store.ping().then(
       () => 1,
-      () => 0, // that it does not answer is the figure
+      () => 0, // no answer means down
     );
     return [{ name: 'control_store_up', value: up }];
   });

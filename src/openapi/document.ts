@@ -55,7 +55,7 @@ export function buildOpenApi(options: OpenApiOptions): Json {
     failures: new FailureResponses(publicUrl),
     parameters: new SharedParameters(operations),
   };
-  // First, so that their own words describe them.
+  // First, so that their own descriptions win.
   for (const shape of [ChainShape, AddressShape, TimeShape, UsdShape, ...PAYMENT_SCHEMAS])
     parts.schemas.place(shape);
   parts.schemas.place({ ...problem, title: 'Problem' });
@@ -90,7 +90,7 @@ export function buildOpenApi(options: OpenApiOptions): Json {
   });
 }
 
-/** Operations that share a path stand beside each other under it. */
+/** Operations that share a path go under the same key. */
 function operationPaths(operations: readonly AnyOperation[], parts: Parts): Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {

@@ -10,9 +10,9 @@ import { PAYMENT_OFFER_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './payments.ts';
 import { problemOf } from './problem.ts';
 import { type Json, pascalCase } from './schemas.ts';
 
-/** What can go wrong, as the OpenAPI document tells it: one response for each status, its codes as examples. */
+/** The failures in the OpenAPI document: one response for each status, its codes as examples. */
 
-/** What every operation can answer with, whatever it does. */
+/** Codes of every operation. */
 const COMMON_FAILS: readonly ErrorCode[] = [
   'invalid_parameter',
   'malformed_request',
@@ -27,13 +27,13 @@ const COMMON_FAILS: readonly ErrorCode[] = [
   'upstream_unavailable',
 ];
 
-/** What an operation that reads a body can answer with besides. */
+/** Additional codes of an operation that reads a body. */
 const BODY_FAILS: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type'];
 
-/** What an operation can answer with besides where an Idempotency-Key makes it repeatable. */
+/** Additional codes of an operation that an Idempotency-Key makes repeatable. */
 const REPEAT_FAILS: readonly ErrorCode[] = ['request_in_progress', 'reply_not_kept', 'idempotency_conflict'];
 
-/** What a call that can be paid for over x402 can answer with besides. */
+/** Additional codes of a call that can be paid for over x402. */
 const PAYMENT_FAILS: readonly ErrorCode[] = [
   'payment_required',
   'payment_malformed',
@@ -63,7 +63,7 @@ export function failsOf(operation: AnyOperation): readonly ErrorCode[] {
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
-/** What a failure of this status carries besides. A receipt is there when a payment had settled before. */
+/** Additional headers of a failure with this status. A receipt is there when a payment had settled before. */
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   402: ['PAYMENT-REQUIRED', 'Retry-After'],
@@ -145,7 +145,7 @@ export class FailureResponses {
   }
 }
 
-/** Examples of failures: what a caller would be told, printed as the service prints it. */
+/** Examples of failures, printed as the service prints them. */
 
 interface ExampleFailure extends FailureContext {
   /** Where it happens, `/v0/transactions` without. */

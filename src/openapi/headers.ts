@@ -47,14 +47,14 @@ export const HEADERS: Readonly<Record<string, Json>> = {
   ),
   RateLimit: header(
     TEXT,
-    'What is left, and the seconds until the window starts anew; entries as in RateLimit-Policy.',
+    'Requests left, and the seconds until the window resets; entries as in RateLimit-Policy.',
     '"default";r=599;t=60',
   ),
   'X-RateLimit-Limit': header(COUNT, 'Requests a minute.', 600),
   'X-RateLimit-Remaining': header(COUNT, 'Requests left in this minute.', 599),
   'X-RateLimit-Reset': header(COUNT, 'Seconds until the minute starts anew.', 60),
   'Retry-After': header({ type: 'integer', minimum: 1 }, 'Seconds after which a retry makes sense.', 5),
-  ETag: header(TEXT, 'Weak tag of what the answer says; send it back as If-None-Match.', ETAG_EXAMPLE),
+  ETag: header(TEXT, 'Weak tag of the answer’s content; send it back as If-None-Match.', ETAG_EXAMPLE),
   Link: header(
     TEXT,
     '`rel="next"`: the next page, when there is one.',
@@ -67,7 +67,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
   ),
   Vary: header(
     TEXT,
-    'What an answer depends on beside the URL: who asks, and what was paid.',
+    'What an answer depends on besides the URL: who asks, and what was paid.',
     'Authorization, X-API-Key, X-PAYMENT, PAYMENT-SIGNATURE',
   ),
   'Server-Timing': header(

@@ -15,7 +15,7 @@ const CHAIN: Json = {
 };
 const CHECKSUMMED: Json = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 address.' };
 const ATOMIC: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Atomic units of the asset.' };
-const SECONDS: Json = { type: 'integer', minimum: 1, description: 'How long the offer stands.' };
+const SECONDS: Json = { type: 'integer', minimum: 1, description: 'Seconds for which the offer is valid.' };
 const UNIX_SECONDS: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Unix seconds.' };
 const TOKEN_DOMAIN: Json = {
   title: 'TokenDomain',
@@ -53,7 +53,7 @@ export const PAYMENT_OFFER_SCHEMA: Json = {
     maxAmountRequired: ATOMIC,
     asset: CHECKSUMMED,
     payTo: CHECKSUMMED,
-    resource: { type: 'string', format: 'uri', description: 'URL of what is bought.' },
+    resource: { type: 'string', format: 'uri', description: 'URL of the resource on sale.' },
     description: { type: 'string' },
     mimeType: { type: 'string' },
     maxTimeoutSeconds: SECONDS,
@@ -139,7 +139,7 @@ export const OFFER_LIST_SCHEMA: Json = {
     version: { type: 'integer', const: 1, description: 'Of `resources`.' },
     resources: {
       type: 'array',
-      description: 'URLs that answer 402 as they stand, once what they take is sent with them.',
+      description: 'URLs that answer 402 as they are, once their parameters are sent with them.',
       items: { type: 'string', format: 'uri' },
     },
     x402Version: { type: 'integer', const: 2, description: 'Of `items`.' },
@@ -290,7 +290,7 @@ export const PAYMENT_RECEIPT_EXAMPLE: Json = {
   payer: SETTLEMENT_EXAMPLE.payer,
 };
 
-/** Who may call, and what a call costs, as the OpenAPI document tells it. */
+/** Credentials and prices of a call in the OpenAPI document. */
 
 export const SECURITY_SCHEMES: Json = {
   bearer: {
@@ -305,7 +305,7 @@ export const SECURITY_SCHEMES: Json = {
     in: 'header',
     name: 'X-PAYMENT',
     description:
-      'No key: a payment, signed for this one request. Ask without it first: the 402 says what to sign. OpenAPI has no better word for it.',
+      'Not a key but a payment, signed for this one request. Send the request without it first: the 402 says what to sign. OpenAPI has no type for payments.',
   },
 };
 
@@ -326,7 +326,7 @@ export function securityOf({ price, params }: AnyOperation): readonly Json[] {
   }
 }
 
-/** `class`, `qu`, `x402_usd` and `range` are ours; `price` and `protocols` are what crawlers of payable APIs read. */
+/** `class`, `qu`, `x402_usd` and `range` are our own fields; crawlers of payable APIs read `price` and `protocols`. */
 export function paymentInfo({ price }: AnyOperation): Json {
   const { class: priceClass, qu, x402UsdMicros, meaning } = price;
   const range = rangeAnswer(price);

@@ -16,7 +16,7 @@ import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457. */
 
-/** Every error that reaches a surface becomes a `Failure`; one that is none is a bug, and its text is not shown. */
+/** Every error that reaches a surface becomes a `Failure`; any other error is a bug, whose text is not shown. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   return fail('internal_error', {
@@ -56,12 +56,12 @@ export const ProblemShape = Type.Object({
     oneOf(Object.keys(PAYMENT_STAGES), { title: 'PaymentStage', description: 'Where the payment failed.' }),
   ),
   retryable: Type.Optional(
-    Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),
+    Type.Boolean({ description: 'Together with `stage`: whether the same payment may be sent again.' }),
   ),
   reason: Type.Optional(
     Type.String({
       description:
-        'Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
+        'Together with `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
     }),
   ),
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
@@ -71,16 +71,16 @@ export const ProblemShape = Type.Object({
   since: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'When the settlement was asked for whose outcome is not known.',
+      description: 'When the settlement with the unknown outcome was requested.',
     }),
   ),
   position: Type.Optional(
     Type.Object(
       { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
-      { title: 'QueryPosition', description: 'Where in the text that was sent, counted from 1.' },
+      { title: 'QueryPosition', description: 'Position in the text that was sent, counted from 1.' },
     ),
   ),
-  near: Type.Optional(Type.String({ description: 'What stands there.' })),
+  near: Type.Optional(Type.String({ description: 'The text at that position.' })),
   hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
   usage: Type.Optional(
     Type.Object(
@@ -129,7 +129,6 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
   };
 }
 
-/** */
 function queryPart({ reason, position, near, hint }: QueryTrouble) {
   return {
     ...(reason === undefined ? {} : { reason }),

@@ -5,7 +5,7 @@ export type Json = Readonly<Record<string, unknown>>;
 const NULL_SCHEMA: Json = { type: 'null' };
 
 interface NamedSchema {
-  /** What it says but for its description, to tell two schemas of one name apart. */
+  /** The schema without its description, to detect two schemas of one name. */
   readonly bare: string;
   readonly schema: Json;
   description: string | undefined;

@@ -8,7 +8,7 @@ import { OFFER_LIST_SCHEMA } from './payments.ts';
 import type { Json, NamedSchemas } from './schemas.ts';
 
 /**
- * The machine-readable routes beside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
+ * The machine-readable routes outside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
  * which describes itself, are not part of the description.
  */
 
@@ -94,7 +94,7 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
     id: 'getOfferList',
     summary: 'What is sold here over x402',
     description:
-      'Every priced route with its terms, for crawlers of payable APIs. What a 402 says counts. 404 where no calls are sold.',
+      'Every priced route with its terms, for crawlers of payable APIs. The terms of a 402 are authoritative. 404 where no calls are sold.',
     answer: 'The routes and their terms.',
     shape: OFFER_LIST_SCHEMA,
     example: {

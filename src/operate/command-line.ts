@@ -60,7 +60,7 @@ export function commandLine(actions: Actions, version: string): Command {
   program
     .command('start', { isDefault: true })
     .description('run the service (default)')
-    // Any word that is no command stands behind the default one.
+    // Commander takes any word that is no command as an argument of the default one.
     .allowExcessArguments()
     .action((_given: object, { args: [word] }: Command) =>
       word === undefined ? actions.start(options()) : refuseWord(program, word),
@@ -72,7 +72,7 @@ export function commandLine(actions: Actions, version: string): Command {
   program
     .command('regrade')
     .description('make the rows follow the catalogue of the configuration, then end')
-    .option('--dry-run', 'tell what would change and write nothing')
+    .option('--dry-run', 'print what would change and write nothing')
     .option('--json', 'print one JSON object instead of lines')
     .action((given: RegradeArguments) => actions.regrade(options(), given));
   const importing = program

@@ -12,7 +12,7 @@ export interface StreamedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** A reader that does not read it to its end must destroy it. */
   readonly body: Readable;
-  /** Facts that only the end of the body tells; null where `headers` holds them all. */
+  /** Facts that are known only at the end of the body; null where `headers` holds them all. */
   readonly trailers: Trailers | null;
 }
 
@@ -31,7 +31,7 @@ export interface Outcome {
   discard(): void;
 }
 
-/** What was taken for a call, for its answer to say. */
+/** The charge for a call, which its answer reports. */
 export interface Charge {
   /** Units set aside; on the x402 lane, the units that the offer covered. */
   readonly heldQu: number;

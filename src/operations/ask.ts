@@ -43,7 +43,7 @@ export function asUnavailable(resource: Resource, cause: unknown): unknown {
 
 /**
  * One value, loaded at most once per `maxAgeMs` and never twice at the same time: a thousand requests in a second cost one
- * query. A failed load is not kept; everybody who waited for it gets the error, the next caller tries again.
+ * query. A failed load is not kept: all callers that wait for it get the error, the next one loads again.
  */
 export function cached<Value>(options: {
   readonly clock: Clock;

@@ -28,7 +28,7 @@ import { readInput } from './read-input.ts';
  * `run` receives its dependencies and does not depend on the surface that called.
  */
 
-/** What was sent as a credential, and what it turned out to be. */
+/** The credential of the request and the caller behind it. */
 export interface Caller {
   readonly keyPresent: boolean;
   /** Null when no key was sent; false when one was sent and resolves to nothing. */
@@ -57,7 +57,7 @@ export interface CallContext {
   readonly callerName: string;
 }
 
-/** What operations may ask of the accounts. Rejects with a `Failure`. */
+/** The accounts as operations may use them. Rejects with a `Failure`. */
 export interface Accounts {
   /** Null for an organization that is not there. */
   balance(organizationId: string): Promise<UnitBalance | null>;
@@ -121,7 +121,7 @@ export interface Deployment {
   readonly sellsCalls: boolean;
 }
 
-/** What is known of the index as a whole. */
+/** Facts about the index as a whole. */
 export interface IndexFacts {
   readonly freshness: Freshness;
   readonly names: Names;
@@ -131,7 +131,7 @@ export interface IndexFacts {
   readonly publicTableRows: PublicTableRows;
 }
 
-/** Answers that several operations share, or that are kept for a while because they are dear. */
+/** Answers that several operations share, or that are kept for a while because they are expensive. */
 export interface Catalogues {
   readonly graphs: Graphs;
   readonly relayers: Relayers;
@@ -158,7 +158,7 @@ export interface CallTerms {
   readonly tier: SqlTierId | null;
 }
 
-/** What validity may depend on. */
+/** The facts that validity may depend on. */
 type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
 /** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
@@ -196,7 +196,7 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
+  /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
   readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
@@ -209,8 +209,8 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
   /** Bodies of requests, by name, where `example` of the parameters alone says too little. */
   readonly requestExamples?: Readonly<Record<string, NamedExample>>;
   /**
-   * Refuses with `invalid_parameter` what one parameter alone does not show, and returns what the run gets: a cursor, for example,
-   * is verified here, once. Called with the other checks, before anything is charged: no refusal of a request may wait for `run`.
+   * Refuses with `invalid_parameter` combinations that are invalid although each parameter is valid, and returns the input of the run:
+   * it verifies a cursor, for example, once. Called with the other checks, before anything is charged: no refusal may wait for `run`.
    */
   check?(input: InputOf<P>, facts: CheckFacts): Checked;
   run(input: Checked, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
@@ -221,19 +221,19 @@ export interface NamedExample {
   readonly value: unknown;
 }
 
-/** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */
+/** An operation whose price depends on its input and its use: it first reports what it used, then gives its answer. */
 interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
   extends Omit<Operation<P, Output, Checked>, 'run'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
   /**
-   * Refuses what only the engine sees is invalid. Asked when the caller is known and counted and before a lane is chosen: what it
-   * refuses costs nothing.
+   * Refuses what only the engine can find invalid. Called once the caller is known and counted and before a lane is chosen: a refusal
+   * costs nothing.
    */
   review(input: Checked, deps: OperationDeps, callerName: string): Promise<Reviewed>;
   /**
-   * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
-   * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
+   * Finds out whether the run is sure to fail before it does anything. Called once a fixed payment is verified and before it is
+   * settled, because a settlement cannot be undone; rejects only with a `Failure` that is certain.
    */
   preflight?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
   /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */
@@ -267,7 +267,7 @@ export interface PreparedCall {
   readonly terms: CallTerms;
   /** The last check, by the engine. */
   review?(deps: OperationDeps, callerName: string): Promise<void>;
-  /** Asked before a fixed payment is claimed: rejects with what the run is sure to fail on. */
+  /** Called before a fixed payment is claimed: rejects with the failure that the run is sure to have. */
   preflight?(deps: OperationDeps, callerName: string): Promise<void>;
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
@@ -283,7 +283,7 @@ export function register<P extends Params, Output extends TObject, Checked>(
       const input = checked(operation.params, check, raw, facts);
       return {
         terms,
-        // A call that the engine cannot answer is not paid for.
+        // A payment for a call that the engine cannot answer is refused before it settles.
         ...(operation.load === 'none' ? {} : { preflight: ({ reader }) => engineAnswers(reader) }),
         run: async (deps, context) => outcomeOf(await run(input, deps, context)),
       };

@@ -16,7 +16,7 @@ import {
 import { isSelfPayment } from './settlements/shape.ts';
 import { ChainShape, keyOf, nowText, orNull, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
 
-/** `meta` of the settlement lists.. */
+/** `meta` of the settlement lists. */
 
 const NullableInteger = orNull(Type.Integer());
 const NullableTime = orNull(Type.String({ format: 'date-time' }));
@@ -130,7 +130,7 @@ export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer
   };
 }
 
-/** What was served, as of when, and what a caller should know about its chains. */
+/** The scope of the answer, its time, and warnings about its chains. */
 export function metaAnswer(facts: MetaFacts): Meta {
   const warnings = warningsFor(facts);
   return { ...servedFacts(facts), ...(warnings.length > 0 ? { warnings } : {}) };

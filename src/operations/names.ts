@@ -8,17 +8,17 @@ import { createFindImitated, type FindImitated } from '../../core/domain/imitate
 import { ask, cached } from './ask.ts';
 
 /**
- * The one place that says what a wallet is called. First the name on the card of its ERC-8004 agent, on the chain in question
- * before any other; then the name of its catalogued resource; then, for a relayer, its facilitator. All but the last are claims of
- * those who publish them: a card whose domain denies it names nobody, nor does a name that is read as that of a facilitator whose
- * relayer the wallet is not. Source: docs/identities.md, "Names".
+ * The one place that names wallets. First the name on the card of its ERC-8004 agent, on the chain in question before any other;
+ * then the name of its catalogued resource; then, for a relayer, its facilitator. All but the last are claims of their publishers, so
+ * two kinds are dropped: the name on a card whose domain denies it, and a name that reads as that of a facilitator whose relayer the
+ * wallet is not. Source: docs/identities.md, "Names".
  */
 export interface Names {
   /** Names of facilitators, and of these wallets. */
   of(wallets: readonly Address[]): Promise<Directory>;
 }
 
-/** Who says what a wallet is called; `operator_catalogue` is the configuration of the deployment. */
+/** Sources of a wallet's name; `operator_catalogue` is the configuration of the deployment. */
 export const NAME_SOURCES = [
   'agent_card',
   'endpoint_catalogue',
@@ -143,7 +143,7 @@ async function readPayees(reader: Reader): Promise<ReadonlyMap<string, WalletNam
   return new Map(
     rows.map((row) => {
       const [key, name] = keyed(row);
-      // The catalogue's own word for what listings of endpoints publish (ingest/grading/catalogue.ts).
+      // The catalogue's own word for listings of endpoints (ingest/grading/catalogue.ts).
       const source = textField(row[3]) === 'bazaar' ? 'endpoint_catalogue' : 'operator_catalogue';
       return [key, { name, source }];
     }),
@@ -223,7 +223,7 @@ function createAgentNames({ reader, clock }: { readonly reader: Reader; readonly
 
 /**
  * Several agents of one wallet on a chain: the one with most feedback names it, then the one that registered first. A card whose
- * domain denies that the agent is its own names nobody.
+ * domain denies that the agent is its own gives no name.
  */
 async function readNames(
   reader: Reader,

@@ -21,7 +21,7 @@ export interface Param<Value = unknown> {
   /** `body`: a field of the JSON object that a POST carries. */
   readonly in: 'path' | 'query' | 'body';
   readonly description: string;
-  /** The same for a model, which is handed it on every turn: a sentence or two. `description` where there is none. */
+  /** The same for a model, which gets it on every turn: a sentence or two. `description` by default. */
   readonly toolText?: string;
   readonly required: boolean;
   readonly schema: TSchema;
@@ -46,7 +46,7 @@ export function invalid(parameter: string, detail: string): Error {
   return fail('invalid_parameter', { parameter, detail });
 }
 
-/** A caller's value in a message: short, printable, never the whole of a long input. */
+/** A caller's value for a message: printable, and cut to a short length. */
 export function quoted(raw: unknown): string {
   if (raw === undefined) return 'nothing';
   const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? String(raw));
@@ -117,7 +117,7 @@ export const chainOrAllParam: Param<Chain | undefined> = {
   },
 };
 
-/** `alsoTaken`: words that the parameter takes beside a chain, for the message. */
+/** `alsoTaken`: words that the parameter takes besides a chain, for the message. */
 function readChain(
   raw: unknown,
   name: string,
@@ -193,7 +193,7 @@ export const finalityParam: Param<FinalityFilter> = {
 
 const OFFSET_MAX = 10_000;
 
-/** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
+/** Refused above its maximum, not clamped: a clamped page would silently repeat rows. */
 export const offsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${OFFSET_MAX.toLocaleString('en')}.`,

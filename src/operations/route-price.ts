@@ -71,7 +71,7 @@ export function rangeAnswer({ range }: Price): Static<typeof PriceRangeShape> | 
   };
 }
 
-/** As crawlers of payable APIs read a price (draft of the discovery extension at paymentauth.org); the last two fields are ours. */
+/** As crawlers of payable APIs read a price (draft of the discovery extension at paymentauth.org); we add the last two fields. */
 export function advertisedPrice({ x402UsdMicros, range }: Price): Readonly<Record<string, string>> {
   const currency = 'USD';
   if (range === undefined) return { mode: 'fixed', currency, amount: dollars(x402UsdMicros) };

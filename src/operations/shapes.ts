@@ -81,6 +81,6 @@ export const NextOffsetShape = orNull(
 export const NameSourceShape = orNull(
   Type.String({
     title: 'NameSource',
-    description: `Who says the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
+    description: `Source of the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
   }),
 );

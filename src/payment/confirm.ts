@@ -16,8 +16,8 @@ import {
 import { PERMIT2, permit2NonceOf } from './signed-payment.ts';
 
 /**
- * Asks the chain what became of an authorization: for outcomes that the facilitator left unknown, and because a facilitator's
- * word alone is not enough.
+ * Asks the chain whether an authorization was settled: for outcomes that the facilitator left unknown, and because a facilitator's
+ * claim alone is not enough.
  */
 export interface ChainConfirmer {
   /**
@@ -36,7 +36,7 @@ export interface SettlementQuestion {
   readonly amount: string;
   /** The settlement lies between this time and now; bounds the blocks that are searched. */
   readonly sinceMs: number;
-  /** The transaction that the facilitator named: looked at first, and believed only for what it holds. */
+  /** The transaction that the facilitator named: looked at first, and trusted only for its contents. */
   readonly claimed?: string;
 }
 
@@ -47,7 +47,7 @@ export type ChainFinding =
 /** eth_getLogs range for a chain that is not in our table: small enough for every public node. */
 const LOG_WINDOW_DEFAULT = 100;
 
-/** The confirmer of every chain that we are paid on and have an RPC for; `noConfirmer` for the others, and where none is wanted. */
+/** The confirmer of every chain that we are paid on and have an RPC for; `noConfirmer` for the others, and where it is switched off. */
 export function openConfirmers({
   accept,
   confirmOnChain,
@@ -103,7 +103,7 @@ export function createRpcConfirmer(options: RpcConfirmerOptions): ChainConfirmer
 
 const AUTHORIZATION_STATE = '0xe94a0102';
 
-/** What became of an EIP-3009 authorization. Rejects when the node does not answer as it should. */
+/** The outcome of an EIP-3009 authorization. Rejects when the node does not answer as it should. */
 async function askAboutTransfer(
   node: JsonRpc,
   question: SettlementQuestion,
@@ -173,8 +173,8 @@ const NONCE_BITMAP = '0x4fe02b44';
 const CANDIDATES_MAX = 100;
 
 /**
- * What became of a Permit2 nonce. Rejects when the node does not answer as it should. A nonce that is used, but in no transaction that we can read, leaves the
- * answer `silent`: it may have settled through a contract in between, or been used for something else.
+ * The outcome of a Permit2 nonce. Rejects when the node does not answer as it should. A nonce that is used, but in no transaction
+ * that we can read, gives `silent`: it may have settled through another contract, or been used for something else.
  */
 async function askAboutCeiling(
   node: JsonRpc,
@@ -229,7 +229,7 @@ async function isPermitUsed(node: JsonRpc, { id, nonce }: CeilingQuestion): Prom
 
 /** How many windows back from the head one look-up searches: over 50 hours on a chain of two-second blocks. */
 const LOG_WINDOWS_MAX = 50;
-/** Node clocks and ours differ, and block times round down. */
+/** Node clocks differ from ours, and block times round down. */
 const CLOCK_SLACK_SECONDS = 120;
 
 interface LogSearch {

@@ -8,7 +8,7 @@ import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
  * (test/src/payment/facilitator.ts).
  */
 export interface Facilitator {
-  /** Reads the chain only. Never rejects: what cannot be asked is `unreachable`. */
+  /** Reads the chain only. Never rejects: a facilitator that does not answer is `unreachable`. */
   verify(payment: PaymentToSettle, signal?: AbortSignal): Promise<Verdict>;
   /**
    * Submits the payment on chain. Called at most once per authorization. `unknown` after a time-out, a lost connection or
@@ -49,13 +49,13 @@ export type Settling =
   | { readonly outcome: 'settled'; readonly transaction: string }
   /** The facilitator says that nothing was settled. */
   | { readonly outcome: 'failed'; readonly reason: string | null }
-  /** It says so, but in a way in which it also speaks of transactions that it sent and lost sight of. */
+  /** It says so, but with a reason that it also gives for transactions which it sent and lost track of. */
   | { readonly outcome: 'doubtful'; readonly reason: string | null }
   /** No connection could be made: certainly nothing was settled. */
   | { readonly outcome: 'unsent'; readonly cause: unknown }
   | { readonly outcome: 'unknown'; readonly reason: string | null; readonly cause: unknown };
 
-/** A facilitator behind HTTP. Its answers are read strictly: one that says less than all of it says nothing. */
+/** A facilitator behind HTTP. Its answers are read strictly: an incomplete one counts as none. */
 
 export interface HttpFacilitatorOptions {
   /** Its base URL; `/verify` and `/settle` lie below. May hold a path key: appears in no error. */
@@ -79,11 +79,11 @@ const SUPPORTED_BYTES_MAX = 512 * 1024;
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
-/** Said of a transaction that was broadcast and is not mined yet; it is no failure. */
+/** The reason for a transaction that was broadcast and is not mined yet; it is no failure. */
 const PENDING_REASON = 'settlement_pending';
 /**
- * Stands for an error in the middle of settling. So does a reason that is no code: the v1 scheme of @x402/evm 2.27.0 puts the
- * text of the error there, also of the time-out that waits for the receipt of a transaction already sent.
+ * The reason for an error during settlement. A reason that is no code means the same: the v1 scheme of @x402/evm 2.27.0 puts the
+ * error's text there, even for the time-out while it waits for the receipt of a transaction already sent.
  */
 const DOUBTFUL_REASON = 'unexpected_settle_error';
 
@@ -179,7 +179,7 @@ function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
   return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
 }
 
-/** Told of ceilings only; another amount is not what was asked for. */
+/** A facilitator states the amount of ceilings only; any other amount is not what was asked for. */
 function isAmount(amount: unknown, { paymentRequirements }: PaymentToSettle): boolean {
   if (amount === undefined || amount === null) return true;
   return amount === (paymentRequirements['amount'] ?? paymentRequirements['maxAmountRequired']);
@@ -201,7 +201,7 @@ function nonsense(status: number): Error {
 /** Facilitators relay with some dozens of addresses. */
 const SIGNERS_MAX = 1_000;
 
-/** Null for an answer that is none. Entries that cannot be read are passed over. */
+/** Null for an answer of another form. Entries that cannot be read are skipped. */
 export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
   const { kinds, signers } = fieldsOf(answer);
   if (!Array.isArray(kinds)) return null;
@@ -210,7 +210,7 @@ export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
     const { x402Version, scheme, network, extra } = fieldsOf(kind);
     if (x402Version !== 2 || scheme !== 'upto' || typeof network !== 'string' || !isChain(network)) continue;
     const own = signersOf(network, fieldsOf(extra)['facilitatorAddress']);
-    // Without its address in the kind there is nothing that a payer could sign.
+    // Without an address in the kind, a payer has nothing to sign.
     if (own.length > 0) found.push(...own, ...othersOf(network, fieldsOf(signers)));
     if (found.length > SIGNERS_MAX) return null;
   }

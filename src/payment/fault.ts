@@ -8,18 +8,18 @@ import {
   UPTO_PROXY,
 } from './signed-payment.ts';
 
-/** What is wrong with a payment: a code, and a sentence that says what to do. */
+/** The fault of a payment: a code, and a sentence that says what to do. */
 export interface PaymentFault {
   readonly reason: string;
   readonly detail: string;
 }
 
-/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we. */
+/** Facilitators refuse an authorization that ends within six seconds, because it could not be settled in time; so do we. */
 const VALID_BEFORE_MARGIN_SECONDS = 6n;
 
 /**
- * What can be said about a payment from its text alone: whether it is for one of our terms, in full, in time. The reasons are those
- * that the x402 packages use for the same findings, so that clients learn one vocabulary.
+ * Checks a payment without the chain: whether it is for one of our terms, in full, in time. The reasons are those
+ * that the x402 packages use for the same findings, so that clients need one vocabulary only.
  */
 
 const UINT256_END = 2n ** 256n;
@@ -56,7 +56,7 @@ function unknownNetwork(): PaymentFault {
   };
 }
 
-/** Null when nothing speaks against the payment; what only the chain knows is the facilitator's to check. */
+/** Null when the payment is in order; the facilitator checks what only the chain knows. */
 export function findFault(
   payment: SignedPayment,
   terms: Terms,
@@ -73,7 +73,7 @@ export function findFault(
   );
 }
 
-/** What a v2 payment says it accepted must be what we ask now: prices change, and an offer is for one URL. */
+/** The terms that a v2 payment accepted must be the present ones: prices change, and an offer is for one URL. */
 function findForeignTerms(
   { accepted, resourceUrl }: SignedPayment,
   { amount, payTo }: Terms,
@@ -144,7 +144,7 @@ function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigi
   return null;
 }
 
-/** The same for a ceiling. Whether the facilitator that it names is ours is checked apart (lane.ts). */
+/** The same for a ceiling. lane.ts checks that the facilitator which it names is ours. */
 export function findPermitFault(permit: PermitAuthorization, terms: Terms, now: bigint): PaymentFault | null {
   return (
     findBadPermitParties(permit, terms) ??
@@ -175,7 +175,7 @@ function findBadPermitAmount({ token, amount }: PermitAuthorization, terms: Term
   if (amount === terms.amount) return null;
   return {
     reason: 'permit2_amount_mismatch',
-    detail: `The authorization is not for the price at most. Sign exactly ${terms.amount} atomic units: only what was used of them is taken.`,
+    detail: `The authorization is not for the maximum price. Sign exactly ${terms.amount} atomic units: only the part that is used is settled.`,
   };
 }
 

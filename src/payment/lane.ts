@@ -26,7 +26,7 @@ import {
 import { confirmSettlement, learnOutcome } from './settle.ts';
 
 export type PaymentLaneDeps = Omit<LaneDeps, 'limits'> & {
-  /** Tests wait less. */
+  /** Shorter in tests. */
   readonly limits?: Partial<LaneLimits>;
 };
 
@@ -52,13 +52,13 @@ function quoteFor({ config, uptoSigners }: LaneDeps, order: Order): Quote {
   return quoteOf(order, config, (chain) => uptoSigners.offered(chain));
 }
 
-/** From the header to the paid call. Every exit before `settleAndServe` leaves the payment unspent. */
+/** From the header to the paid call. A failure before `settleAndServe` leaves the payment unspent. */
 async function take(lane: LaneDeps, { order, header, preflight }: SentPayment): Promise<PaidCall> {
   // Offer and read: the terms are rebuilt from the route, never taken from the payment.
   const purchase = readPurchase(quoteFor(lane, order), header);
   const known = await lane.store.payments.find(purchase.id);
   if (known !== null) return resume(lane, purchase, known);
-  // Verify: first what we can see ourselves, then the facilitator's verdict, which reads the chain.
+  // Verify: first our own checks, then the facilitator's, which reads the chain.
   const fault = findFault(purchase.payment, purchase.terms, { order, nowMs: lane.clock.nowMs() });
   if (fault !== null) throw unacceptable(purchase.quote, fault);
   await checkFacilitator(lane, purchase);
@@ -81,7 +81,7 @@ async function settleAndServe(lane: LaneDeps, purchase: Purchase): Promise<Settl
 }
 
 /**
- * A payment that was claimed before: it may have settled and never been answered. It is not settled again, whatever its state,
+ * A payment that was claimed before: it may have settled without an answer. It is never settled again, whatever its state,
  * and it counts for the amount that it was claimed for.
  */
 async function resume(lane: LaneDeps, sent: Purchase, record: PaymentRecord): Promise<SettledCall> {
@@ -106,7 +106,7 @@ async function checkFacilitator(
   if (!isOurs) throw foreignFacilitator(quote);
 }
 
-/** Null when the facilitator finds nothing wrong; the record when a duplicate of this request was faster. */
+/** Null when the facilitator accepts the payment; the record when a duplicate of this request was faster. */
 async function verify(lane: LaneDeps, purchase: Purchase): Promise<PaymentRecord | null> {
   const verdict = await lane.facilitator.verify(toVerify(purchase));
   if (verdict.outcome === 'valid') return null;
@@ -172,7 +172,7 @@ async function takeHold(lane: LaneDeps, { id, binding }: Purchase): Promise<Hold
   throw inProgress();
 }
 
-/** A hold that has lapsed may be another call's by now. One that cannot be released lapses. */
+/** A hold that has lapsed may belong to another call by now. One that cannot be released lapses. */
 async function releaseHold(
   { store, clock, log }: LaneDeps,
   { scope, key, leaseUntilMs }: Hold,
@@ -185,7 +185,7 @@ async function releaseHold(
   }
 }
 
-/** Atomic units of what was used. Whole, because a millionth of a dollar is a whole number of atoms of every token we take. */
+/** The units used, in atomic units. Exact, because a millionth of a dollar is a whole number of atomic units of every token we take. */
 function shareOf({ terms, quote }: Purchase, usdMicros: bigint): bigint {
   const { priceUsdMicros } = quote.order;
   if (usdMicros <= 0n || usdMicros > priceUsdMicros)

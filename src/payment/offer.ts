@@ -6,7 +6,7 @@ import { type Chain, v1NameOf } from '../../core/domain/chains.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { Order } from './payment-lane.ts';
 
-/** One way to pay for one order: what is checked, and the same thing as each wire version writes it. */
+/** One way to pay for one order: the values to check, and the entry for each wire version. */
 export interface Terms {
   /** `exact` takes the amount, `upto` at most the amount. */
   readonly scheme: 'exact' | 'upto';
@@ -15,7 +15,7 @@ export interface Terms {
   readonly payTo: Address;
   /** Atomic units of the asset. */
   readonly amount: bigint;
-  /** Entry of the v1 body; null where version 1 cannot say it. */
+  /** Entry of the v1 body; null where version 1 cannot express it. */
   readonly v1: Readonly<Record<string, unknown>> | null;
   readonly v2: V2Requirement;
 }
@@ -53,7 +53,7 @@ export function quoteOf(
   const terms: Terms[] = [];
   const v1Chains = new Set<Chain>();
   for (const accepted of accept) {
-    // A v1 payment names its network and no asset, so that two tokens of one chain could not be told apart.
+    // A v1 payment names its network but no asset, so two tokens of one chain would be ambiguous.
     const withV1 = !v1Chains.has(accepted.chain);
     v1Chains.add(accepted.chain);
     terms.push(termsOf(order, accepted, { offerSeconds, withV1 }));
@@ -66,7 +66,7 @@ export function quoteOf(
   return { order, terms: [...terms, ...ceilings] };
 }
 
-/** The same price as a ceiling that `facilitator` settles for what was used. Version 1 has no word for it. */
+/** The same price as a ceiling, of which `facilitator` settles what was used. Version 1 has no such scheme. */
 export function ceilingOf(exact: Terms, facilitator: Address): Terms {
   const { maxTimeoutSeconds, extra } = exact.v2;
   return {
@@ -113,8 +113,7 @@ function termsOf(
 }
 
 /**
- * Dollars to atomic units, exactly: a price that the token cannot spell is a mistake of the configuration, which refuses such
- * tokens, and must not become a rounded price.
+ * Dollars to atomic units, exactly. The configuration refuses tokens that cannot express a price, which must never be rounded.
  */
 export function atomicUnits(usdMicros: bigint, decimals: number): bigint {
   if (usdMicros < 0n) throw new RangeError('a price below zero');
@@ -127,7 +126,7 @@ export function atomicUnits(usdMicros: bigint, decimals: number): bigint {
 
 /**
  * The 402's two forms. `error` says why there is a 402, for clients that read it from the header. An `upto` entry belongs
- * into the accepts of the v2 form only: version 1 has no word for it, and its client would refuse the whole offer.
+ * into the accepts of the v2 form only: version 1 has no such scheme, and its client would refuse the whole offer.
  */
 export function offerOf({ order, terms }: Quote, error: string): PaymentOffer {
   const { url, description, mimeType } = order;
@@ -142,7 +141,7 @@ export function offerOf({ order, terms }: Quote, error: string): PaymentOffer {
   };
 }
 
-/** The requirement that a facilitator checks a payment against: ours, never the one that the payer says it accepted. */
+/** The requirement that a facilitator checks a payment against: from our own terms, never the one that the payer says it accepted. */
 export function requirementOf({ v1, v2 }: Terms, x402Version: 1 | 2): Readonly<Record<string, unknown>> {
   return x402Version === 1 && v1 !== null ? v1 : { ...v2 };
 }

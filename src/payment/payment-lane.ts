@@ -32,10 +32,10 @@ export interface SentPayment {
   preflight?(): Promise<void>;
 }
 
-/** For a list of what is sold: the terms of an order as entries of `accepts` of version 2. */
+/** The terms of an order as entries of `accepts` of version 2, for the list of routes on sale. */
 export type TermsOf = (order: Order) => readonly Readonly<Record<string, unknown>>[];
 
-/** What a payment buys: exactly this request. */
+/** The one request that a payment buys. */
 export interface Order {
   /** The route, for ledgers: `GET /v0/flows`. */
   readonly resource: string;
@@ -60,7 +60,7 @@ export interface SettledCall {
   readonly usdMicros: bigint;
   /** Base64, for `X-PAYMENT-RESPONSE` and `PAYMENT-RESPONSE`. */
   readonly receiptHeader: string;
-  /** Says whether the answer left. One that did not can be asked for again with the same payment. */
+  /** Reports whether the answer was sent. If it was not, the same payment buys it again. */
   finish(answered: boolean, isOurFault?: boolean): Promise<void>;
 }
 

@@ -22,9 +22,9 @@ export interface JsonAnswer {
   readonly body: unknown;
 }
 
-/** No whole answer came. Its message is a code, without URL, header or body. */
+/** No complete answer arrived. Its message is a code, without URL, header or body. */
 export class NoAnswer extends Error {
-  /** False only when it is certain that nothing left us: no connection could be made. */
+  /** False only when it is certain that nothing was sent: no connection could be made. */
   readonly sent: boolean;
 
   constructor(code: string, sent: boolean) {

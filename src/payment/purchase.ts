@@ -13,7 +13,7 @@ export interface Purchase {
   readonly quote: Quote;
   readonly payment: SignedPayment;
   readonly terms: Terms;
-  /** Atomic units that are settled: the amount of the terms, or what was used of it where that is a ceiling. */
+  /** Atomic units to settle: the amount of the terms, or the part of a ceiling that was used. */
   readonly asked: bigint;
   readonly id: AuthorizationId;
   readonly payer: Address;
@@ -47,7 +47,7 @@ function signerOf(payment: SignedPayment): { readonly payer: Address; readonly n
   return { payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() }; // 40 hex digits by the shape that was read
 }
 
-/** What a facilitator is asked to verify: the whole amount of the terms. */
+/** The question to the facilitator's `verify`: the whole amount of the terms. */
 export function toVerify({ payment, terms, payer }: Purchase): PaymentToSettle {
   const { x402Version } = payment;
   const paymentRequirements = requirementOf(terms, x402Version);
@@ -55,7 +55,7 @@ export function toVerify({ payment, terms, payer }: Purchase): PaymentToSettle {
   return { x402Version, chain: terms.chain, payer, paymentPayload, paymentRequirements };
 }
 
-/** What a facilitator is asked to settle: the payment as it was verified, and of a ceiling only what was used. */
+/** The request to the facilitator's `settle`: the payment as it was verified, and of a ceiling only the part that was used. */
 export function toSettle(purchase: Purchase): PaymentToSettle {
   const verified = toVerify(purchase);
   if (purchase.terms.scheme === 'exact') return verified;
@@ -63,7 +63,7 @@ export function toSettle(purchase: Purchase): PaymentToSettle {
   return { ...verified, paymentRequirements };
 }
 
-/** What the chain is asked about it. */
+/** The question to the chain about it. */
 export function toConfirm(
   { id, terms, asked }: Purchase,
   sinceMs: number,

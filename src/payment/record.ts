@@ -5,7 +5,7 @@ import type { LaneDeps, SettledCall } from './payment-lane.ts';
 import { expiryMs, type Purchase } from './purchase.ts';
 import { inProgress, settledButNotRecorded, settlementUnknown, spent, triedOften } from './refusals.ts';
 
-/** What the store holds of one payment: its claim, its settlement, and the one answer that it buys. */
+/** The store's record of a payment: its claim, its settlement, and the one answer that it buys. */
 
 /** Between the end of a settlement's time and the lapse of its lease: the last look at the chain and our own steps. */
 const LEASE_SLACK_MS = 15_000;
@@ -16,8 +16,8 @@ export function settlingMs({ config, limits }: LaneDeps): number {
 }
 
 /**
- * Takes the payment for good, for what is asked: of any number of requests one gets it, and that one alone asks the facilitator
- * to settle, right after.
+ * Claims the payment for the amount asked: of any number of requests one gets it, and that one alone asks the facilitator
+ * to settle, right afterwards.
  */
 export function claim(lane: LaneDeps, purchase: Purchase): ReturnType<PaymentStore['claim']> {
   const { id, binding, terms, asked, quote } = purchase;
@@ -53,7 +53,7 @@ export async function leaveOpen(
 /** The money has moved: the record of it is worth more than one attempt. */
 const RECORD_ATTEMPTS = 3;
 
-/** Makes the settlement ours to serve. Repeating it is fine. */
+/** Records the settlement, so that its request can be served. Idempotent. */
 export async function recordSettlement(
   lane: LaneDeps,
   { id, quote }: Purchase,
@@ -107,7 +107,7 @@ export async function serve(lane: LaneDeps, purchase: Purchase, transaction: str
     case 'busy':
       throw inProgress();
     case 'used': {
-      // What a payment bought can be a key. Whether that one may be shown again is for the operation that issued it to say.
+      // A payment can buy a key. The operation that issued it decides whether it may be shown again.
       const record = await store.payments.find(id);
       const wasServed = record?.state === 'served';
       if ((record?.keyId ?? null) === null) throw wasServed ? spent(quote, terms) : triedOften(quote, terms);

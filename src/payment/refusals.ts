@@ -49,7 +49,7 @@ export function malformed(quote: Quote, problem: string): Failure {
   );
 }
 
-/** What we found ourselves, before the facilitator was asked. */
+/** A fault that we found ourselves, before the facilitator was asked. */
 export function unacceptable(quote: Quote, { reason, detail }: PaymentFault): Failure {
   return refuse(quote, 'payment_invalid', { stage: 'verify', reason }, { detail });
 }
@@ -80,7 +80,7 @@ export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure 
   });
 }
 
-/** Its answers left and did not arrive, or so it looks: a caller can make answers look lost. */
+/** Too many answers seem to have been lost: a caller can make that look so. */
 export function triedOften(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
   return unacceptable(quote, {
     reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
@@ -89,7 +89,7 @@ export function triedOften(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Fai
   });
 }
 
-/** Said only when it is certain that the authorization never settled and never will. */
+/** Only when it is certain that the authorization never settled and never will. */
 export function ended(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
   return unacceptable(quote, {
     reason:
@@ -99,7 +99,7 @@ export function ended(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure 
   });
 }
 
-/** A ceiling that another address than our facilitator's may settle is worth nothing to us. */
+/** Our facilitator cannot settle a ceiling that names another address. */
 export function foreignFacilitator(quote: Quote): Failure {
   return unacceptable(quote, {
     reason: 'upto_facilitator_mismatch',
@@ -108,7 +108,7 @@ export function foreignFacilitator(quote: Quote): Failure {
   });
 }
 
-/** Said only when it is certain that this authorization pays for no call of ours. */
+/** Only when it is certain that this authorization pays for no call here. */
 export function settlementFailed(quote: Quote, reason: string | null, spentOtherwise: boolean): Failure {
   const trouble: PaymentTrouble = { stage: 'settle', ...(reason === null ? {} : { reason }) };
   return refuse(quote, 'payment_failed', trouble, {
@@ -143,13 +143,13 @@ export interface OpenOutcome {
   readonly sinceMs?: number;
   /** Whether the chain was read and did not show it; false where nothing could be read. */
   readonly isReadable?: boolean;
-  /** What the facilitator says it was, where nothing confirms it. */
+  /** The transaction that the facilitator named, where the chain does not confirm it. */
   readonly transaction?: string | null;
   readonly reason?: string | null;
   readonly cause?: unknown;
 }
 
-/** Said of one payment however often it is sent, until the chain tells. */
+/** The same answer each time the payment is sent, until the chain shows the outcome. */
 export function settlementUnknown({
   id,
   sinceMs,
@@ -178,7 +178,7 @@ function secondText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The money is ours and the store does not answer: the answer says both. */
+/** The payment settled and the store does not answer: the failure says both. */
 export function settledButNotRecorded(id: AuthorizationId, transaction: string, cause: unknown): Failure {
   return fail('upstream_unavailable', {
     detail:

@@ -8,9 +8,9 @@ import { leaveOpen } from './record.ts';
 import { ended, facilitatorUnavailable, settlementFailed, settlementUnknown } from './refusals.ts';
 
 /**
- * What became of a claimed payment that the facilitator was asked to settle, once. What the chain shows counts more than what the
- * facilitator says, in both directions; where the chain shows nothing, the facilitator that the operator chose is believed, and
- * an outcome that it left open stays open.
+ * The outcome of a claimed payment that the facilitator was asked to settle, once. The chain overrides the facilitator, in both
+ * directions; where the chain shows nothing, the facilitator that the operator chose is believed, and an outcome that it left open
+ * stays open.
  */
 
 /** A confirmer that finds nothing is asked twice: a node may drop one request. */
@@ -18,7 +18,7 @@ const SILENT_LOOKS_MAX = 2;
 /** How long after its `validBefore` an authorization counts as dead: block times and clocks differ. */
 const EXPIRY_MARGIN_MS = 5 * 60_000;
 
-/** A claim with what the facilitator answered to its settlement. */
+/** A claim with the facilitator's answer to its settlement. */
 interface Attempt<Answer extends Settling = Settling> {
   readonly purchase: Purchase;
   readonly record: PaymentRecord;
@@ -74,7 +74,7 @@ async function confirmClaimed(
   }
 }
 
-/** The facilitator says that nothing was settled; it may be wrong about a transaction that it lost sight of. */
+/** The facilitator says that nothing was settled; it may be wrong about a transaction that it lost track of. */
 async function afterFailure(
   lane: LaneDeps,
   { purchase, record, settling: { reason } }: AttemptThat<'failed'>,
@@ -88,7 +88,7 @@ async function afterFailure(
 }
 
 /**
- * The facilitator says that nothing was settled and may have lost sight of a transaction. Where the chain does not show it and
+ * The facilitator says that nothing was settled and may have lost track of a transaction. Where the chain does not show it and
  * the facilitator would not even verify the payment any more, for want of money for example, the settlement failed.
  */
 async function afterDoubt(
@@ -130,7 +130,7 @@ async function conclude(
   throw settlementFailed(purchase.quote, reason, true);
 }
 
-/** What became of a claim whose process died or gave up. Nothing is settled here. */
+/** Finds out the outcome of a claim whose process died or gave up. Settles nothing. */
 export async function learnOutcome(
   lane: LaneDeps,
   purchase: Purchase,

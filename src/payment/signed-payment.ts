@@ -77,7 +77,7 @@ export interface SignedAuthorization {
   readonly nonce: string;
 }
 
-/** Why a header is no payment, in words that repeat nothing of it. */
+/** Why a header is no payment; quotes nothing of it. */
 export interface UnreadablePayment {
   readonly problem: string;
 }
@@ -155,7 +155,7 @@ function readAuthorization(raw: unknown): SignedAuthorization | UnreadablePaymen
   return { from, to, value, validAfter, validBefore, nonce };
 }
 
-/** The payment as a facilitator takes it, rebuilt from what was read: nothing else of the header travels on. */
+/** The payment as a facilitator takes it, rebuilt from the fields that were read: the rest of the header is dropped. */
 export function payloadFor(
   payment: SignedPayment,
   requirement: Readonly<Record<string, unknown>>,

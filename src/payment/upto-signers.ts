@@ -5,9 +5,9 @@ import type { Log } from '../../core/log.ts';
 import type { Facilitator } from './facilitator.ts';
 
 /**
- * What is known of the addresses with which our facilitator settles ceilings. A payer binds its signature to one of them, so
- * that nothing is offered while none is known. The facilitator is asked when the service starts and then, in the background,
- * when an address is needed and the last answer is old.
+ * The addresses with which our facilitator settles ceilings. A payer binds its signature to one of them, so no ceiling is offered
+ * while none is known. The facilitator is asked when the service starts and then, in the background, when an address is needed and
+ * the last answer is old.
  */
 export interface UptoSigners {
   /** The address to offer; null where there is none, or none is known. Never waits. */
@@ -24,9 +24,9 @@ export interface UptoSigners {
 const REFRESH_AFTER_MS = 5 * 60_000;
 /** Callers can make us ask, but not more often. */
 const ASK_AGAIN_AFTER_MS = 5_000;
-/** Without a word of the facilitator for this long nothing is known any more. */
+/** Without an answer of the facilitator for this long its addresses are forgotten. */
 const FORGET_AFTER_MS = 60 * 60_000;
-/** Of all chains together: a facilitator that names a new one each time fills no memory. */
+/** Over all chains: bounds the memory when a facilitator names a new address each time. */
 const REMEMBERED_MAX = 2_000;
 
 interface Memory {

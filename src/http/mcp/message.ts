@@ -4,11 +4,11 @@ import { ERRORS, type Failure, fail } from '../../../core/errors.ts';
 import { type FailureOptions, refusal } from '../failures.ts';
 import { bodyOf, readJsonBody } from '../request-input.ts';
 
-/** Messages of JSON-RPC 2.0 where HTTP itself must speak: what arrives, and what is refused before the SDK sees it. */
+/** JSON-RPC 2.0 messages that this layer handles itself: the incoming message, and refusals before the SDK sees it. */
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-/** "Server error": whatever is no fault of the message. `data` has the problem, whose `code` says which. */
+/** "Server error": any failure that is not a fault of the message. `data` holds the problem with its `code`. */
 const SERVER_ERROR = -32_000;
 
 /** The one message of a POST. Throws what `readJsonBody` throws. */
@@ -55,9 +55,9 @@ function idOf(request: FastifyRequest): string | number | null {
 }
 
 /**
- * Clients of OAuth look for one thing: a 401 with the way to the issuer. A tool call is refused inside the protocol, when the
- * status of a streamed answer has long been sent; so nothing is sent before the call runs or is refused. What runs was
- * admitted, and streams on as it comes. Source: MCP authorization, "Protected Resource Metadata Discovery".
+ * OAuth clients need a 401 that names the issuer. A tool call is refused inside the protocol, after the status of a streamed answer
+ * was sent; so nothing is sent before the call runs or is refused. A call that runs was admitted, and its answer is streamed as it
+ * comes. Source: MCP authorization, "Protected Resource Metadata Discovery".
  */
 export class CallWatch {
   /** Why the call was refused; undefined while it was not. */

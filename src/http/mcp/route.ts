@@ -22,8 +22,8 @@ const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * The names that MCP callers may use: loopback, the listening address, and the public URL. A service that listens on every
- * address and was not told its URL is behind something that knows; it takes any name.
+ * The host names that MCP callers may use: loopback, the listening address, and that of the public URL. A service that listens on
+ * every address without a configured public URL cannot know its name and takes any: the proxy in front of it has to check.
  */
 export function mcpHostnames({ host, publicUrl }: Config['http']): Hostnames {
   const named = hostnameOf(publicUrl ?? '');
@@ -39,7 +39,7 @@ export function mcpHostnames({ host, publicUrl }: Config['http']): Hostnames {
  */
 export function refusedOrigin(request: FastifyRequest, hostnames: Hostnames): Failure | undefined {
   const { origin } = request.headers;
-  // What a proxy says that was called, where proxies are believed.
+  // The host that a trusted proxy says was called.
   const called = hostnameOf(`http://${request.host}`);
   if (hostnames !== null && !hostnames.has(called))
     return fail('forbidden_origin', {
@@ -126,7 +126,7 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
   };
 }
 
-/** As the SDK takes it. The body travels beside it, read and checked. */
+/** The request as the SDK takes it, without its body: the caller passes that parsed and checked. */
 function webRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))

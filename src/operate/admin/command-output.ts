@@ -9,7 +9,7 @@ export interface AdminDeps {
   readonly config: Pick<Config, 'cursorSecrets' | 'dataDir'>;
 }
 
-/** What a command says. */
+/** The output of a command. */
 export interface CommandOutput {
   /** With `--json`, on stdout; snake_case. */
   readonly json: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface CommandOutput {
   readonly lines: readonly string[];
   /** On stderr, either way. */
   readonly asides?: readonly string[];
-  /** True when what was asked about is not in order: exit code 1. */
+  /** True when the check failed: exit code 1. */
   readonly failed?: boolean;
 }
 

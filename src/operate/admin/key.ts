@@ -102,7 +102,7 @@ async function addKey(
     json: { api_key: apiKey, ...shown(record, nowMs) },
     lines: [apiKey],
     asides: [
-      `This key (${record.id}) of ${organizationId} is shown once and stored nowhere: keep it now. Whoever has it spends the units of ${organizationId}.`,
+      `This key (${record.id}) of ${organizationId} is shown once and stored nowhere: keep it now. Anyone who has it can spend the units of ${organizationId}.`,
     ],
   };
 }

@@ -72,7 +72,7 @@ export async function reconcileOne(
   return { organization, rows: books.rows(), stored, computed, differences };
 }
 
-/** Takes what is in the ledger and not in the books yet. */
+/** Reads the ledger rows that the books do not have yet. */
 async function readOn(
   units: Pick<UnitStore, 'ledger'>,
   organizationId: string,
@@ -98,7 +98,7 @@ function linesOf({ organization, rows, stored, differences }: Reconciled): strin
   ];
 }
 
-/** Holds a ledger against itself: every figure is computed again from its rows alone. Pure. */
+/** Checks a ledger against itself: recomputes every figure from its rows alone. Pure. */
 
 export interface Difference {
   /** The row at fault; null where it is the stored figures that differ. */

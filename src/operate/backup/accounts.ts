@@ -28,7 +28,7 @@ import { hasAccounts as hasRedisAccounts } from '../../accounts/redis/layout.ts'
 import { copyDatabase, newestSchema } from '../../accounts/sqlite/database.ts';
 import { type AccountsManifest, syncPath } from './manifest.ts';
 
-/** Organizations, keys, units and payments: which exist nowhere else. */
+/** Organizations, keys, units and payments. They exist nowhere else. */
 
 type AccountsConfig = Pick<Config, 'control' | 'dataDir'>;
 

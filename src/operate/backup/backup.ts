@@ -33,7 +33,7 @@ export interface BackupDeps {
   readonly log: Log;
   readonly program: string;
   readonly signal: AbortSignal;
-  /** Whether a person watches: progress is then told more often. */
+  /** Whether the output is a terminal: progress is then printed more often. */
   readonly isTerminal: boolean;
   say(line: string): void;
 }

@@ -23,7 +23,7 @@ import { type EngineManifest, filesBelow, type Manifest, readManifest } from './
 /** A backup with the ones it adds to, newest first. */
 export type Chain = readonly { readonly directory: string; readonly manifest: Manifest }[];
 
-/** More would mean a ring. */
+/** A longer chain must be a cycle. */
 const CHAIN_MAX = 100;
 
 /** Where the engine's part of a backup lies. */

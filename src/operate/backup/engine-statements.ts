@@ -7,7 +7,7 @@ import { localDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-/** BACKUP and RESTORE of ClickHouse: begun, then asked for until they have ended, because a large one outlives any connection. */
+/** BACKUP and RESTORE of ClickHouse: started, then polled until they have ended, because a large one outlives any connection. */
 
 const BEGIN_MAX_SECONDS = 60;
 const ASK_MAX_SECONDS = 30;
@@ -132,7 +132,7 @@ export async function withWriters<Result>(
   }
 }
 
-/** Waits for all of them, also when one fails: what goes on in an engine must not outlive its connection. */
+/** Waits for all of them, also when one fails: a statement must not outlive its connection. */
 export async function onEach(
   holders: HeldWriters,
   work: (holder: HeldWriter) => Promise<void>,

@@ -20,7 +20,7 @@ import { tellBytes } from './progress.ts';
  * must be harmless when it is older than the next one:
  *
  * 1. `checkpoints`, alone and first: ranges that were finished later are read from the chain again, which writes the same rows.
- * 2. What says that something was done. Copied before the work itself, it can only ask for the work once more.
+ * 2. Tables that record finished work. Copied before the work itself, they can only cause it to be done again.
  * 3. The rows. What is in one of two tables and not in the other lies above the checkpoint, or in a range that is not finished:
  *    the next start retracts or repeats it, each table by itself (ingest/write/retract.ts).
  * 4. Marks that something changed, and lists of which too much is harmless. Copied after the rows, they miss no row.

@@ -6,12 +6,12 @@ export interface ToldProgress {
   add(more: number): void;
 }
 
-/** How often a person is told, and how often a log. */
+/** Intervals between progress lines, on a terminal and in a log. */
 const TERMINAL_EVERY_MS = 1_000;
 const LOG_EVERY_MS = 10_000;
 const MEBIBYTE = 1_048_576;
 
-/** Tells of bytes. A total of 0 is unknown: then only what is done is told. */
+/** Reports bytes. A total of 0 is unknown: then only the bytes done are reported. */
 export function tellBytes(
   what: string,
   totalBytes: number,
@@ -41,7 +41,7 @@ export function spellProgress(at: {
   const { done, total, seconds } = at;
   const mebibytes = (bytes: number): number => Math.round(bytes / MEBIBYTE);
   if (total === 0 || done === 0) return `${mebibytes(done)} MiB`;
-  // What is copied may be a little more than what was there when the total was asked.
+  // The copy may be a little larger than the total that was read before.
   const share = Math.min(1, done / total);
   const left = Math.ceil((seconds * (1 - share)) / share);
   return `${mebibytes(done)} of ${mebibytes(total)} MiB, ${Math.floor(share * 100)} %, about ${left} s left`;

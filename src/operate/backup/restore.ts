@@ -52,7 +52,7 @@ async function checkChain(deps: BackupDeps, chain: Chain): Promise<void> {
   for (const { directory, manifest } of chain) await checkFiles(directory, manifest.files, told.add);
 }
 
-/** With a disk named, what was made here has been copied there by the operator, under the id of the backup. */
+/** With a named disk, the operator has copied the backup's engine part there, under the id of the backup. */
 function placedAs(engine: EngineManifest, disk: string | undefined): EngineManifest {
   return disk === undefined ? engine : { ...engine, place: 'server', disk };
 }

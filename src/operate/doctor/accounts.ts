@@ -31,7 +31,7 @@ export async function checkAccounts(deps: {
   }
 }
 
-/** With the store's own reason, in which it hides its password. */
+/** Shows the store's own reason, which has no password in it. */
 function judgeFailure(error: StoreUnavailable): Finding {
   if (error instanceof OtherVersion) return failure('control_store', error.message, error.advice);
   const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
@@ -60,7 +60,7 @@ export function judgeDurability(durability: RedisFacts['durability']): readonly 
     return [
       warning(
         'control_store',
-        'Redis answers, and does not tell how it keeps data',
+        'Redis answers, but does not show its persistence settings',
         'Make sure of appendonly yes, appendfsync always and maxmemory-policy noeviction.',
       ),
     ];

@@ -12,13 +12,13 @@ import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 const REQUEST_TIMEOUT_MS = 8_000;
 /** A minute of the slowest chain; ingest warns at two. */
 const HEAD_AGE_WARNING_SECONDS = 120;
-/** A node that is ahead of us by more than a block’s time tells that our clock is behind. */
+/** A node that is ahead of us by more than a block’s time shows that our clock is behind. */
 const AHEAD_WARNING_SECONDS = 30;
 
 export interface RpcFacts {
   readonly provider: string;
   readonly chainId: number | null;
-  /** Unix seconds of the newest block; null where the node did not tell. */
+  /** Unix seconds of the newest block; null where the node did not answer it. */
   readonly headTime: number | null;
   /** Whether the block from which on is indexed can be read; null where that was not asked. */
   readonly hasStart: boolean | null;
@@ -32,7 +32,11 @@ export function judgeRpc(
   const whose = `${expected.chain} at ${provider}`;
   const elsewhere = 'Correct rpcUrls; the others are used meanwhile.';
   if (chainId === null || headTime === null)
-    return failure('rpc', `${whose} does not answer`, `The provider is away or refuses. ${elsewhere}`);
+    return failure(
+      'rpc',
+      `${whose} does not answer`,
+      `The provider is down or refuses requests. ${elsewhere}`,
+    );
   if (chainId !== expected.chainId)
     return failure('rpc', `${whose} serves chain ${chainId}, not ${expected.chainId}`, elsewhere);
   const age = expected.nowSeconds - headTime;
@@ -43,7 +47,7 @@ export function judgeRpc(
       'Look at the clock of this machine.',
     );
   if (age > HEAD_AGE_WARNING_SECONDS)
-    return warning('rpc', `${whose} stands still: its newest block is ${age} s old`, elsewhere);
+    return warning('rpc', `${whose} is stalled: its newest block is ${age} s old`, elsewhere);
   if (hasStart === false)
     return warning(
       'rpc',
@@ -64,7 +68,7 @@ export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise
       return { finding, isAway: facts.chainId === null || facts.headTime === null };
     }),
   );
-  // One that is away costs nothing while another answers; one of another chain is a mistake in any case.
+  // A node that is down does not matter while another answers; a node of another chain is always a mistake.
   const isServed = found.some(({ finding }) => finding.verdict === 'ok');
   return found.map(({ finding, isAway }) =>
     isServed && isAway ? { ...finding, verdict: 'warning' } : finding,
@@ -100,7 +104,7 @@ function quantityIn(outcome: RpcOutcome | undefined, name: string): number | nul
   return quantity(Object.entries(result).find(([field]) => field === name)?.[1]);
 }
 
-/** A node’s answer is data, not truth: a quantity, or nothing. */
+/** Untrusted input: a quantity, or null. */
 function quantity(value: unknown): number | null {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
   return Number(value);

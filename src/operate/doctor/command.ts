@@ -36,7 +36,7 @@ export function addDoctorCommand(program: Command, load: () => Config): void {
     });
 }
 
-/** A configuration that cannot be read is a finding like any other: it is what is wrong. */
+/** A configuration that cannot be read is a finding like any other. */
 async function examine(load: () => Config): Promise<readonly Finding[]> {
   let config: Config;
   try {
@@ -46,7 +46,7 @@ async function examine(load: () => Config): Promise<readonly Finding[]> {
     return [failure('configuration', error.message, 'Correct it: docs/reference/configuration.md.')];
   }
   mkdirSync(config.dataDir, { recursive: true });
-  // The findings say what is wrong: the parts’ own lines about it would only stand between them.
+  // Silent: the log lines of the parts would only repeat the findings.
   const { runDoctor } = await import('./run.ts');
   return runDoctor({ config, log: createLog('silent', 'doctor') });
 }

@@ -18,7 +18,7 @@ import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 const MAX_SECONDS = 5;
 
-/** The version of an engine that answers, with what is to be said of it. */
+/** The version of an engine that answers, with the findings about it. */
 export async function checkEngine(
   reader: Reader,
 ): Promise<{ readonly version: string | null; readonly findings: readonly Finding[] }> {
@@ -37,14 +37,14 @@ export async function checkEngine(
   }
 }
 
-/** UNKNOWN_DATABASE: what is not there cannot answer. */
+/** UNKNOWN_DATABASE. */
 const NO_DATABASE = 81;
 
 function unreachable({ problem, engineCode }: EngineError): Finding {
   if (engineCode === NO_DATABASE)
     return warning(
       'engine',
-      'answers, and has no tables of ours yet',
+      'answers, but does not have our tables yet',
       `Start the service, or ${commandText('migrate')}.`,
     );
   return failure(
@@ -69,8 +69,8 @@ export function judgeVersion(version: string): Finding {
 }
 
 /**
- * What the guest must be refused, each a way out that an engine once had: through itself, through a nested lift of the read-only
- * mode, and through everything that reads files, networks, or the engine’s own tables. `raw` is the database of our tables.
+ * Statements that the guest must be refused, each an escape that an engine once had: through itself, through a nested lift of the
+ * read-only mode, and through everything that reads files, networks, or the engine’s own tables. `raw` is the database of our tables.
  */
 export function hostileSet(raw: string): readonly string[] {
   return [
@@ -93,7 +93,7 @@ export function hostileSet(raw: string): readonly string[] {
 
 /** ACCESS_DENIED, READONLY, SETTING_CONSTRAINT_VIOLATION. */
 const REFUSALS: ReadonlySet<number> = new Set([497, 164, 452]);
-/** UNKNOWN_TABLE: what is not there cannot be read either. */
+/** UNKNOWN_TABLE: a table that does not exist cannot leak. */
 const NOT_THERE = 60;
 
 /** Runs the start's own check and then the hostile set, as the guest. */
@@ -154,7 +154,7 @@ function unfit(says: string): Finding {
 
 /**
  * Builds in which a nested `SETTINGS readonly = 0` lifts the read-only mode of a query (ClickHouse issue 116028), by the release
- * line in which it was mended. Source: docs/design/sandbox.md, docs/operators.md.
+ * line in which it was fixed. Source: docs/design/sandbox.md, docs/operators.md.
  */
 const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]>> = {
   '26.3': [27, 4],
@@ -162,7 +162,7 @@ const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]
   '26.7': [6, 49],
   '26.8': [2, 2],
 };
-/** Lines from here on were cut after it was mended. */
+/** Release lines from here on include the fix. */
 const NEWEST_LINE = [26, 8] as const;
 
 export const MENDED_VERSIONS = Object.entries(MENDED_IN)
@@ -180,7 +180,7 @@ export function liftsReadonly(version: string): boolean | null {
   return major < newestMajor || (major === newestMajor && minor < newestMinor);
 }
 
-/** What stands between callers' SQL and the files of the engine's machine, behind the inspector of their texts. */
+/** The walls between callers' SQL and the files of the engine's machine, in addition to the inspector of the SQL texts. */
 
 /** On every Linux machine, and none of them the engine's: what reads one reads others. */
 const FOREIGN_FILES = ['/etc/hostname', '/etc/passwd', '/proc/self/environ'];
@@ -190,7 +190,7 @@ const SECTION = 'docs/operators.md, "Walls around the engine"';
 /** The walls that a running embedded engine has; undefined where a service of an older version does not say. */
 export function judgeWalls(walls: EngineWalls | undefined): Finding {
   if (walls === undefined)
-    return skipped('walls', 'the running service does not tell them: it is of an older version');
+    return skipped('walls', 'the running service does not report them: it is an older version');
   const says = spellWalls(walls);
   if (!walls.cleanEnvironment)
     return failure('walls', says, 'Report this: the engine is given an environment of its own.');

@@ -1,4 +1,4 @@
-/** What the doctor looks at, in the order in which it tells of it. */
+/** The checks of the doctor, in the order of its report. */
 export const CHECKS = {
   node: 'Version of Node',
   configuration: 'Configuration',
@@ -18,13 +18,13 @@ export const CHECKS = {
 
 export type CheckId = keyof typeof CHECKS;
 
-/** `skipped`: it could not be looked at, for a reason that another finding names or that is none of the service’s business. */
+/** `skipped`: it could not be checked, for a reason that another finding names or that is outside of the service. */
 export type Verdict = 'ok' | 'warning' | 'failure' | 'skipped';
 
 export interface Finding {
   readonly check: CheckId;
   readonly verdict: Verdict;
-  /** What was found: no password, key or URL, of an RPC URL its host. */
+  /** Contains no password, key or URL; of an RPC URL only its host. */
   readonly says: string;
   /** What to do about it; null where nothing is to be done. */
   readonly remedy: string | null;

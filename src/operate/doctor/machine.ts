@@ -4,7 +4,7 @@ import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
-/** What the machine gives: Node, disk; and settings that are allowed and still unwise. */
+/** The machine (Node, disk), and settings that are allowed but unwise. */
 
 const NODE_MIN = [20, 19] as const;
 
@@ -111,7 +111,7 @@ export function checkConfiguration(config: Config): readonly Finding[] {
 /** Payments, bearer tokens, holds and leases have times in them. */
 const SKEW_WARNING_MS = 2_000;
 const SKEW_FAILURE_MS = 30_000;
-/** A clock as it was read, between two looks at ours. */
+/** A reading of another clock, between two readings of ours. */
 export interface ClockReading {
   readonly whose: string;
   readonly theirMs: number;
@@ -119,7 +119,7 @@ export interface ClockReading {
   readonly afterMs: number;
 }
 
-/** Compares another clock with ours; the way there and back is not held against it. */
+/** Compares another clock with ours, allowing for the round trip. */
 export function judgeClock({ whose, theirMs, beforeMs, afterMs }: ClockReading): Finding {
   const skewMs = theirMs < beforeMs ? theirMs - beforeMs : Math.max(0, theirMs - afterMs);
   const seconds = (Math.abs(skewMs) / 1_000).toFixed(1);
@@ -149,6 +149,6 @@ export async function checkEngineClock(reader: Reader, nowMs: () => number): Pro
     });
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return skipped('clock', 'the engine does not tell its time');
+    return skipped('clock', 'the engine does not report its time');
   }
 }

@@ -29,8 +29,8 @@ export interface DoctorDeps {
 }
 
 /**
- * Looks at everything a deployment needs, with or without a running service: without, an embedded engine is started for the
- * time of the look. Changes nothing. Throws only for a bug of ours.
+ * Checks everything that a deployment needs, with or without a running service: without one, an embedded engine is started for the
+ * time of the check. Changes nothing. Throws only for a bug.
  */
 export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
   const nowMs = (): number => systemClock.nowMs();
@@ -92,7 +92,7 @@ async function checkAccess(
   }
 }
 
-/** What SQL can read on the engine's machine; of an embedded engine also what is there to prevent it. */
+/** Which files SQL can read on the engine's machine; of an embedded engine also its walls. */
 async function checkFiles(config: Config, guest: Guest): Promise<readonly Finding[]> {
   if (config.clickhouse.url !== null) return [await tryFiles(guest)];
   const home = engineHome(config);

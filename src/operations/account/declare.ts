@@ -34,7 +34,7 @@ const SqlTierShape = Type.Object(
     timeout_seconds: CountShape,
     max_qu: Type.Integer({
       minimum: 1,
-      description: 'The most that a call can cost, and what is held for it without `max_qu`.',
+      description: 'The maximum cost of a call, which is also held for it without `max_qu`.',
     }),
     requests_per_minute: CountShape,
     allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
@@ -163,7 +163,7 @@ export const getAccount = defineOperation({
   },
 });
 
-/** An organization that cannot be read has a plan, but nobody knows which: nothing above the lowest is promised. */
+/** The plan of an organization that cannot be read is unknown: promise no more than the lowest. */
 function tierOf({ standing, organization }: Caller): Tier {
   if (standing !== 'organization') return standing;
   return organization?.plan ?? PLAN_IDS[0];
@@ -182,7 +182,7 @@ function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<
   };
 }
 
-/** Which kind of nothing a null balance is. */
+/** Why the balance is null. */
 function nothingOf({ keyPresent, keyRecognised, standing, organization }: Caller): string {
   if (!keyPresent) return NO_CREDENTIAL_NOTE;
   if (keyRecognised !== true) return UNKNOWN_KEY_NOTE;
@@ -278,7 +278,7 @@ function summaryOf({ sellsCalls }: Pick<Deployment, 'sellsCalls'>, { caller, lan
 function x402Summary({ keyPresent }: Caller, sellsCalls: boolean): string {
   if (!sellsCalls)
     return keyPresent
-      ? 'Lane x402: no organization stands behind the key, and this deployment does not sell single calls, so metered routes need the key of an organization.'
+      ? 'Lane x402: the key has no organization, and this deployment does not sell single calls, so metered routes need the key of an organization.'
       : 'Lane x402: no key was sent, and this deployment does not sell single calls, so priced routes need a key.';
   return keyPresent
     ? 'Lane x402: the key opens every route that takes any key; metered routes are paid for call by call over x402.'

@@ -9,7 +9,7 @@ import { AddressShape, ChainShape, nowText, TimeShape } from '../shapes.ts';
 
 /** A key with no account behind it, for one settlement. See docs/design/gate.md. */
 
-/** A shorter Idempotency-Key could be guessed by whoever reads the payment off the chain, and shows no key again. */
+/** With a shorter Idempotency-Key the key is not shown again: someone who reads the payment off the chain could guess it. */
 export const IDEMPOTENCY_KEY_MIN_CHARS = 16;
 
 export const mintTrialKey = defineOperation({
@@ -17,7 +17,7 @@ export const mintTrialKey = defineOperation({
   method: 'GET',
   path: '/test/x402',
   summary: 'Buy a trial key over x402',
-  description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that nobody else can guess, the same request with the same payment shows the same key again.`,
+  description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that no one else can guess, the same request with the same payment shows the same key again.`,
   toolText: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP, not through this tool: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin over x402. Sign one offer and send the same request again with the header X-PAYMENT. The key is in \`api_key\`, shown once: send it to this server as X-API-Key, and it opens every tool marked "Any key".`,
   price: PRICES.sold,
   load: 'none',
@@ -70,7 +70,7 @@ export const mintTrialKey = defineOperation({
   },
 });
 
-/** The money has moved: whatever goes wrong from here on, the payer gets the settlement's hash and the way to the key. */
+/** The money has moved: any failure from here on gives the payer the settlement's hash and how to get the key. */
 async function issue(
   accounts: Accounts,
   payment: SettledPayment,

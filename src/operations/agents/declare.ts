@@ -47,7 +47,7 @@ export const listAgents = defineOperation({
   path: '/agents',
   summary: 'ERC-8004 agents of a chain, newest registration first, by words, owner or capability',
   description:
-    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of whoever owns the agent, made safe to show. Without `chain` these are agents of the default chain.',
+    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the agent’s owner, made safe to show. Without `chain` these are agents of the default chain.',
   toolText:
     'ERC-8004 agents by words, id, owner or capability, newest registration first. Names, descriptions and services are claims of the owner.',
   price: PRICES.keyed,

@@ -106,7 +106,7 @@ export const getLeaderboard = defineOperation({
   },
 });
 
-/** What a page shows of a ranked agent: the figures that placed it there, whatever came since. Nothing when it is gone. */
+/** The entry of a ranked agent: with the figures by which it was ranked, even if they changed since. Empty when the agent is gone. */
 function placed(
   ranked: RankedAgent,
   by: RankedBy,

@@ -16,12 +16,12 @@ import { oneOf } from '../shapes.ts';
 import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from './read-leaderboard.ts';
 
 /**
- * Search by words in what agents say of themselves. The engine takes both sides apart, the texts and the question, by one rule;
- * it is the rule of index ix_words (clickhouse/migrations/0014-agents.sql), and only under that very spelling does a search read
- * the index and not the table.
+ * Search by words in the names and descriptions of agents. The engine splits both sides, the texts and the phrase, by one rule: that
+ * of index ix_words (clickhouse/migrations/0014-agents.sql). Only with exactly this expression does a search read the index and not
+ * the table.
  *
  * A word is a run of letters, marks and digits, in lower case. The engine's own tokenizer takes every byte above ASCII for a
- * letter, a dash or a Chinese full stop too, so what is none becomes a space first. Chinese and Japanese have no spaces: each of
+ * letter, even a dash or a Chinese full stop, so these become spaces first. Chinese and Japanese have no spaces: each of
  * their letters is a word.
  */
 const wordsOf = (phrase: Sql): Sql =>
@@ -43,7 +43,7 @@ export function countWords(phrase: string): number {
 
 const TAG_MAX_CHARS = 256;
 
-/** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
+/** Refused above its maximum, not clamped: a clamped page would silently repeat rows. */
 export const leaderboardOffsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}.`,
@@ -132,7 +132,7 @@ const QUERY_MAX_CHARS = 100;
 const WORDS_MAX = 32;
 const AGENT_ID_MAX = 2n ** 256n - 1n;
 
-/** The phrase as names and descriptions are stored: what was done to them for display is done to it. */
+/** The phrase in the form in which names and descriptions are stored: cleaned for display like them. */
 export const agentQueryParam: Param<string | undefined> = {
   in: 'query',
   description: `Words that must all be words of the name or the description, whole and in any case. A word is a run of letters and digits of any script; of Chinese and Japanese each letter is one. Up to ${QUERY_MAX_CHARS} characters and ${WORDS_MAX} words; an empty text filters nothing, one without a word is refused.`,
@@ -153,7 +153,7 @@ export const agentQueryParam: Param<string | undefined> = {
   },
 };
 
-/** Both answers filter; without the parameter nothing does. */
+/** Both values filter; without the parameter there is no filter. */
 function eitherParam(description: string, toolText: string): Param<boolean | undefined> {
   return {
     in: 'query',

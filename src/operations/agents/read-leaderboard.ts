@@ -6,9 +6,9 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, TWO_THREADS } from '../ask.ts';
 
 /**
- * ERC-8004 agents by score, or by what paying clients said. The order is the same for every caller and costs a pass over all agents, so pages are cut from a
- * ranking that is kept for a while. Only its best part is read, as far down as somebody asks: the best thousand cost a tenth of
- * the whole order. It holds keys and scores as texts of a thousand agents each, because half a million objects would take ten
+ * ERC-8004 agents by score, or by the ratings of paying clients. The order is the same for every caller and costs a pass over all
+ * agents, so pages are cut from a ranking that is kept for a while. Only its best part is read, as far down as callers ask: the best
+ * thousand cost a tenth of the whole order. It holds keys and scores as texts of a thousand agents each, because half a million objects would take ten
  * times the memory and a second of the event loop.
  */
 

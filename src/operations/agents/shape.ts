@@ -95,7 +95,7 @@ const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const
 
 export const ScoreShape = orNull(
   Type.Number({
-    description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
+    description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of its ratings, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
   }),
 );
 
@@ -113,7 +113,7 @@ export const AgentShape = Type.Object(
     }),
     name_imitates: orNull(Type.String(), {
       description:
-        'Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise.',
+        'Id of the named facilitator whose name this one equals or resembles, although the wallet is not one of its relayers; null otherwise.',
     }),
     description: NullableText,
     image: orNull(Type.String(), {

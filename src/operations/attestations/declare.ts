@@ -24,7 +24,7 @@ export const listAttestations = defineOperation({
   path: '/attestations',
   summary: 'ERC-8004 feedback, responses, revocations and validations, newest first',
   description:
-    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held against the settlements of this index. Without `chain` these are attestations of the default chain.',
+    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, checked against the settlements of this index. Without `chain` these are attestations of the default chain.',
   toolText:
     'ERC-8004 feedback, responses, revocations and validations, newest first. Anyone can write them: values and tags are claims. proof_of_payment says whether the payment that a feedback names is in this index.',
   price: PRICES.keyed,
@@ -35,8 +35,8 @@ export const listAttestations = defineOperation({
     agent_id: {
       ...agentIdParam,
       description:
-        'Only what is about the agent with this id, on the chain that `chain` names; ids are counted on each chain by itself.',
-      toolText: 'Only what is about this agent of `chain`.',
+        'Only entries about the agent with this id, on the chain that `chain` names; ids are counted on each chain by itself.',
+      toolText: 'Only entries about this agent of `chain`.',
     },
     client: attestationClientParam,
     tag: attestationTagParam,

@@ -11,7 +11,7 @@ import { ask } from '../ask.ts';
 import { isBelow } from '../settlements/feed.ts';
 import { ATTESTATION_COLUMNS, type AttestationRow, decodeAttestation } from './row.ts';
 
-/** What a page of attestations says beside its logs: whom it is about, what was revoked since, and what its files say. */
+/** What a page of attestations adds to its logs: the agents, what was revoked since, and what the files say. */
 export interface AttestationFacts {
   /** '' for an agent without a name. */
   agentName(row: AttestationRow): string;

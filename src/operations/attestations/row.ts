@@ -9,7 +9,7 @@ import type { Hash } from '../../../core/domain/settlement.ts';
 /** What lists show of a log of the reputation or validation registry; texts as they were logged. */
 export type AttestationRow = Omit<Attestation, 'blockHash'>;
 
-/** Of a URI that is longer only so much leaves the engine: a `data:` URI may hold a whole file. */
+/** The engine returns at most this much of a URI: a `data:` URI may hold a whole file. */
 export const URI_READ_MAX_CHARS = 2_049;
 
 /** The columns behind `decodeAttestation`, in its order: the sort key first. */

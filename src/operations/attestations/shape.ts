@@ -44,7 +44,7 @@ const FileShape = Type.Object(
     }),
     problem: orNull(Type.String(), {
       description:
-        'Why the newest try failed; of a good file `other_agent` or `other_client` when it is about somebody else than its log.',
+        'Why the newest try failed; of a good file `other_agent` or `other_client` when it names another agent or client than its log.',
     }),
     hash_matches: orNull(
       Type.Boolean({
@@ -75,7 +75,7 @@ const ProofShape = Type.Object(
     to: AddressShape,
     status: oneOf(PROOF_STATUSES, {
       description:
-        'proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and no settlement of it did, or the file is not the one that was logged, or is about somebody else. unknown: the transaction is not in the index.',
+        'proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and no settlement of it did, or the file is not the one that was logged, or names another agent or client than its log. unknown: the transaction is not in the index.',
     }),
     settlement: orNull(ProofSettlementShape, {
       description: 'The first one between them in that transaction; null unless proven.',

@@ -17,7 +17,7 @@ export const CAPABILITY_FIELDS = {
     description: 'Different payTo addresses with a listed resource that offers it.',
   },
   endpoint_count: { ...CountShape, description: 'Listed resources that offer it.' },
-  agent_count: { ...CountShape, description: 'Active ERC-8004 agents whose card speaks of it.' },
+  agent_count: { ...CountShape, description: 'Active ERC-8004 agents whose card mentions it.' },
 };
 
 const CapabilityShape = Type.Object(
@@ -55,7 +55,7 @@ export const listCapabilities = defineOperation({
   path: '/capabilities',
   summary: 'The jobs that services offer, and how many offer them',
   description:
-    'Every capability of the catalogue, whether somebody offers it or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
+    'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
   toolText:
     'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
   price: PRICES.free,

@@ -14,14 +14,14 @@ export interface CapabilityCounts {
   /** Different payTo addresses with a listed resource. */
   readonly providers: number;
   readonly endpoints: number;
-  /** Active agents whose card speaks of it. */
+  /** Active agents whose card mentions it. */
   readonly agents: number;
   /** The first ones of them, most rated first, then those that registered first. At most `MOST_RATED_MAX`. */
   readonly mostRated: readonly AgentPosition[];
 }
 
 export interface Capabilities {
-  /** By slug; a capability that nobody offers is missing. Renewed at most twice a minute. */
+  /** By slug; a capability without any provider is missing. Renewed at most twice a minute. */
   counts(): Promise<ReadonlyMap<string, CapabilityCounts>>;
 }
 
@@ -90,7 +90,7 @@ function slugs(): Sql {
 /**
  * The quartiles of what the resources of a capability cost, each resource by its headline offer; null without any. Prices that
  * really are asked (nearest rank): of four the first, the second and the third. Where listings disagree about the payee and neither
- * the domain nor a payment decides, anybody may have set the price.
+ * the domain nor a payment decides, any lister may have set the price.
  */
 export async function readGoingRate(reader: Reader, slug: string): Promise<GoingRate | null> {
   const { rows } = await ask(reader, RESOURCE, {

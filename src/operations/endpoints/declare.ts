@@ -94,7 +94,7 @@ export const payToParam: Param<string | undefined> = {
   in: 'query',
   description:
     'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
-  toolText: 'Only what is paid to this address.',
+  toolText: 'Only endpoints that are paid at this address.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',

@@ -30,7 +30,7 @@ const AcceptShape = Type.Object(
     source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
     max_timeout_seconds: {
       ...CountShape,
-      description: 'How long the offer stands; 0 when it is not published.',
+      description: 'Seconds for which the offer is valid; 0 when it is not published.',
     },
     settlement_count_30d: {
       ...CountShape,
@@ -73,7 +73,7 @@ const ObservedShape = Type.Object(
 const PayeeObservedShape = Type.Object(PAYMENT_FIELDS, {
   title: 'PayeeActivity',
   description:
-    'What the pay_to address was paid on that chain for anything, at any price, in the same time and by the same grades. It is not evidence for this resource: anybody can list any address. Nothing is ranked by it.',
+    'What the pay_to address was paid on that chain for anything, at any price, in the same time and by the same grades. It is not evidence for this resource: anyone can list any address. Nothing is ranked by it.',
 });
 
 const ClaimantShape = Type.Object(
@@ -131,7 +131,7 @@ export const EndpointShape = Type.Object(
       description: 'Whether other listed resources are paid at `pay_to` too, at whatever price.',
     }),
     stale: Type.Boolean({
-      description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
+      description: 'Whether no source that lists it has answered well of late: it may be outdated.',
     }),
   },
   { title: 'Endpoint' },

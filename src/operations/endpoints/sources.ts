@@ -4,7 +4,7 @@ import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { ask, cached } from '../ask.ts';
 
-/** How each place that lists endpoints answered last, and whether what it listed may be outdated. */
+/** The last answer of each source of endpoints, and whether its list may be outdated. */
 export interface EndpointSources {
   /** At most a second old, by name. */
   states(): Promise<readonly EndpointSourceState[]>;
@@ -74,7 +74,7 @@ export function configuredOf(states: readonly EndpointSourceState[]): Configured
   return states.filter((state): state is ConfiguredSourceState => state.kind !== 'contested');
 }
 
-/** Whether a facilitator was asked that publishes no list and never did: nothing of it can be outdated. */
+/** Whether the source is a facilitator that never published a list: it has nothing that could be outdated. */
 function listsNothing({ problem, goodAt }: EndpointSourceState): boolean {
   return problem === 'no_listing' && goodAt === null;
 }
@@ -85,7 +85,7 @@ export function isSourceStale(state: EndpointSourceState, nowMs: number): boolea
   return nowMs / 1_000 - state.goodAt > SOURCE_STALE_AFTER_SECONDS;
 }
 
-/** True as well where nothing was ever read: an empty directory is then no answer about the world. */
+/** Also true when no source was ever read: the directory is then empty for that reason alone. */
 export function isCatalogueStale(states: readonly EndpointSourceState[], nowMs: number): boolean {
   const configured = configuredOf(states);
   return configured.every(listsNothing) || configured.some((state) => isSourceStale(state, nowMs));

@@ -61,7 +61,7 @@ export interface Relayers {
 
 const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
-/** Ranked per chain, beside those that are named or enriched: anybody can be a relayer, and most relay once. */
+/** Ranked per chain, in addition to the named and enriched ones: any wallet can be a relayer, and most relay once. */
 const RANKED_PER_CHAIN = 10_100;
 /** Far above what catalogues and enrichment hold. */
 const KNOWN_MAX = 50_000;

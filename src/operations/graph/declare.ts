@@ -34,7 +34,7 @@ export const getGraph = defineOperation({
   path: '/graph',
   summary: 'Who pays whom: wallets and the sums between them',
   description:
-    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
+    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), over all wallets or around one `wallet`, on the default chain unless `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
   toolText:
     'Who paid whom: wallets and the sums between them, over the newest `window` settlements or the last `days` days. Send exactly one of the two.',
   price: PRICES.metered,

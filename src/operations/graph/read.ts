@@ -75,7 +75,7 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
   };
 }
 
-/** One wallet's graph reads one range of its log and waits for nobody. */
+/** One wallet's graph reads a single range of its log and takes no turn. */
 function admitted<Result>(
   { turns }: GraphDeps,
   { wallet }: PairScope,
@@ -99,7 +99,7 @@ async function readDays(
   const mark = await readSpanMark(reader, span);
   const key = JSON.stringify([wallet, chain, final, edgesMax, span]);
   const load = async (): Promise<readonly PaymentPair[]> => {
-    // Whoever waited finds what the one before it has just read.
+    // A call that waited for its turn finds what the one before it has just read.
     const known = kept.get(key, mark, atMs);
     if (known !== undefined) return known;
     const pairs = await readGraphDays(reader, query, span, edgesMax);
@@ -116,9 +116,9 @@ async function readDays(
 }
 
 /**
- * Graphs of whole days in memory, each under the mark of what was written to its days. An insert reaches the rows and the mark in
- * no certain order, so what is read while one is under way may lack rows that its mark already counts: such an answer is kept
- * briefly. What is read longer after its mark was first seen than any write can take is whole, and kept until the mark changes.
+ * Graphs of whole days in memory, each under a mark of the writes to its days. An insert reaches the rows and the mark in no certain
+ * order, so a graph that is read during an insert may lack rows that its mark already counts: it is kept briefly. A graph that is
+ * read longer after its mark was first seen than any write can take is complete, and kept until the mark changes.
  */
 export interface KeptGraphs {
   /** The pairs, unless they may be out of date at `atMs`. */
@@ -173,7 +173,7 @@ export function createKeptGraphs(): KeptGraphs {
   };
 }
 
-/** Work that is done by few at a time; the others wait their turn, in order and not for ever. */
+/** Bounds how many pieces of work run at once; the others wait their turn, in order and for a bounded time. */
 interface Turns {
   /** Runs `work` when it is its turn. Throws `upstream_unavailable` naming `resource` when that takes too long. */
   take<Result>(work: () => Promise<Result>): Promise<Result>;
@@ -215,7 +215,7 @@ export function createTurns(limits: TurnLimits): Turns {
       waiting.push(start);
     });
   };
-  /** The turn goes to the next in line without being free in between. */
+  /** Hands the turn to the next in the queue, without releasing it in between. */
   const leave = (): void => {
     const next = waiting.shift();
     if (next === undefined) running -= 1;

@@ -36,7 +36,7 @@ export function isImported(status: ChainStatus | undefined): boolean {
   return status?.state === IMPORTED;
 }
 
-/** What `state` can be; `not_started` is a chain that nobody has reported yet. */
+/** What `state` can be; `not_started` is a chain that no worker has reported yet. */
 export const CHAIN_STATES = [
   'not_started',
   'starting',

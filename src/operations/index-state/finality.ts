@@ -59,7 +59,7 @@ const MAX_SECONDS = 10;
 
 /**
  * The coverage for figures over final rows: rollups do not know finality, so every day from that of the oldest row that is
- * not final is read live. Take `onFinalChain` beside `closedSlices` and `onlyFinal` beside `openRows`.
+ * not final is read live. Combine `onFinalChain` with `closedSlices`, and `onlyFinal` with `openRows`.
  */
 export async function finalCoverage(
   reader: Reader,

@@ -53,8 +53,8 @@ export function createFreshness(deps: { readonly reader: Reader; readonly clock:
 }
 
 /**
- * `lagSeconds`: null for a chain without a node. At the tip, the age of the last look at the tip (a quiet chain is not a lagging index); below it, the age of
- * the newest indexed block. A configured chain without a report appears with nulls.
+ * `lagSeconds`: null for a chain without a node. At the tip, the time since the tip was last read (a quiet chain is not a lagging
+ * index); below it, the age of the newest indexed block. A configured chain without a report appears with nulls.
  */
 export function chainFreshness(chain: Chain, status: ChainStatus | undefined, nowMs: number): ChainFreshness {
   return {
@@ -74,7 +74,7 @@ function lagSeconds(status: ChainStatus, now: number): number | null {
   return Math.max(0, now - (atTip && headSeenAt !== null ? headSeenAt : indexedTime));
 }
 
-/** What a caller should know about the chains behind an answer. */
+/** Warnings about the chains behind an answer. */
 export function warningsOf(
   chains: readonly Chain[],
   statuses: ReadonlyMap<Chain, ChainStatus>,

@@ -5,7 +5,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, cached } from '../ask.ts';
 
-/** What is indexed of the registries, and how far deriving and fetching are, for telemetry. */
+/** The indexed registries, and the progress of deriving and fetching, for telemetry. */
 
 /** Files by what their newest try gave. `due`: to be tried now. */
 export interface FileCounts {

@@ -11,7 +11,7 @@ import type { Freshness } from './freshness.ts';
 import type { IdentityState, IdentityStates } from './identity-state.ts';
 import { type RollupState, readRollupState } from './rollups.ts';
 
-/** The index as telemetry shows it, also while its engine does not answer: then with what was read of it last. */
+/** The index as telemetry shows it; while its engine does not answer, as it was read last. */
 
 /** What `engine.status` can be. */
 export const ENGINE_STATUSES = {
@@ -65,7 +65,7 @@ export function createIndexStates(deps: {
         identities.renew(() => deps.identityStates.state()),
         sources.renew(() => deps.endpointSources.states()),
       ]);
-      parts.catch(() => undefined); // told below, unless the engine is away and they are not waited for
+      parts.catch(() => undefined); // awaited below, except when the engine is away
       const isThere = await uptime.renew(() => readEngineUptime(reader));
       // The other questions may take long to fail.
       const hasAll = isThere && (await parts).every((isRead) => isRead);
@@ -97,7 +97,7 @@ function statusOf(engine: {
 }
 
 interface LastKnown<Value> {
-  /** Whether it could be read. What is no trouble of the engine is a bug, and rejects. */
+  /** Whether it could be read. Rejects for a bug, that is, any error but an engine failure. */
   renew(read: () => Promise<Value>): Promise<boolean>;
   value(): Value | null;
 }

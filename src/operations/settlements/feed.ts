@@ -69,7 +69,7 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     },
     newestBelow: (second) => newestMatch(reader, query, [sql`block_time < ${dateTime(second)}`]),
   };
-  // One more than the page: it tells whether the list goes on, without a second query.
+  // One more than the page shows whether the list continues, without a second query.
   const walked = await walkSlices(source, { start, rowsWanted: query.limit + 1, clock });
   switch (walked.kind) {
     case 'all':

@@ -20,7 +20,7 @@ import type { SqlWarning } from './shapes.ts';
 /** Of rows, in any format. Reaching it is said as `truncated`. */
 export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
-/** What the answer says beside its rows. */
+/** What the answer says besides its rows. */
 export interface SqlAnswerFacts {
   readonly format: SqlFormat;
   readonly maxRows: number;
@@ -31,7 +31,7 @@ export interface SqlAnswerFacts {
   readonly meta: Meta;
 }
 
-/** What the engine is asked for. One row more than the caller may have tells whether there are more, where rows can be cut. */
+/** The request to the engine. Where rows can be cut, it asks for one more than the caller may have, which shows whether there are more. */
 export function engineRequest(format: SqlFormat, maxRows: number): { format: ResultFormat; maxRows: number } {
   switch (format) {
     case 'json':
@@ -124,7 +124,7 @@ async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<Pe
 
 function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerFacts, tally: RowTally) {
   const bytesMax = SQL_ANSWER_MAX_BYTES;
-  // In CSV a line can end inside of a value, which only a look at every byte tells.
+  // In CSV a value can contain line ends, so finding the end of a line takes a look at every byte.
   if (format === 'csv') {
     const body = warnings.some(({ code }) => code === 'totals_left_out')
       ? beforeTotals(result.body)
@@ -150,7 +150,7 @@ function streamed(
   return { mediaType: SQL_MEDIA[format].mediaType, headers, body, trailers: null };
 }
 
-/** Whoever stops reading, or reads only a part, ends the engine's side of it as well. */
+/** Ends the engine's stream when the caller disconnects or reads only a part. */
 function endingWith(result: SandboxResult, parts: AsyncIterable<string | Buffer>): Readable {
   const body = Readable.from(parts, { objectMode: false });
   body.once('close', () => result.body.destroy());

@@ -117,8 +117,8 @@ export const runSql = defineUsageOperation({
 });
 
 /**
- * What only the planning of a query tells: names and types that are not there, more rows than may be read. That planning alone
- * took too long or too much memory is no verdict.
+ * Failures that only planning a query shows: unknown names and types, more rows than may be read. It proves nothing when planning
+ * itself takes too long or too much memory.
  */
 async function preflight(
   { input, accepted }: ReviewedQuery,
@@ -132,13 +132,13 @@ async function preflight(
   );
   const isSure =
     failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
-  // Asked before a payment is settled: who pays over x402 has no key.
+  // Before a payment is settled: callers that pay over x402 have no key.
   if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false, text: textOf(input) });
 }
 
 interface Asked {
   readonly callerName: string;
-  /** Without one, a caller gets no words of the engine about a query that did not run, and fewer estimates. */
+  /** Without a key, a caller gets no engine messages about a query that did not run, and fewer estimates. */
   readonly hasKey: boolean;
   readonly meta: Meta;
 }
@@ -290,7 +290,7 @@ interface Buyer {
   readonly text: string;
 }
 
-/** What is wrong with the text itself: found while it was planned, before a row was read. */
+/** Faults of the text itself, found by planning before a row was read. */
 const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
   'unknown_column',
   'unknown_table',
@@ -302,7 +302,7 @@ const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
 
 /**
  * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
- * any query free. One whose time was over used what was bought, whatever it had read.
+ * any query free. One that ran out of time used the whole of its budget, whatever it had read.
  */
 function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);

@@ -72,7 +72,7 @@ export const SQL_PARAMETERS_MAX = 100;
 export const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** How long it may be, and whether it holds anything, is for the sandbox to say: `invalid_query`. */
+/** The sandbox checks its length and whether it is empty: `invalid_query`. */
 function textParam(description: string): Param<string | undefined> {
   return {
     in: 'body',
@@ -110,7 +110,7 @@ export const sqlTierParam: Param<SqlTierId> = {
 
 const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu));
 
-/** Whether the tier has so many is for `checkBudget` to say: the two fields are read one by one. */
+/** `checkBudget` compares it with the tier, because each field is read by itself. */
 export const maxQuParam: Param<number | undefined> = {
   in: 'body',
   description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier.`,
@@ -164,7 +164,7 @@ export const maxRowsParam: Param<number | undefined> = {
 export const explainOnlyParam: Param<boolean> = {
   in: 'body',
   description:
-    'Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.',
+    'Checks the query and estimates what it would read and cost, without running it. Free, and needs no key.',
   toolText: 'Judge the query and estimate its cost without running it. Free, no key.',
   required: false,
   schema: Type.Boolean({ default: false }),
@@ -262,7 +262,7 @@ function readChoice<Choice extends string>(
 export const EVERYTHING = '*';
 
 const FUNCTION_SEARCH_MAX_CHARS = 64;
-/** The longest search still names every function that could be meant; the rest takes a longer word. */
+/** A search with more matches needs a longer word. */
 export const FUNCTIONS_SHOWN_MAX = 100;
 
 export const schemaTableParam: Param<PublicTableName | typeof EVERYTHING | undefined> = {

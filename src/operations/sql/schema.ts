@@ -45,7 +45,7 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     'SELECT payer, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM payer_days WHERE day >= today() - 90 GROUP BY payer ORDER BY usd DESC LIMIT 20',
 };
 
-/** What SQL may read and use, for whoever writes it. */
+/** What SQL may read and use, for its authors. */
 
 const TableShape = Type.Object(
   {
@@ -174,7 +174,7 @@ function tableAnswer(name: PublicTableName, rowCount: number, isWhole: boolean):
   };
 }
 
-/** What holds for every query. Comes with the list of tables; who asks for one table, or for functions, has seen it. */
+/** Rules for every query. Only with the list of tables, which a caller reads before it asks for one table, or for functions. */
 const RULES = {
   table_functions: [...TABLE_FUNCTIONS],
   limits: LIMITS,

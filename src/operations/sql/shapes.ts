@@ -10,7 +10,7 @@ import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. */
 
-/** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
+/** What SQL answers warn of: a closed vocabulary, in addition to that of every answer. */
 export const SQL_WARNINGS = {
   format_ignored: 'The query named a FORMAT, which was dropped: the field `format` chooses.',
   totals_left_out:
@@ -42,7 +42,7 @@ const WarningsShape = Type.Array(
           { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
           {
             title: 'SqlPosition',
-            description: 'Where it stands in your text, both from 1; absent for a parameter.',
+            description: 'Position in your text, counted from 1; absent for a parameter.',
           },
         ),
       ),
@@ -106,7 +106,7 @@ export const SqlEstimateShape = Type.Object(
     estimate: Type.Object(
       {
         rows_to_read: NullableCount(
-          'By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time.',
+          'By the engine’s index analysis. An estimate: a bare count() reads more than estimated. Null when the analysis did not end in time.',
         ),
         bytes_to_read: NullableCount('Uncompressed, from the average row.'),
         qu_min: CountShape,
@@ -156,7 +156,7 @@ export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly mes
   return { code, message: message ?? SQL_WARNINGS[code], ...where };
 }
 
-/** What the text itself is warned of, and what only those who know what is indexed can tell of it. */
+/** Warnings about the text, from the sandbox and from what is indexed. */
 export async function textWarnings(
   { warnings, namedConstants, tables }: Accepted,
   { deployment: { chains }, index: { names } }: Pick<OperationDeps, 'deployment' | 'index'>,
@@ -185,7 +185,7 @@ export const SQL_REQUEST_EXAMPLES: Readonly<Record<string, NamedExample>> = {
     value: { sql: SQL_EXAMPLE.sql, max_qu: 1 },
   },
   parameters: {
-    summary: 'Values beside the text, never inside of it; the result as CSV.',
+    summary: 'Values apart from the text, never inside of it; the result as CSV.',
     value: {
       sql: "SELECT counterparty, count() AS payments, sum(amount_usd) AS usd FROM wallet_settlements WHERE wallet = {wallet:String} AND role = 'payer' GROUP BY counterparty ORDER BY usd DESC LIMIT 20",
       params: { wallet: WALLET },

@@ -87,7 +87,7 @@ const EngineShape = Type.Object(
       Type.String({
         format: 'date-time',
         description:
-          'When it answered last; what this answer says of the index is no newer. Null before the first time.',
+          'Time of its last answer; the figures of the index here are no newer. Null before the first time.',
       }),
     ),
   },
@@ -106,7 +106,7 @@ const OPEN_TO_MEANS: Readonly<Record<OpenTo, string>> = {
 const SqlShape = Type.Object(
   {
     open_to: oneOf(OPEN_TO, {
-      description: `Whose SQL is run now. ${OPEN_TO.map((name) => `${name}: ${OPEN_TO_MEANS[name]}`).join('; ')}. Every other route is open as usual.`,
+      description: `Whose SQL the service runs now. ${OPEN_TO.map((name) => `${name}: ${OPEN_TO_MEANS[name]}`).join('; ')}. Every other route is open as usual.`,
     }),
   },
   { title: 'SqlTelemetry' },
@@ -259,7 +259,7 @@ function rateAnswer(status: ChainStatus | undefined) {
   };
 }
 
-/** A moving rate is not known better than that. */
+/** A moving rate has no more precision. */
 function toTenths(rate: number): number {
   return Math.round(rate * 10) / 10;
 }

@@ -78,7 +78,7 @@ function coverageAnswer(
   };
 }
 
-/** Names that the operator did not write are those of whoever published the listing. */
+/** Names from other sources are claims of those who published the listing. */
 const OPERATOR_SOURCES: readonly string[] = ['configured', 'file'];
 
 function entityAnswer(entity: WalletEntity, wallet: Address, directory: Directory): EntityAnswer {

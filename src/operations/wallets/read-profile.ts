@@ -25,7 +25,7 @@ import {
   type WalletRing,
 } from './profile-totals.ts';
 
-/** Who a wallet deals with, from its newest rows. What sums per day cannot tell: shares, reciprocity, exact distinct counts. */
+/** The counterparties of a wallet, from its newest rows: shares, reciprocity and exact distinct counts, which daily sums do not have. */
 
 /**
  * Rows of a wallet that a scan of its newest ones reads at most, versions included. FINAL reads about three and a half times as many, because

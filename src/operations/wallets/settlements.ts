@@ -213,7 +213,7 @@ export const listEntitySettlements = defineOperation({
   },
 });
 
-/** A cursor of one wallet is none of another's. */
+/** A cursor is valid for its own wallet only. */
 function scopeOf(wallet: Address): string {
   return `${ID} ${wallet}`;
 }

@@ -185,7 +185,7 @@ describe('the body of a request', () => {
     for (const query of ['what=1', 'format=csv', 'nothing=1', 'wh%61t=1&what=2']) {
       expect(await send({ path: `/v0/pour?${query}`, body: '{"what":1}' })).toMatchObject({
         status: 400,
-        body: { code: 'invalid_parameter', detail: expect.stringContaining('stands in the URL') },
+        body: { code: 'invalid_parameter', detail: expect.stringContaining('is in the URL') },
       });
     }
   });
