@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes the secrets of docker-compose.yml in deploy/secrets, once: random, and never replaced. The directory is yours alone; the
-# files in it can be read by every user, because the containers read them as users of their own.
+# Creates the random secrets of docker-compose.yml in deploy/secrets and never replaces an existing one. Only you can open the directory; the
+# files in it are readable by every user, because each container reads them as its own user.
 set -eu
 umask 077
 cd "$(dirname "$0")"
 mkdir -p secrets
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
-keep() { # name: text comes in; what is there stays
+keep() { # name: writes stdin to the file unless it exists
   if [ -e "secrets/$1" ]; then cat > /dev/null; else cat > "secrets/$1"; chmod 444 "secrets/$1"; fi
 }
 for user in writer reader guest; do random | keep "clickhouse_$user"; done
@@ -20,5 +20,5 @@ digest() { sha256sum "secrets/clickhouse_$1" | cut -d ' ' -f 1; }
   for user in writer reader guest; do echo "  <index_$user>$(digest "$user")</index_$user>"; done
   echo '</clickhouse>'
 } | keep clickhouse_digests
-# What the nodes of docker-compose.cluster.yml ask each other with.
+# The secret with which the nodes of docker-compose.cluster.yml query each other.
 printf '<clickhouse>\n  <index_cluster>%s</index_cluster>\n</clickhouse>\n' "$(random)" | keep clickhouse_cluster
