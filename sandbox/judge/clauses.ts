@@ -1,7 +1,6 @@
 import type { Token } from './parser.ts';
-import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
+import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
-import { functionName } from './scope.ts';
 
 /**
  * Rules about clauses, most of which appear in the engine's tokens but not in its tree: the first word, FORMAT, INTO OUTFILE,
@@ -169,44 +168,4 @@ export function checkViewClauses(root: TreeNode): void {
 /** Whether the query has WITH TOTALS. None of our formats has a place for its row. */
 export function hasTotals(root: TreeNode): boolean {
   return [...walk(root)].some(({ attributes }) => attributes.has('is_group_by_with_totals'));
-}
-
-const DAY_SECONDS = 86_400;
-/** Seconds of the units that have a fixed number of them, by the functions that make an INTERVAL. */
-const INTERVAL_SECONDS: ReadonlyMap<string, number> = new Map([
-  ['tointervalsecond', 1],
-  ['tointervalminute', 60],
-  ['tointervalhour', 3_600],
-  ['tointervalday', DAY_SECONDS],
-  ['tointervalweek', 7 * DAY_SECONDS],
-]);
-const INTERVAL_FUNCTION = /^tointerval[a-z]+$/i;
-
-/** The engine takes a number as the reach of a frame, and no INTERVAL. Throws `Refused` (`forbidden_clause`). */
-export function checkFrameOffsets(root: TreeNode): void {
-  for (const node of walk(root)) if (node.kind === 'WINDOW') checkOffsets(node);
-}
-
-function checkOffsets(window: TreeNode): void {
-  for (const side of ['BEGIN', 'END']) {
-    const offset = window.children.find(({ section }) => section === `FRAME ${side} OFFSET`);
-    const name = offset === undefined ? '' : functionName(offset);
-    if (offset === undefined || !INTERVAL_FUNCTION.test(name)) continue;
-    const isRange = attribute(window, 'frame_type') === 'RANGE';
-    const many = INTERVAL_SECONDS.get(name.toLowerCase()) ?? 30 * DAY_SECONDS;
-    const seconds = many * (numberOf(listIn(offset, 'ARGUMENTS')[0]) ?? 1);
-    refuse('forbidden_clause', {
-      near: isRange ? 'RANGE' : 'ROWS',
-      detail: 'The reach of a window frame is a number here, not an INTERVAL.',
-      hint: isRange
-        ? `Write the seconds: RANGE BETWEEN ${seconds} PRECEDING. Ordered by a Date, the number is of days.`
-        : 'ROWS counts rows: write how many. RANGE over block_time counts seconds.',
-    });
-  }
-}
-
-function numberOf(node: TreeNode | undefined): number | undefined {
-  if (node?.kind !== 'CONSTANT') return undefined;
-  const value = /^constant_value: (?:UInt64|Int64|Float64)_(-?[\d.]+),/.exec(node.rest)?.[1];
-  return value === undefined ? undefined : Number(value);
 }

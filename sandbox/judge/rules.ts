@@ -2,7 +2,6 @@ import type { SqlPolicy } from '../policy/policy.ts';
 import {
   checkClauses,
   checkFirstWord,
-  checkFrameOffsets,
   checkKinds,
   checkQuotedNames,
   checkRawLiterals,
@@ -20,7 +19,8 @@ import type { TreeNode } from './query-tree.ts';
 import { type Position, refuse } from './refusal.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
 import { checkWork } from './work/block-time.ts';
-import { checkReadings, isSafeToPlan } from './work/planning.ts';
+import { checkFrames } from './work/frames.ts';
+import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
 
 /**
  * The first judgement: its rules, in the order in which inspect.ts applies them. A rule throws `Refused` or returns facts for later
@@ -182,10 +182,16 @@ export const RULES: readonly Rule[] = [
     check: (query) => checkWords(query),
   },
   {
-    name: 'frame-offsets',
+    name: 'lambda-calls',
     on: 'tree',
-    says: 'The reach of a window frame is a number.',
-    check: ({ root }) => checkFrameOffsets(root),
+    says: 'Its named lambdas become few calls when the engine opens them.',
+    check: ({ root }) => checkLambdas(root),
+  },
+  {
+    name: 'frames',
+    on: 'tree',
+    says: 'Its window frames reach only as far as the engine can be stopped while it computes them.',
+    find: ({ root, needsSmallBlocks }) => ({ needsSmallBlocks: checkFrames(root) || needsSmallBlocks }),
   },
   {
     name: 'table-readings',
@@ -209,7 +215,13 @@ export const RULES: readonly Rule[] = [
     name: 'block-time',
     on: 'tree',
     says: 'One block of it takes at most 2 s, because the engine looks at its clock between blocks only.',
-    find: ({ root, tokens, policy }) => checkWork(root, tokens, policy.functions),
+    find({ root, tokens, policy, needsSmallBlocks }) {
+      const care = checkWork(root, tokens, policy.functions);
+      return {
+        needsSmallBlocks: care.needsSmallBlocks || needsSmallBlocks,
+        needsLittleMemory: care.needsLittleMemory,
+      };
+    },
   },
   {
     name: 'columns',

@@ -273,6 +273,13 @@ describe('the answer says where and what instead', () => {
     expect(await refusalOf(sql)).toBe('function');
   });
 
+  test('a named window of a function that is not cheap reaches back less far', async () => {
+    const over = (call: string) =>
+      `SELECT ${call} OVER w, sum(log_index) OVER w FROM settlements WINDOW w AS (ORDER BY block_time RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW)`;
+    expect(await refusalOf(over('uniqExact(payer)'))).toBe('too_complex');
+    expect(await refusalOf(over('max(log_index)'))).toBe('accepted');
+  });
+
   test('no answer holds a version, a path or a database of ours', async () => {
     for (const sql of ['SELECT FROM', 'SELECT * FROM nothing', 'SELECT nothing(1)', 'SELECT {a:Wrong}']) {
       expect(JSON.stringify(await judge(sql, /\{a/.test(sql) ? { a: '1' } : {}))).not.toMatch(
