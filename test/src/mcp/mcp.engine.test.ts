@@ -407,7 +407,9 @@ describe('an answer', () => {
     ] as const) {
       const { text, isError } = await ask(headers, name, given);
       expect([name, isError]).toEqual([name, false]);
-      expect(text).toMatch(/^OK, but nothing was found\. .*\n.*no failure.*not indexed yet.*get_telemetry/);
+      expect(text).toMatch(
+        /^OK, but nothing was found\. .*\n.*not a failure.*not indexed yet.*get_telemetry/,
+      );
     }
   });
 
