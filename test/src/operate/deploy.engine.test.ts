@@ -143,7 +143,7 @@ async function startDeployedEngine(
     port,
     tcpPort: null,
     library: findEngineLibrary(),
-    // It stands for a server of somebody else's, which has walls of its own or none.
+    // It stands for a server that another operator runs, with or without walls.
     own: [],
     borrowed: { read: [], changed: [] },
     landlock: false,
