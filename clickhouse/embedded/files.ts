@@ -31,6 +31,8 @@ const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom', '/dev/zero'];
 
 /** The script of the engine's process. */
 export const HOST_SCRIPT = fileURLToPath(new URL('./host.mjs', import.meta.url));
+/** The library with which the script calls the engine. */
+export const FFI = createRequire(import.meta.url).resolve('ffi-rs');
 
 /** `mapped`: the files mapped into this process, which runs the same Node with the same libraries. */
 export function engineRules(bootstrap: HostBootstrap, mapped: readonly string[]): readonly LandlockRule[] {
@@ -65,11 +67,10 @@ export function engineProgram(library: string): readonly string[] {
 
 /** The directories of ffi-rs and its native part. */
 function packageFiles(): string[] {
-  const ffi = createRequire(import.meta.url).resolve('ffi-rs');
   const native = nativePackage();
-  const directories = [dirname(ffi)];
+  const directories = [dirname(FFI)];
   try {
-    directories.push(dirname(createRequire(ffi).resolve(`${native}/package.json`)));
+    directories.push(dirname(createRequire(FFI).resolve(`${native}/package.json`)));
   } catch {
     // Then it is inside ffi-rs, where ffi-rs looks first.
   }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { DataType, load, open } from 'ffi-rs';
+import { createRequire } from 'node:module';
 
 /**
  * The engine's process, executed by the launcher (launcher.ts). `libchdb.so` contains clickhouse-local; its C entry point
@@ -52,7 +52,9 @@ async function main() {
   process.stdin.once('error', end);
   const start = JSON.parse(process.argv[2] ?? 'null'); // from our own launcher
   reportWalls(start);
-  const { path, configFile, port, tcpPort, library } = start;
+  const { path, configFile, port, tcpPort, library, ffi } = start;
+  // As if from its own directory: Node 24 reads the package.json above the caller, and the walls hide the one above this file.
+  const { DataType, load, open } = createRequire(ffi)(ffi);
   const listen = `SYSTEM START LISTEN HTTP; ${tcpPort === null ? '' : 'SYSTEM START LISTEN TCP; '}`;
   const argv = [
     'clickhouse',
