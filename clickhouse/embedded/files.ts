@@ -31,8 +31,11 @@ const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom', '/dev/zero'];
 
 /** The script of the engine's process. */
 export const HOST_SCRIPT = fileURLToPath(new URL('./host.mjs', import.meta.url));
-/** The library with which the script calls the engine. */
-export const FFI = createRequire(import.meta.url).resolve('ffi-rs');
+
+/** The library with which the script calls the engine: an optional package, so it is looked for only when the engine starts. */
+export function ffiLibrary(): string {
+  return createRequire(import.meta.url).resolve('ffi-rs');
+}
 
 /** `mapped`: the files mapped into this process, which runs the same Node with the same libraries. */
 export function engineRules(bootstrap: HostBootstrap, mapped: readonly string[]): readonly LandlockRule[] {
@@ -67,10 +70,11 @@ export function engineProgram(library: string): readonly string[] {
 
 /** The directories of ffi-rs and its native part. */
 function packageFiles(): string[] {
+  const ffi = ffiLibrary();
   const native = nativePackage();
-  const directories = [dirname(FFI)];
+  const directories = [dirname(ffi)];
   try {
-    directories.push(dirname(createRequire(FFI).resolve(`${native}/package.json`)));
+    directories.push(dirname(createRequire(ffi).resolve(`${native}/package.json`)));
   } catch {
     // Then it is inside ffi-rs, where ffi-rs looks first.
   }

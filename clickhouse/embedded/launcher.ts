@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { becomeUser, callLibc, LibcError } from './become-user.ts';
 import { belongsTo, giveTo } from './directory.ts';
-import { engineRules, FFI, HOST_SCRIPT, mappedFiles } from './files.ts';
+import { engineRules, ffiLibrary, HOST_SCRIPT, mappedFiles } from './files.ts';
 import { type HostBootstrap, parseBootstrap } from './host-bootstrap.ts';
 import { confineThisThread, keepOpen, landlockAbi } from './landlock.ts';
 import { REPORT_MARK } from './walls.ts';
@@ -32,7 +32,7 @@ function readBootstrapLine(): string {
 async function main(): Promise<void> {
   const bootstrap = parseBootstrap(JSON.parse(readBootstrapLine()));
   const { path, configFile, port, tcpPort, library } = bootstrap;
-  const start = { reportMark: REPORT_MARK, path, configFile, port, tcpPort, library, ffi: FFI };
+  const start = { reportMark: REPORT_MARK, path, configFile, port, tcpPort, library, ffi: ffiLibrary() };
   if (process.platform !== 'linux') {
     // Without walls to build, unconfined threads of this process do not matter.
     process.argv[2] = JSON.stringify({ ...start, ...noLandlock(`${process.platform} has no Landlock`) });
