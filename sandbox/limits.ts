@@ -1,10 +1,11 @@
 import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest/settings.ts';
+import type { PlaceLimits } from './run/places.ts';
 
 /** The sandbox's own limits. Those that the engine enforces are in clickhouse/guest/settings.ts. */
 
 /** Concurrent queries on a machine with `cores`; queries of the longer tiers always leave one core to the others. */
-export function placesOf(cores: number): { readonly all: number; readonly heavy: number } {
-  return { all: Math.max(2, cores), heavy: Math.max(1, cores - 1) };
+export function placesOf(cores: number): Pick<PlaceLimits, 'cores' | 'all' | 'heavy'> {
+  return { cores, all: Math.max(2, cores), heavy: Math.max(1, cores - 1) };
 }
 
 /** Waiting queries, of all callers and per caller. */

@@ -130,6 +130,8 @@ export interface GuestQuery extends GuestStatement {
   readonly maxRows: number;
   /** Rows per block; default: as in the guest's profile. */
   readonly blockRows?: number;
+  /** Default: as in the guest's profile. */
+  readonly threads?: number;
   /** Memory limit of the query in bytes; default: as in the guest's profile. */
   readonly memoryBytes?: number;
   /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */

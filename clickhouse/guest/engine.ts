@@ -49,13 +49,15 @@ function boundsOf({
   maxSeconds,
   maxRows,
   blockRows,
+  threads,
   memoryBytes,
-}: Pick<GuestQuery, 'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'memoryBytes'>) {
+}: Pick<GuestQuery, 'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'threads' | 'memoryBytes'>) {
   return {
     default_format: format,
     max_execution_time: maxSeconds,
     limit: maxRows,
     ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
+    ...(threads === undefined ? {} : { max_threads: threads }),
     ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes }),
   };
 }

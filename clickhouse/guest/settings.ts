@@ -14,10 +14,16 @@ export const GUEST_ROWS_MAX = 1_000_001;
 export const RESULT_READ_MAX_SECONDS = 300;
 /** Size in memory: the engine ends a result with the block that exceeds this. */
 export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
-/** Rows per block. Small enough that results are cut, and queries stopped, close to their limits. */
+/** Rows per block, as the engine's default: for queries whose functions are quick enough for it (sandbox/judge/work). */
+export const GUEST_FULL_BLOCK_ROWS = 65_409;
+/** Unless a query sends otherwise: small enough that a query stops close to its time limit whatever its functions do. */
 export const GUEST_BLOCK_ROWS = 8_192;
 /** For queries with much work per row (sandbox/judge/work/frames.ts): slower, but stopped in time. */
 export const GUEST_SMALL_BLOCK_ROWS = 256;
+/** Unless a query sends otherwise. */
+const GUEST_THREADS = 1;
+/** A query gets the idle cores of the engine's machine (sandbox/run/places.ts), and never more than this. */
+export const GUEST_THREADS_MAX = 64;
 export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
 /** For queries whose functions process long values (sandbox/judge/work): memory bounds what one step can process. */
 export const GUEST_LITTLE_MEMORY_BYTES = 100_000_000;
@@ -49,7 +55,7 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     max_bytes_before_external_group_by: spillAfterBytes,
     max_bytes_before_external_sort: spillAfterBytes,
     max_temporary_data_on_disk_size_for_query: SPILL_MAX_BYTES,
-    max_threads: 1,
+    max_threads: GUEST_THREADS,
     // Otherwise each statement also starts and waits for a formatting and a collecting thread.
     output_format_parallel_formatting: 0,
     max_untracked_memory: MEMORY_STEP_BYTES,
@@ -106,7 +112,8 @@ export function guestChangeable(
   return {
     max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
     limit: { min: 1, max: GUEST_ROWS_MAX },
-    max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
+    max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_FULL_BLOCK_ROWS },
+    max_threads: { min: 1, max: GUEST_THREADS_MAX },
     max_memory_usage: { min: 1, max: Math.max(memoryBytes, GUEST_LITTLE_MEMORY_BYTES) },
     // Sent when names are resolved (sandbox/judge/resolved.ts): the first can only remove rows, the second can only show more of the
     // tree.

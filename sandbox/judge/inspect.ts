@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import { advised } from './advice.ts';
 import { explainSyntax } from './engine-words.ts';
@@ -23,8 +24,8 @@ export interface Accepted {
   readonly warnings: readonly QueryWarning[];
   /** Constants that are compared with names of indexed chains and facilitators. */
   readonly namedConstants: readonly NamedConstant[];
-  /** Whether it can be stopped in time only with small blocks. */
-  readonly needsSmallBlocks: boolean;
+  /** Rows per block with which it can be stopped in time. */
+  readonly blockRows: number;
   /** Whether planning it is always fast. */
   readonly safeToPlan: boolean;
   /** Whether it can be stopped in time only with a lower memory limit. */
@@ -71,7 +72,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   parameters: [],
   warnings: [],
   namedConstants: [],
-  needsSmallBlocks: false,
+  blockRows: GUEST_FULL_BLOCK_ROWS,
   needsLittleMemory: false,
   safeToPlan: false,
 };
@@ -115,13 +116,13 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
 
 function acceptedOf(query: Facts): Accepted {
   const { text, tables, functions, parameters, warnings, namedConstants } = query;
-  const { needsSmallBlocks, needsLittleMemory, safeToPlan } = query;
+  const { blockRows, needsLittleMemory, safeToPlan } = query;
   return {
     text,
     tables,
     functions: [...functions],
     parameters,
-    needsSmallBlocks,
+    blockRows,
     needsLittleMemory,
     safeToPlan,
     warnings,

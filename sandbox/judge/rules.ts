@@ -42,7 +42,8 @@ export interface Facts {
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
   readonly namedConstants: readonly NamedConstant[];
-  readonly needsSmallBlocks: boolean;
+  /** Rows per block at most. */
+  readonly blockRows: number;
   readonly needsLittleMemory: boolean;
   readonly safeToPlan: boolean;
 }
@@ -191,7 +192,7 @@ export const RULES: readonly Rule[] = [
     name: 'frames',
     on: 'tree',
     says: 'Its window frames reach only as far as the engine can be stopped while it computes them.',
-    find: ({ root, needsSmallBlocks }) => ({ needsSmallBlocks: checkFrames(root) || needsSmallBlocks }),
+    find: ({ root, blockRows }) => ({ blockRows: Math.min(checkFrames(root), blockRows) }),
   },
   {
     name: 'table-readings',
@@ -215,10 +216,10 @@ export const RULES: readonly Rule[] = [
     name: 'block-time',
     on: 'tree',
     says: 'One block of it takes at most 2 s, because the engine looks at its clock between blocks only.',
-    find({ root, tokens, policy, needsSmallBlocks }) {
+    find({ root, tokens, policy, blockRows }) {
       const care = checkWork(root, tokens, policy.functions);
       return {
-        needsSmallBlocks: care.needsSmallBlocks || needsSmallBlocks,
+        blockRows: Math.min(care.blockRows, blockRows),
         needsLittleMemory: care.needsLittleMemory,
       };
     },

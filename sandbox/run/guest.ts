@@ -3,9 +3,10 @@ import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import {
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
+  GUEST_FULL_BLOCK_ROWS,
   GUEST_LITTLE_MEMORY_BYTES,
   GUEST_SECONDS_MAX,
-  GUEST_SMALL_BLOCK_ROWS,
+  GUEST_THREADS_MAX,
   RESULT_MAX_BYTES,
   STANDARD_NULLS,
 } from '../../clickhouse/guest/settings.ts';
@@ -95,7 +96,7 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Checks the settings that queries send: time and row limits, for some also smaller blocks, less memory or empty tables. */
+/** Checks the settings that queries send: time and row limits, for some also other blocks, threads, memory or empty tables. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
     await guest.explain({
@@ -112,7 +113,8 @@ async function checkChangeable(guest: Guest): Promise<void> {
         queryId: randomUUID(),
         format: 'CSV',
         maxRows: 1,
-        blockRows: GUEST_SMALL_BLOCK_ROWS,
+        blockRows: GUEST_FULL_BLOCK_ROWS,
+        threads: GUEST_THREADS_MAX,
         memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
         maxSeconds: GUEST_SECONDS_MAX,
       },
@@ -123,7 +125,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

@@ -30,6 +30,8 @@ export interface Wanted {
 
 export interface Place {
   readonly waitedMs: number;
+  /** Threads that the query may use: the idle cores when it began, or one while others wait. */
+  readonly threads: number;
   /** Gives the place to the next query. Idempotent. */
   leave(): void;
   /** The same for a query that still runs; it counts as running until `gone` resolves. */
@@ -37,6 +39,8 @@ export interface Place {
 }
 
 export interface PlaceLimits {
+  /** Cores that the queries share. Default: 1. */
+  readonly cores?: number;
   readonly all: number;
   /** How many of the places heavy queries may take. */
   readonly heavy: number;
@@ -78,12 +82,15 @@ export function createPlaces(limits: PlaceLimits): Places {
     admit();
   };
   const placeFor = (wanted: Wanted, since: number): Place =>
-    placeThat(performance.now() - since, {
+    placeThat(performance.now() - since, threadsNow(), {
       vacate: () => vacate(wanted),
       count: (change) => {
         left += change;
       },
     });
+  /** For a query that has just been counted. */
+  const threadsNow = (): number =>
+    waiting.size > 0 ? 1 : Math.max(1, (limits.cores ?? 1) - (taken.all - 1) - left);
   const isFull = (caller: string): boolean =>
     waiting.size >= limits.waitingMax ||
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
@@ -140,6 +147,7 @@ export function createPlaces(limits: PlaceLimits): Places {
 /** `count`: the number of queries that run without a place. */
 function placeThat(
   waitedMs: number,
+  threads: number,
   { vacate, count }: { readonly vacate: () => void; readonly count: (change: 1 | -1) => void },
 ): Place {
   let isLeft = false;
@@ -150,6 +158,7 @@ function placeThat(
   };
   return {
     waitedMs,
+    threads,
     leave,
     leaveBehind(gone) {
       if (isLeft) return;

@@ -6,8 +6,8 @@ import {
   type QueryFigures,
 } from '../../clickhouse/engine/engine.ts';
 import {
+  GUEST_FULL_BLOCK_ROWS,
   GUEST_LITTLE_MEMORY_BYTES,
-  GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
 } from '../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
@@ -114,7 +114,9 @@ async function runIn(
           format: ENGINE_FORMATS[query.format],
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,
-          ...(query.accepted.needsSmallBlocks ? { blockRows: GUEST_SMALL_BLOCK_ROWS } : {}),
+          blockRows: query.accepted.blockRows,
+          // One thread is stopped sooner than several, and holds one block in memory.
+          threads: query.accepted.blockRows < GUEST_FULL_BLOCK_ROWS ? 1 : place.threads,
           ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
         },
         until,

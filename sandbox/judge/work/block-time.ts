@@ -1,5 +1,6 @@
 import {
   GUEST_BLOCK_ROWS,
+  GUEST_FULL_BLOCK_ROWS,
   GUEST_LITTLE_MEMORY_BYTES,
   GUEST_MEMORY_MAX_BYTES,
   GUEST_SMALL_BLOCK_ROWS,
@@ -17,42 +18,50 @@ import { createValueSizes, type ValueSizes } from './value-size.ts';
 /**
  * The engine checks its time limit only between blocks of rows: it first computes all functions of a SELECT over one block. So the
  * time of one block is bounded before a query runs: for each function (function-time.ts), for sorting, and in total. If blocks of
- * 8,192 rows take too long, blocks of 256 are tried (clickhouse/guest/settings.ts), and then a lower memory limit.
+ * the engine's own size take too long, blocks of 8,192 and of 256 rows are tried (clickhouse/guest/settings.ts), and then a lower
+ * memory limit.
  */
 
 /** How a query must run so that it can be stopped. */
 export interface Care {
-  readonly needsSmallBlocks: boolean;
+  /** Rows per block at most. */
+  readonly blockRows: number;
   readonly needsLittleMemory: boolean;
 }
 
 /** Time limit of one block, in nanoseconds of an idle core; a KILL has five seconds (limits.ts), on a machine that is shared. */
 const BLOCK_NS_MAX = 2_000_000_000;
-/** Above this a query runs in small blocks, so that it stops soon after its deadline. */
+/** Above this a query runs in smaller blocks, so that it stops soon after its deadline. */
 const LARGE_BLOCK_NS_MAX = 500_000_000;
+/** Of the results of its functions: a block of the engine's own size then has at most 64 MiB of each, as a result may have. */
+const FULL_BLOCK_VALUE_MAX_BYTES = 1_024;
 /** Limit on the steps of a regular expression; the library itself allows about ten times as many. */
 const PATTERN_STEPS_MAX = 4_000;
 
-const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number })[] = [
+const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number; readonly valueBytesMax?: number })[] = [
+  {
+    blockRows: GUEST_FULL_BLOCK_ROWS,
+    memoryBytes: GUEST_MEMORY_MAX_BYTES,
+    nsMax: LARGE_BLOCK_NS_MAX,
+    valueBytesMax: FULL_BLOCK_VALUE_MAX_BYTES,
+    needsLittleMemory: false,
+  },
   {
     blockRows: GUEST_BLOCK_ROWS,
     memoryBytes: GUEST_MEMORY_MAX_BYTES,
     nsMax: LARGE_BLOCK_NS_MAX,
-    needsSmallBlocks: false,
     needsLittleMemory: false,
   },
   {
     blockRows: GUEST_SMALL_BLOCK_ROWS,
     memoryBytes: GUEST_MEMORY_MAX_BYTES,
     nsMax: BLOCK_NS_MAX,
-    needsSmallBlocks: true,
     needsLittleMemory: false,
   },
   {
     blockRows: GUEST_SMALL_BLOCK_ROWS,
     memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
     nsMax: BLOCK_NS_MAX,
-    needsSmallBlocks: true,
     needsLittleMemory: true,
   },
 ];
@@ -73,13 +82,17 @@ export function checkWork(root: TreeNode, tokens: readonly Token[], functions: F
   for (const node of nodes) if (node.kind === 'IDENTIFIER') checkName(node, known);
   const calls = nodes.flatMap((node) => callOf(node, known));
   for (const call of calls) checkPattern(call, known);
-  // Use small blocks only if they help.
+  // Use smaller blocks only if they help.
   const works = LEVELS.map((level) => calls.map((call) => functionTime(call, level, known)));
   const sorting = LEVELS.map(({ blockRows, memoryBytes }) =>
     sortingTime(nodes, { ...known, blockRows, blockBytes: memoryBytes * BLOCK_SHARE }),
   );
   const totals = works.map((of, index) => of.reduce((sum, ns) => sum + ns, sorting[index] ?? 0));
-  const at = LEVELS.findIndex((level, index) => (totals[index] ?? 0) <= level.nsMax);
+  const longest = Math.max(0, ...calls.map(({ node }) => sizes.bytesOf(node)));
+  const at = LEVELS.findIndex(
+    ({ nsMax, valueBytesMax = Number.POSITIVE_INFINITY }, index) =>
+      (totals[index] ?? 0) <= nsMax && longest <= valueBytesMax,
+  );
   const level = LEVELS[at];
   if (level !== undefined) return level;
   if ((sorting.at(-1) ?? 0) > BLOCK_NS_MAX) refuseSorting();

@@ -1,3 +1,8 @@
+import {
+  GUEST_BLOCK_ROWS,
+  GUEST_FULL_BLOCK_ROWS,
+  GUEST_SMALL_BLOCK_ROWS,
+} from '../../../clickhouse/guest/settings.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import { refuse } from '../refusal.ts';
 import { functionName } from '../scope.ts';
@@ -33,16 +38,18 @@ const ONE_BY_ONE = /^(min|max|any|anylast|first_value|last_value)(if)?$/i;
 const POSITIONAL =
   /^(nth_value|laginframe|leadinframe|lag|lead|row_number|rank|dense_rank|denserank|percent_rank|cume_dist|ntile)$/i;
 
-/** Whether the query needs small blocks to be stopped in time. Throws `Refused` (`too_complex`). */
-export function checkFrames(root: TreeNode): boolean {
+/** The rows per block with which the query can be stopped in time. Throws `Refused` (`too_complex`). */
+export function checkFrames(root: TreeNode): number {
   const nodes = [...walk(root)];
   const windows = nodes.filter(({ kind }) => kind === 'WINDOW');
-  if (windows.length === 0) return false;
+  if (windows.length === 0) return GUEST_FULL_BLOCK_ROWS;
   const isWhole = nodes.some(multiplies);
   for (const window of windows) checkOffsets(window);
   const frames = windows.map((window) => frameOf(window));
   for (const frame of frames) checkFrame(frame, isWhole);
-  return frames.some(({ isMoving, reach }) => isMoving && reach > SHORT_FRAME);
+  const moving = frames.filter(({ isMoving }) => isMoving);
+  if (moving.length === 0) return GUEST_FULL_BLOCK_ROWS;
+  return moving.some(({ reach }) => reach > SHORT_FRAME) ? GUEST_SMALL_BLOCK_ROWS : GUEST_BLOCK_ROWS;
 }
 
 /** Seconds of the units that have a fixed number of them, by the functions that make an INTERVAL. */

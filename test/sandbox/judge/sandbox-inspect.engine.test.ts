@@ -179,6 +179,29 @@ describe('what is near an attack and must pass', () => {
   });
 });
 
+describe('rows per block', () => {
+  test.each([
+    [
+      'a plain aggregation has the engine’s own blocks',
+      65_409,
+      'SELECT payee, sum(amount_usd) FROM settlements GROUP BY payee',
+    ],
+    ['long values have smaller ones', 8_192, "SELECT repeat('x', 2000) FROM numbers(9)"],
+    [
+      'a frame that moves has smaller ones',
+      8_192,
+      'SELECT sum(number) OVER (ORDER BY number ROWS BETWEEN 7 PRECEDING AND CURRENT ROW) FROM numbers(9)',
+    ],
+    [
+      'a long frame that moves has small ones',
+      256,
+      'SELECT sum(number) OVER (ORDER BY number ROWS BETWEEN 5000 PRECEDING AND CURRENT ROW) FROM numbers(9)',
+    ],
+  ])('%s', async (_what, blockRows, sql) => {
+    expect(await judge(sql)).toMatchObject({ accepted: { blockRows } });
+  });
+});
+
 describe('the answer says where and what instead', () => {
   test('line and column are those of the text as written, counted in characters', async () => {
     const verdict = await judge("SELECT 'é→', -- c\n  hostName()\nFROM settlements");

@@ -8,7 +8,7 @@ const verdictOf = (text: string): Verdict => ({
     functions: [],
     parameters: [],
     warnings: [],
-    needsSmallBlocks: false,
+    blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],
   },

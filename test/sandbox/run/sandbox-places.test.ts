@@ -3,6 +3,7 @@ import { createPlaces, type Place, type PlaceLimits } from '../../../sandbox/run
 import { QueryAbandoned, SandboxBusy } from '../../../sandbox/sandbox.ts';
 
 const LIMITS: PlaceLimits = {
+  cores: 2,
   all: 2,
   heavy: 1,
   waitingMax: 6,
@@ -32,7 +33,8 @@ function stage(limits: Partial<PlaceLimits> = {}) {
     held.get(name)?.leave();
     await settled();
   };
-  return { served, join, take, leave };
+  const threadsOf = (name: string): number | undefined => held.get(name)?.threads;
+  return { served, join, take, leave, threadsOf };
 }
 
 /** What is decided by now has been told. */
@@ -140,5 +142,28 @@ describe('the queue', () => {
     await expect(left).rejects.toMatchObject({ engineMs: null });
     await leave('a1');
     expect(served).toEqual(['a1', 'a3']);
+  });
+});
+
+describe('threads', () => {
+  test('a query alone gets every core, and the next ones the cores that are idle, at least one', async () => {
+    const { join, threadsOf } = stage({ cores: 3, all: 4 });
+    for (const name of ['a1', 'b1']) join(name);
+    await settled();
+    expect(threadsOf('a1')).toBe(3);
+    expect(threadsOf('b1')).toBe(2);
+    for (const name of ['c1', 'd1']) join(name);
+    await settled();
+    expect([threadsOf('c1'), threadsOf('d1')]).toEqual([1, 1]);
+  });
+
+  test('a query has one thread while others wait', async () => {
+    const { join, leave, threadsOf } = stage({ cores: 2, all: 1 });
+    for (const name of ['a1', 'b1', 'c1']) join(name);
+    await settled();
+    await leave('a1');
+    expect(threadsOf('b1')).toBe(1);
+    await leave('b1');
+    expect(threadsOf('c1')).toBe(2);
   });
 });

@@ -55,7 +55,7 @@ const unjudged = (text: string): Accepted => ({
   parameters: [],
   warnings: [],
   namedConstants: [],
-  needsSmallBlocks: false,
+  blockRows: 8_192,
   safeToPlan: true,
 });
 

@@ -11,7 +11,7 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number) {
     functions: [],
     parameters: [],
     warnings: [],
-    needsSmallBlocks: false,
+    blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],
   };
