@@ -34,7 +34,16 @@ import {
   FEEDBACK_REVOCATIONS,
 } from './registries.ts';
 import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, ROLLUP_SLICES, ROLLUP_STATE } from './rollups.ts';
-import { HOUR_VER, RETRACTED_KEYS, SETTLEMENTS, WALLET_LOG, WALLET_SEEN } from './settlements.ts';
+import {
+  HOUR_VER,
+  PLAIN_COVERAGE,
+  PLAIN_MONTHS,
+  PLAIN_SETTLEMENTS,
+  RETRACTED_KEYS,
+  SETTLEMENTS,
+  WALLET_LOG,
+  WALLET_SEEN,
+} from './settlements.ts';
 import type { Placement, Table } from './table.ts';
 
 /** What a retraction changes, in the order in which it does: keys before the tombstones that hide them, marks after them. */
@@ -57,6 +66,7 @@ const RETRACTED: readonly Table[] = [
 export const ALL_TABLES: readonly Table[] = [
   ...RETRACTED,
   ...[WALLET_SEEN, ROLLUP_STATE, ROLLUP_SLICES, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, CHAIN_HOUR],
+  ...[PLAIN_SETTLEMENTS, PLAIN_MONTHS, PLAIN_COVERAGE],
   ...[RELAYER_TOTALS, RELAYER_TOTAL_PASSES, WALLET_RINGS, RING_PASSES],
   ...[BLOCKS, CHECKPOINTS, CHAIN_STATUS, FENCES],
   ...[FACILITATOR_RELAYERS, CATALOGUED_PAYEES, BUILDER_CODES, DEPOSIT_CONTRACTS, SUPPORTED_SIGNERS],

@@ -200,6 +200,31 @@ export const WALLET_LOG = {
   retraction: { tombstones: 'byTime' },
 } as const satisfies Table;
 
+/** Past settlements in the form that scans read fastest. The rollup worker copies them, a month at a time. */
+export const PLAIN_SETTLEMENTS = {
+  name: 'plain_settlements',
+  columns: {},
+  placement: { key: null, why: 'copied on each shard from its own settlements' },
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+/** Which months were copied, and after how many writes. */
+export const PLAIN_MONTHS = {
+  name: 'plain_months',
+  columns: {},
+  placement: { key: null, why: 'written by the shard that holds the copy' },
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+/** A view: which months are current as a copy, and the hours to be read from `settlements`. */
+export const PLAIN_COVERAGE = {
+  name: 'plain_coverage',
+  columns: {},
+  placement: { key: null, why: 'a view: every shard judges the months whose rows it holds' },
+} as const satisfies Table;
+
 /** When each wallet was last seen in a settlement. A view fills it; what a reorg takes back still counts. */
 export const WALLET_SEEN = {
   name: 'wallet_seen',

@@ -49,8 +49,11 @@ export const onFirst = (why: string): Placement => ({ key: '0', why });
 
 export const STATE = onFirst('a few rows that claims and comparisons need in one place');
 
-/** When a table is copied while the index is written to; src/operate/backup/engine.ts says why in this order. */
-export type BackupGroup = 'checkpoints' | 'done' | 'rows' | 'marks';
+/**
+ * When a table is copied while the index is written to; src/operate/backup/engine.ts says why in this order. `derived`: not at all,
+ * because a worker makes it again from the others.
+ */
+export type BackupGroup = 'checkpoints' | 'done' | 'rows' | 'marks' | 'derived';
 
 /** Conditions on the rows of a chain above a block. Where the time is in the sort key, it finds them; a number alone is a scan. */
 export interface RowsAbove {

@@ -124,6 +124,8 @@ export interface RollupLimits {
   readonly slicesPerPassMax: number;
   /** Minimum interval between merges of relayer totals, when nothing is left to close. Until then slices are read. */
   readonly totalsEveryMs: number;
+  /** Minimum interval between two copies of a month for scans. Until then what is new is read from the rows. */
+  readonly copyEveryMs: number;
 }
 
 export const ROLLUP_LIMITS: RollupLimits = {
@@ -134,4 +136,5 @@ export const ROLLUP_LIMITS: RollupLimits = {
   splitAboveRows: 1_000_000,
   slicesPerPassMax: 32,
   totalsEveryMs: 60_000,
+  copyEveryMs: 60 * 60_000,
 };

@@ -36,6 +36,11 @@ export function dayName({ dayStart }: Pick<Slice, 'dayStart'>): string {
   return new Date(dayStart * 1_000).toISOString().slice(0, 10);
 }
 
+/** `2026-11`, of a moment in Unix seconds. */
+export function monthName(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 7);
+}
+
 /** `2026-11-20`, or `2026-11-20T05` for an hour. */
 export function sliceName(slice: Slice): string {
   return slice.hour === null ? dayName(slice) : `${dayName(slice)}T${String(slice.hour).padStart(2, '0')}`;

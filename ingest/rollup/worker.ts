@@ -17,10 +17,11 @@ import {
   type RollupLimits,
   type Waiting,
 } from './due.ts';
+import { createMonthCopies } from './plain-months.ts';
 import type { DirtySlice } from './statements.ts';
 
 /**
- * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals and searches for payment rings until
+ * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans and searches for payment rings until
  * the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
  *
  * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer does not block
@@ -77,12 +78,16 @@ export async function runRollup(deps: RollupDeps): Promise<void> {
   const waiting = createWaiting(limits);
   const report = createRollupReport(log, deps.terminal ?? null, () => clock.nowMs());
   const totals = createTotals({ ...deps, limits });
+  const copies = createMonthCopies({ ...deps, limits });
   try {
     while (!signal.aborted) {
       const closed = part === 'totals' ? 0 : await pass({ ...deps, limits, waiting, report });
       // Something was done: there may be more, and what became dirty meanwhile may be newer.
       if (closed > 0) continue;
+      // Behind the closing of slices, which readers wait for more.
       if (part !== 'slices') await totals.refresh();
+      if (part !== 'totals' && (await untilAcknowledged(log, signal, () => copies.refresh())) !== null)
+        continue;
       await delay(limits.pollMs, undefined, { signal });
     }
   } catch (error) {
@@ -90,7 +95,6 @@ export async function runRollup(deps: RollupDeps): Promise<void> {
   }
 }
 
-/** Kept behind the closing of slices, which readers wait for more. */
 function createTotals({
   writer,
   versions,

@@ -86,8 +86,11 @@ interface Reading {
   readonly skips: number;
 }
 
-/** The columns by which the rollup views select closed slices (clickhouse/guest/public-views.ts). */
-const OF_THE_VIEW = /^\(\(day, hour\) in \d+-element set\)$/;
+/** The conditions by which views select closed slices, and hours that are not copied (clickhouse/guest/public-views.ts). */
+const OF_THE_VIEW =
+  /\(\(day, hour\) in \d+-element set\)|\(toStartOfHour\(block_time\) in \d+-element set\)/g;
+/** What is left of a condition that has no part of the caller's. */
+const NOTHING = /^(and|[(),\s])*$/;
 
 function readsOf(plan: unknown): Reading[] {
   if (Array.isArray(plan)) return plan.flatMap(readsOf);
@@ -101,8 +104,8 @@ function readsOf(plan: unknown): Reading[] {
       types: listOf(node['Header']).map((column) => String(column['Type'])),
       conditions: indexes
         .filter((index) => index['Type'] !== 'Partition' && index['Keys'] !== undefined)
-        .map((index) => String(index['Condition']))
-        .filter((condition) => !OF_THE_VIEW.test(condition)),
+        .map((index) => String(index['Condition']).replaceAll(OF_THE_VIEW, ''))
+        .filter((condition) => !NOTHING.test(condition)),
       skips: indexes.filter((index) => index['Type'] === 'Skip').length,
     },
   ];
@@ -115,6 +118,7 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 /** The physical tables behind the public ones (clickhouse/guest/public-views.ts). */
 const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
   settlements: 'settlements',
+  plain_settlements: 'settlements',
   wallet_log: 'wallet_settlements',
   facilitator_relayers: 'facilitators',
   payee_day: 'merchant_days',
@@ -142,7 +146,7 @@ function estimateOf(
   };
 }
 
-const TIME = /\b(block_time|day)\b(?!, hour)/;
+const TIME = /\b(block_time|day)\b/;
 
 function hasTime(name: string): boolean {
   const columns = PUBLIC_TABLES[name as PublicTableName].columns; // `named` holds public tables only

@@ -28,11 +28,12 @@ import { tellBytes } from './progress.ts';
  * A regrade changes rows in the middle of the history, which no checkpoint covers: a copy during one is refused (below).
  */
 export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const satisfies readonly BackupGroup[];
-export type Group = BackupGroup;
+export type Group = (typeof GROUPS)[number];
 
-/** The group of a table; one that names none holds rows. */
-export function groupOf(table: string): Group {
-  return ALL_TABLES.find(({ name }) => name === table)?.backup ?? 'rows';
+/** The group of a table; one that names none holds rows. Null: its rows are not copied, only its structure. */
+export function groupOf(table: string): Group | null {
+  const group: BackupGroup = ALL_TABLES.find(({ name }) => name === table)?.backup ?? 'rows';
+  return group === 'derived' ? null : group;
 }
 
 /** Tables whose place in the order matters, for the test that they exist. */
@@ -191,11 +192,10 @@ async function listTables(
     maxSeconds: MAX_SECONDS,
     maxRows: TABLES_MAX,
   });
-  const tables = rows.map(([name, count]) => ({
-    name: String(name),
-    group: groupOf(String(name)),
-    rows: Number(count),
-  }));
+  const tables = rows.flatMap(([name, count]) => {
+    const group = groupOf(String(name));
+    return group === null ? [] : [{ name: String(name), group, rows: Number(count) }];
+  });
   if (tables.length === 0) throw new UserError('there are no tables: has the service ever run here?');
   return { tables, bytes: rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0) };
 }

@@ -168,7 +168,7 @@ describe('users', () => {
     'SELECT 1 SETTINGS limit = 0',
     'SELECT 1 SETTINGS max_memory_usage = 500000001',
     'SELECT 1 SETTINGS readonly = 0',
-    'SET max_threads = 8',
+    'SET max_threads = 65',
   ];
 
   test.each(guestForbidden)('the guest cannot: %s', async (query) => {

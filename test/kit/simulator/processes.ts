@@ -159,6 +159,7 @@ const LIMITS: RollupLimits = {
   splitAboveRows: 50,
   slicesPerPassMax: 4,
   totalsEveryMs: 0,
+  copyEveryMs: 0,
 };
 
 /**

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { createMonthCopies, type PlainMonthLimits } from '../../../ingest/rollup/plain-months.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
+import { emptyTables } from '../../kit/empty-tables.ts';
+import { testLog } from '../../kit/engine.ts';
+import { insertSettlements, settlement, wallet } from '../../kit/rows.ts';
+import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+
+/** The same question is asked of the public view and of the rows themselves. */
+
+let engine: SandboxEngine;
+beforeAll(async () => {
+  engine = await sandboxEngine();
+});
+afterAll(() => engine?.close());
+beforeEach(() => emptyTables(engine.writer));
+
+const OCTOBER = Date.UTC(2026, 9, 5) / 1_000;
+const NOVEMBER = Date.UTC(2026, 10, 24, 10) / 1_000;
+const NOW_MS = Date.UTC(2026, 10, 25, 12, 30);
+const DAY_MS = 86_400_000;
+const AT_ONCE: PlainMonthLimits = { closeAfterMs: 0, quietMs: 0, copyEveryMs: 0 };
+
+const versions = createVersions(0n, () => NOW_MS - DAY_MS);
+
+function copier(nowMs = NOW_MS, limits: Partial<PlainMonthLimits> = {}) {
+  const deps = { writer: engine.writer, versions: createVersions(0n, () => nowMs), log: testLog };
+  return createMonthCopies({ ...deps, clock: { nowMs: () => nowMs }, limits: { ...AT_ONCE, ...limits } });
+}
+
+async function copyAll(): Promise<number> {
+  const copies = copier();
+  let copied = 0;
+  while ((await copies.refresh()) !== null) copied += 1;
+  return copied;
+}
+
+const write = (rows: readonly Settlement[], del: 0 | 1 = 0): Promise<void> =>
+  insertSettlements(engine.writer, rows, { ver: versions.next(), del });
+
+function row(at: number, blockTime: number): Settlement {
+  return settlement({
+    blockNumber: at,
+    blockTime,
+    payer: wallet(at),
+    facilitator: at % 2 === 0 ? 'coinbase' : '',
+  });
+}
+
+const COLUMNS =
+  'chain, block_number, block_time, tx_hash, log_index, payer, payee, asset, relayer, facilitator';
+
+async function seen(): Promise<unknown> {
+  const text = `SELECT ${COLUMNS}, amount, amount_usd, evidence_method, evidence_tier, evidence_probability, is_self_payment
+    FROM settlements ORDER BY block_number`;
+  return engine.guest.explain({ name: 'seen', text, maxSeconds: 10 });
+}
+
+async function ask(text: string): Promise<unknown> {
+  const { rows } = await engine.writer.rows({
+    name: 'ask',
+    maxSeconds: 10,
+    maxRows: 100,
+    sql: trustedText(text),
+  });
+  return rows;
+}
+
+const plainRows = () =>
+  ask('SELECT count() FROM plain_settlements WHERE gen IN (SELECT gen FROM plain_coverage WHERE is_plain)');
+const openHours = () => ask('SELECT month, length(open_hours) FROM plain_coverage ORDER BY month');
+
+const HISTORY = [row(1, OCTOBER), row(2, OCTOBER + 7_200), row(3, NOVEMBER), row(4, NOVEMBER + 3_600)];
+
+describe('analysts see the same rows, column by column', () => {
+  test('before and after months are copied, and the copies hold them', async () => {
+    await write(HISTORY);
+    const before = await seen();
+    expect(await copyAll()).toBe(2);
+    expect(await plainRows()).toEqual([['4']]);
+    expect(await openHours()).toEqual([
+      ['2026-10-01', '0'],
+      ['2026-11-01', '0'],
+    ]);
+    expect(await seen()).toEqual(before);
+  });
+
+  test('a late row, a change and a retraction in a copied month, before it is copied again and afterwards', async () => {
+    await write(HISTORY);
+    await copyAll();
+    await write([row(5, OCTOBER + 60)]);
+    await write([{ ...row(3, NOVEMBER), facilitator: 'other' }]);
+    await write([row(2, OCTOBER + 7_200)], 1);
+    expect(await plainRows()).toEqual([['0']]);
+    const between = await seen();
+    expect(between).toHaveLength(4);
+    expect(await copyAll()).toBe(2);
+    expect(await plainRows()).toEqual([['4']]);
+    expect(await seen()).toEqual(between);
+  });
+
+  test('an hour that is not over is read from its rows', async () => {
+    const now = row(6, NOW_MS / 1_000 - 60);
+    await write([...HISTORY, now]);
+    await copyAll();
+    expect(await plainRows()).toEqual([['4']]);
+    expect(await seen()).toHaveLength(5);
+    await write([{ ...now, facilitator: 'other' }]);
+    expect(await plainRows()).toEqual([['4']]);
+    expect(await seen()).toHaveLength(5);
+  });
+
+  test('a copy that was begun and not recorded is not seen', async () => {
+    await write(HISTORY);
+    await copyAll();
+    const before = await seen();
+    await engine.writer.run({
+      name: 'half',
+      maxSeconds: 10,
+      sql: trustedText(
+        'INSERT INTO plain_settlements SELECT * REPLACE (gen + 77 AS gen) FROM plain_settlements',
+      ),
+    });
+    expect(await seen()).toEqual(before);
+  });
+
+  test('copies are repeated by another worker without a trace', async () => {
+    await write(HISTORY);
+    const before = await seen();
+    await Promise.all([copyAll(), copyAll()]);
+    expect(await seen()).toEqual(before);
+    expect(await plainRows()).toEqual([['4']]);
+  });
+});
+
+describe('a month', () => {
+  test('that is written to is not copied before it is quiet', async () => {
+    await write(HISTORY);
+    expect(await copier(NOW_MS - DAY_MS + 5_000, { quietMs: 60_000 }).refresh()).toBeNull();
+    expect(await copier(NOW_MS - DAY_MS + 65_000, { quietMs: 60_000 }).refresh()).toBe('copied');
+  });
+
+  test('is copied again only after a while', async () => {
+    await write([row(3, NOVEMBER)]);
+    const copies = copier(NOW_MS, { copyEveryMs: 60_000 });
+    expect(await copies.refresh()).toBe('copied');
+    await write([row(4, NOVEMBER + 3_600)]);
+    expect(await copies.refresh()).toBeNull();
+  });
+
+  test('has its replaced copies dropped after half an hour, and not before', async () => {
+    await write([row(3, NOVEMBER)]);
+    await copier().refresh();
+    await write([row(4, NOVEMBER + 3_600)]);
+    await copier().refresh();
+    const copies = () => ask('SELECT uniqExact(gen) FROM plain_settlements');
+    expect(await copies()).toEqual([['2']]);
+    await copier(NOW_MS + 29 * 60_000).refresh();
+    expect(await copies()).toEqual([['2']]);
+    await copier(NOW_MS + 31 * 60_000).refresh();
+    expect(await copies()).toEqual([['1']]);
+    expect(await seen()).toHaveLength(2);
+  });
+});
