@@ -3,6 +3,8 @@ import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { systemClock } from '../../core/clock.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
+import { createMonthCopies } from '../../ingest/rollup/plain-months.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { sqlTierSeconds } from '../../src/operations/prices.ts';
@@ -47,6 +49,7 @@ async function openLab({ quick, workspace, say }: BenchContext): Promise<SqlLab>
   const rows = quick ? ROWS_QUICK : ROWS;
   await seedHistory(engine.writer, { rows, newestTime: Math.floor(Date.now() / 1_000) }, say);
   await mergeClosedMonths(engine, say);
+  await copyMonths(engine, say);
   await copyPlain(engine, say);
   const log = benchLog();
   const sandbox = openSandbox({
@@ -86,6 +89,19 @@ async function mergeClosedMonths({ writer }: BenchEngine, say: (line: string) =>
       sql: trustedText(`OPTIMIZE TABLE settlements PARTITION ID '${String(month)}' FINAL`),
     });
   }
+}
+
+/** As the rollup worker does: every ended hour is in a copy. */
+async function copyMonths({ writer }: BenchEngine, say: (line: string) => void): Promise<void> {
+  say('copying months for scans');
+  const copies = createMonthCopies({
+    writer,
+    versions: createVersions(0n),
+    log: benchLog(),
+    clock: systemClock,
+    limits: { closeAfterMs: 0, quietMs: 0, copyEveryMs: 0 },
+  });
+  while ((await copies.refresh()) !== null);
 }
 
 async function copyPlain({ writer }: BenchEngine, say: (line: string) => void): Promise<void> {

@@ -45,6 +45,11 @@ export async function readTotals(reader: Reader, coverage: RollupCoverage): Prom
   return { payees, payers, relayers, chainHours };
 }
 
+/** The settlements once more, as analysts see them: from copied months, and from the rows of all other hours. */
+export function readAnalystsView(reader: Reader): Promise<Lines> {
+  return linesOf(reader, 'truth-analysts', ANALYSTS);
+}
+
 /** The relayers once more, with one row of each for all that is merged, as the API reads them. */
 export function readMergedRelayers(
   reader: Reader,
@@ -63,6 +68,10 @@ const GRADE = line(hex('asset'), 'amount', hex('relayer'), 'facilitator', 'metho
 const SETTLEMENTS = trustedText(`
   SELECT ${PLACE}, ${line(hex('tx_hash'), hex('payer'), hex('payee'), GRADE)}
   FROM settlements FINAL WHERE del = 0`);
+
+const ANALYSTS = trustedText(`
+  SELECT ${PLACE}, ${line('tx_hash', 'payer', 'payee', line('asset', 'amount', 'relayer', "ifNull(facilitator, '')", 'evidence_method'))}
+  FROM app_public.settlements`);
 
 const WALLET_LOG = trustedText(`
   SELECT ${line('wallet', 'role', PLACE)}, ${line(hex('tx_hash'), hex('counterparty'), GRADE)}

@@ -2,7 +2,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { Failure } from '../../../core/errors.ts';
 import { readRelayerTotals } from '../../../src/operations/facilitators/read.ts';
 import { type RollupCoverage, readCoverage } from '../../../src/operations/index-state/rollups.ts';
-import { readIndex, readMergedRelayers } from '../index-totals.ts';
+import { readAnalystsView, readIndex, readMergedRelayers } from '../index-totals.ts';
 import { oracle } from '../oracle/oracle.ts';
 import { differencesOf, type Lines, type Recount } from '../oracle/totals.ts';
 import type { KillableEngine } from './engine.ts';
@@ -16,13 +16,17 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
   const recount = oracle.totals.recounter();
   return async (mustBeClosed) => {
     const truth = await recount(world.chains, world.catalogue());
-    const { coverage, index, merged } = await readOnce(engine);
+    const { coverage, index, analysts, merged } = await readOnce(engine);
     const open = JSON.stringify(coverage.open);
     if (mustBeClosed && coverage.open.length !== 1) throw new Error(`still open after a full pass: ${open}`);
     if (mustBeClosed && merged === null)
       throw new Error('the totals of relayers do not hold after a full pass');
     const wrong = [
       ...differencesOf(index, truth),
+      ...differencesOf(
+        { 'settlements of analysts': analysts },
+        { 'settlements of analysts': truth.settlements },
+      ),
       ...(merged === null
         ? []
         : differencesOf({ 'merged relayers': merged }, { 'merged relayers': truth.relayers })),
@@ -34,6 +38,7 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
 interface Reading {
   readonly coverage: RollupCoverage;
   readonly index: Recount;
+  readonly analysts: Lines;
   /** Relayers from their merged totals; null while these do not hold. */
   readonly merged: Lines | null;
 }
@@ -46,7 +51,8 @@ async function readOnce(engine: KillableEngine): Promise<Reading> {
     const coverage = await readCoverage(reader).catch(throwCause);
     const totals = await readRelayerTotals(reader, 'facilitators', coverage).catch(throwCause);
     const merged = totals === null ? null : await readMergedRelayers(reader, coverage, totals);
-    found.push({ coverage, index: await readIndex(reader, coverage), merged });
+    const analysts = await readAnalystsView(reader);
+    found.push({ coverage, index: await readIndex(reader, coverage), analysts, merged });
     return true;
   });
   const [reading] = found;
