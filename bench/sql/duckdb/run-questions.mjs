@@ -2,14 +2,15 @@ import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
 
 /**
- * Loads a Parquet file as the table `settlements` and answers questions over it, one line of JSON each: `{ sql }` in,
- * `{ ms, rows }` or `{ error }` out. One thread, as the guest of the index has.
+ * Loads a Parquet file as the table `settlements` of a DuckDB file and answers questions over it, one line of JSON each:
+ * `{ sql }` in, `{ ms, rows }` or `{ error }` out.
  */
 
-const [parquet] = process.argv.slice(2);
-const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+const [parquet, file, threads] = process.argv.slice(2);
+const instance = await DuckDBInstance.create(file, { threads });
 const connection = await instance.connect();
 await connection.run(`CREATE TABLE settlements AS SELECT * FROM read_parquet('${parquet}')`);
+await connection.run('CHECKPOINT');
 process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
 
 async function answer(sql) {
