@@ -1,10 +1,12 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 import type { ViewBody } from './views/body.ts';
-import { endpointsBody, facilitatorsBody } from './views/catalogues.ts';
+import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
 import { merchantDaysBody, payerDaysBody } from './views/days.ts';
+import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
 import { settlementsBody, walletSettlementsBody } from './views/settlements.ts';
+import { walletNamesBody, walletRingsBody, walletsBody } from './views/wallets.ts';
 
 /**
  * The public tables as views in a database of their own. The guest may read only these; they run with their definer's rights
@@ -23,9 +25,14 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   facilitators: 'facilitator_relayers',
   merchant_days: 'payee_day',
   payer_days: 'payer_day',
+  wallets: 'wallet_seen',
+  wallet_names: 'agent_wallets',
+  wallet_rings: 'wallet_rings',
+  tokens: null,
+  relayers: 'relayer_accounts',
 };
 
-/** The databases of the views and their tables. */
+/** The databases of the views and their tables, and what the views show. */
 export interface PublicViewNames {
   /** The database of the views. */
   readonly into: string;
@@ -33,38 +40,62 @@ export interface PublicViewNames {
   readonly rows: string;
   /** The database for look-ups in other tables; on a cluster that of the tables over all nodes. */
   readonly beside: string;
+  readonly facts: PublicFacts;
+  /** Whether the rows of views without a stored table are here: on a cluster on the first shard alone. */
+  readonly hasFacts: boolean;
 }
 
-/** The statements that make every view, to be run by the writer. */
-export function publicViewStatements(
-  database: string,
-  { into, rows, beside }: PublicViewNames = {
-    into: publicDatabaseOf(database),
-    rows: database,
-    beside: database,
-  },
-): string[] {
-  const bodies = viewBodies(rows, beside);
-  return PUBLIC_TABLE_NAMES.map((name) => {
-    const { columns, from } = bodies[name] as { columns: Readonly<Record<string, string>>; from: string }; // each name has the columns of its own table, by ViewBodies
-    const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
-    return `CREATE OR REPLACE VIEW ${into}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+/** The statements that make every view of a single engine, to be run by the writer. */
+export function publicViewStatements(database: string, facts: PublicFacts = publicFacts()): string[] {
+  const into = publicDatabaseOf(database);
+  return [
+    ...storedViewStatements({ into, rows: database, beside: database, facts, hasFacts: true }),
+    ...overviewStatements(into),
+  ];
+}
+
+/** The views over stored tables. On a cluster each node has them over its own rows. */
+export function storedViewStatements(names: PublicViewNames): string[] {
+  const bodies = viewBodies(names);
+  return STORED_VIEWS.map((name) => viewStatement(names.into, name, bodies[name], DEFINER));
+}
+
+/** The views over other public tables, made after those: on a cluster once, over all nodes. */
+export function overviewStatements(into: string): string[] {
+  return [viewStatement(into, 'wallets', walletsBody(into), 'SQL SECURITY INVOKER')];
+}
+
+const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
+type StoredView = Exclude<PublicTableName, 'wallets'>;
+export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter((name) => name !== 'wallets');
+
+function viewStatement(
+  into: string,
+  name: PublicTableName,
+  { columns, from }: { readonly columns: Readonly<Record<string, string>>; readonly from: string },
+  security: string,
+): string {
+  const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
+  return `CREATE OR REPLACE VIEW ${into}.${name} ${security} AS
 SELECT ${listed.join(', ')} FROM ${from}`;
-  });
 }
 
-type ViewBodies = { readonly [Name in PublicTableName]: ViewBody<Name> };
+type ViewBodies = { readonly [Name in StoredView]: ViewBody<Name> };
 
-function viewBodies(database: string, beside: string): ViewBodies {
+function viewBodies({ rows, beside, facts, hasFacts }: PublicViewNames): ViewBodies {
   return {
-    settlements: settlementsBody(database, beside),
-    wallet_settlements: walletSettlementsBody(database),
-    agents: agentsBody(database),
-    attestations: attestationsBody(database),
-    endpoints: endpointsBody(database),
-    facilitators: facilitatorsBody(database),
-    merchant_days: merchantDaysBody(database),
-    payer_days: payerDaysBody(database),
+    settlements: settlementsBody(rows, beside, facts),
+    wallet_settlements: walletSettlementsBody(rows, facts),
+    agents: agentsBody(rows),
+    attestations: attestationsBody(rows),
+    endpoints: endpointsBody(rows),
+    facilitators: facilitatorsBody(rows),
+    merchant_days: merchantDaysBody(rows),
+    payer_days: payerDaysBody(rows),
+    wallet_names: walletNamesBody(rows),
+    wallet_rings: walletRingsBody(rows),
+    tokens: tokensBody(facts, hasFacts),
+    relayers: relayersBody(rows),
   };
 }
 

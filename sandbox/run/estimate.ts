@@ -86,7 +86,7 @@ interface Reading {
   readonly skips: number;
 }
 
-/** The columns by which the rollup views select closed slices (clickhouse/guest/public-views.ts). */
+/** The columns by which the rollup views select closed slices (clickhouse/guest/views/days.ts). */
 const OF_THE_VIEW = /^\(\(day, hour\) in \d+-element set\)$/;
 
 function readsOf(plan: unknown): Reading[] {
@@ -119,6 +119,8 @@ const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
   facilitator_relayers: 'facilitators',
   payee_day: 'merchant_days',
   payer_day: 'payer_days',
+  wallet_rings: 'wallet_rings',
+  relayer_accounts: 'relayers',
 };
 
 function estimateOf(

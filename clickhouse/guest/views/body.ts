@@ -19,3 +19,5 @@ export const known = (column: string): string => `nullIf(t.${column}, '')`;
 export const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
 
 export const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
+/** The tables store an unknown time as 1970. */
+export const timeOrNull = (column: string): string => `nullIf(t.${column}, toDateTime(0, 'UTC'))`;

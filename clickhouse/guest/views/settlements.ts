@@ -1,5 +1,12 @@
-import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../../core/domain/evidence.ts';
+import {
+  EVIDENCE_LADDER,
+  EVIDENCE_METHODS,
+  type EvidenceMethod,
+  REASONS,
+  SEEN,
+} from '../../../core/domain/evidence.ts';
 import { hex, known, USD, type ViewBody, word } from './body.ts';
+import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
 /** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
 const codes = Array.from({ length: Math.max(...EVIDENCE_METHODS.map(codeOf)) + 1 }, (_, code) => code);
@@ -25,7 +32,14 @@ const TIER = word(
 );
 const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 
-export function settlementsBody(database: string, beside: string): ViewBody<'settlements'> {
+/** The names of the bits that are set. */
+const REASONS_SEEN = `arrayFilter((reason, bit) -> bitAnd(t.seen, bit) != 0, [${REASONS.map((reason) => `'${reason}'`).join(', ')}], [${REASONS.map((reason) => `toUInt32(${SEEN[reason]})`).join(', ')}])`;
+
+export function settlementsBody(
+  database: string,
+  beside: string,
+  facts: PublicFacts,
+): ViewBody<'settlements'> {
   const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
   // Looked up once per chain, not once per row. The array must not be empty, so '' is added, which is no chain.
   const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
@@ -50,12 +64,18 @@ export function settlementsBody(database: string, beside: string): ViewBody<'set
       evidence_tier: 't.evidence_tier',
       evidence_probability: PROBABILITY,
       evidence_method: METHOD,
+      facilitator_name: namesText(facts),
+      asset_decimals: decimalsText(facts),
+      evidence_reasons: REASONS_SEEN,
+      builder_facilitator: known('builder_facilitator'),
+      builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
+      block_hash: hex('block_hash'),
     },
     from: `${database}.settlements AS t FINAL WHERE t.del = 0`,
   };
 }
 
-export function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'> {
+export function walletSettlementsBody(database: string, facts: PublicFacts): ViewBody<'wallet_settlements'> {
   return {
     columns: {
       wallet: 't.wallet',
@@ -72,6 +92,13 @@ export function walletSettlementsBody(database: string): ViewBody<'wallet_settle
       facilitator: known('facilitator'),
       evidence_tier: TIER,
       evidence_probability: PROBABILITY,
+      facilitator_name: namesText(facts),
+      asset_decimals: decimalsText(facts),
+      asset_symbol: 't.asset_symbol',
+      relayer: hex('relayer'),
+      is_self_payment: "CAST(t.wallet = concat('0x', lower(hex(t.counterparty))), 'Bool')",
+      evidence_method: METHOD,
+      evidence_reasons: REASONS_SEEN,
     },
     from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
   };
