@@ -46,8 +46,10 @@ async function estimateIn(
   query: PlannedQuery,
   planning: Planning,
 ): Promise<Estimate> {
-  const ask = async (name: string, question: string): Promise<readonly Row[]> =>
-    (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  const ask = async (name: string, prefix: string): Promise<readonly Row[]> => {
+    const question = (text: string): string => `${prefix} ${text}`;
+    return (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  };
   const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
   const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
   const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
