@@ -80,10 +80,12 @@ function convert(type: ColumnType, form: ExportForm, depth = 0): Conversion | nu
   }
 }
 
+/** The engine makes tuples that may be NULL, but casts to none: they stay as they are. */
 function convertNullable(of: ColumnType, form: ExportForm, depth: number): Conversion | null {
+  if (of.kind !== 'leaf') return null;
   const inner = convert(of, form, depth);
   if (inner === null) return null;
-  const type = `Nullable(${inner.type})`;
+  const type = inner.type.startsWith('Nullable(') ? inner.type : `Nullable(${inner.type})`;
   if (inner.isCast) return cast(type);
   return {
     type,
@@ -152,8 +154,13 @@ function convertTuple(
   };
 }
 
-/** What readers show as bytes, or do not know. */
-const AS_TEXT = /^(Nothing|IPv4|IPv6)$/;
+/** What readers show as bytes, or one of the formats does not have. A value of the mixed types may be NULL. */
+const CASTS: readonly (readonly [RegExp, string])[] = [
+  [/^(Nothing|IPv4|IPv6|Time)$|^Time64\(/, 'String'],
+  [/^(JSON|Variant|Dynamic)\b/, 'Nullable(String)'],
+  [/^Interval[A-Z]/, 'Int64'],
+  [/^BFloat16$/, 'Float32'],
+];
 /** Arrow has no type for these, or the engine writes their numbers alone. */
 const AS_TEXT_IN_ARROW = /^(Enum8|Enum16)\(|^UUID$/;
 const TIME = /^DateTime(?:\('(.*)'\))?$/;
@@ -163,7 +170,8 @@ const WIDE_DECIMAL = /^Decimal\((\d+), (\d+)\)$/;
 const DIGITS_MAX = 38;
 
 function convertLeaf(type: string, { format, numbers }: ExportForm): Conversion | null {
-  if (AS_TEXT.test(type)) return cast('String');
+  const plain = CASTS.find(([pattern]) => pattern.test(type))?.[1];
+  if (plain !== undefined) return cast(plain);
   if (format === 'arrow' && AS_TEXT_IN_ARROW.test(type)) return cast('String');
   // Parquet has it as a timestamp already.
   const time = format === 'arrow' ? TIME.exec(type) : null;
@@ -175,14 +183,14 @@ function convertLeaf(type: string, { format, numbers }: ExportForm): Conversion 
   return integer === undefined ? narrowDecimal(type, Number(scale)) : narrowInteger(type, unsigned === 'U');
 }
 
-/** By its digits: the engine has no conversion from these integers to decimals. */
+/** By its digits: the engine has no conversion from these integers to decimals. `OrZero`, because constants are converted before `if` chooses. */
 function narrowInteger(type: string, isUnsigned: boolean): Conversion {
   const bound = (sign: '' | '-'): string => `CAST(${literal(sign + '9'.repeat(DIGITS_MAX))}, '${type}')`;
   const fits = (x: string): string => `${x} <= ${bound('')}${isUnsigned ? '' : ` AND ${x} >= ${bound('-')}`}`;
   return {
     type: `Decimal(${DIGITS_MAX}, 0)`,
     isCast: false,
-    value: (x, at) => `if(${fits(x)}, toDecimal128(toString(${x}), 0), ${tooWide(x, at, 0)})`,
+    value: (x, at) => `if(${fits(x)}, toDecimal128OrZero(toString(${x}), 0), ${tooWide(x, at, 0)})`,
   };
 }
 
@@ -195,7 +203,7 @@ function narrowDecimal(type: string, scale: number): Conversion | null {
     type: narrow,
     isCast: false,
     value: (x, at) =>
-      `if(${x} <= ${bound('')} AND ${x} >= ${bound('-')}, CAST(${x}, ${literal(narrow)}), ${tooWide(x, at, scale)})`,
+      `if(${x} <= ${bound('')} AND ${x} >= ${bound('-')}, accurateCastOrDefault(${x}, ${literal(narrow)}), ${tooWide(x, at, scale)})`,
   };
 }
 

@@ -184,7 +184,8 @@ describe('times', () => {
 
 describe('what the formats have no type for', () => {
   const ODD = `SELECT NULL AS nothing, [] AS empty, [NULL] AS nulls, map() AS no_map, tuple(NULL, 1) AS pair, toIPv4('1.2.3.4') AS ip,
-    CAST('a', 'Enum8(''a'' = 1)') AS word, toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0') AS id`;
+    CAST('a', 'Enum8(''a'' = 1)') AS word, toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0') AS id,
+    '{"k": "v"}'::JSON AS json, INTERVAL 2 WEEK AS span, CAST(1.5, 'BFloat16') AS half, toIPv4OrNull('x') AS no_ip`;
 
   test.each(['json', 'json_compact', 'ndjson', 'csv', 'parquet', 'arrow'])(
     'a bare NULL is an answer in %s',
@@ -201,8 +202,10 @@ describe('what the formats have no type for', () => {
     expect(typesOf(table)).toEqual([
       ...['nothing Utf8', 'empty List<Utf8>', 'nulls List<Utf8>', 'no_map Map<{key:Utf8, value:Utf8}>'],
       ...['pair Struct<{1:Utf8, 2:Uint8}>', 'ip Utf8', 'word Utf8', 'id Utf8'],
+      ...['json Utf8', 'span Int64', 'half Float32', 'no_ip Utf8'],
     ]);
     const row = table.get(0)?.toJSON();
+    expect([row?.['json'], row?.['span']]).toEqual(['{"k":"v"}', 2n]);
     expect([row?.['nothing'], row?.['ip'], row?.['word'], row?.['id']]).toEqual([
       ...[null, '1.2.3.4', 'a', '61f0c404-5cb3-11e7-907b-a6006ad3dba0'],
     ]);
