@@ -1,3 +1,4 @@
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Guest, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
@@ -5,6 +6,7 @@ import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
+import { exportText } from '../../../sandbox/run/export-text.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
 import { testLog } from '../../kit/engine.ts';
 import { BASE, insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
@@ -65,4 +67,29 @@ test('a token is one row, although every node knows it, and every table can be r
   ]);
   for (const name of PUBLIC_TABLE_NAMES)
     await expect(asGuest(`SELECT * FROM ${name} LIMIT 1`), name).resolves.toBeDefined();
+});
+
+test('a file of rows of both nodes is in the order that was asked for', async () => {
+  const text = 'SELECT block_number, amount, block_time FROM settlements ORDER BY block_number';
+  const described = await asGuest(`DESCRIBE TABLE (${text})`);
+  const columns = described.map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const { figures, body } = await guest.query(
+    {
+      name: 'export',
+      text: exportText(text, columns, { format: 'arrow', numbers: 'native' }),
+      queryId: crypto.randomUUID(),
+      format: 'ArrowStream',
+      maxRows: 100,
+      maxSeconds: 20,
+    },
+    new AbortController().signal,
+  );
+  const table = tableFromIPC(Buffer.concat(await body.toArray()));
+  expect(figures.resultRows).toBe(8);
+  expect([...(table.getChild('block_number') ?? [])].map(Number)).toEqual(
+    Array.from({ length: 8 }, (_, at) => 20_000 + at),
+  );
+  expect(table.schema.fields.map(({ type }) => String(type))).toEqual([
+    ...['Uint64', 'Decimal[38e0]', 'Timestamp<MILLISECOND, UTC>'],
+  ]);
 });
