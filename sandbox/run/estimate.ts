@@ -115,14 +115,14 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** The physical tables behind the public ones (clickhouse/guest/public-views.ts). */
-const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
-  settlements: 'settlements',
-  wallet_log: 'wallet_settlements',
-  facilitator_relayers: 'facilitators',
-  payee_day: 'merchant_days',
-  payer_day: 'payer_days',
-  wallet_rings: 'wallet_rings',
-  relayer_accounts: 'relayers',
+const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
+  settlements: ['settlements'],
+  wallet_log: ['wallet_settlements'],
+  facilitator_relayers: ['facilitators'],
+  payee_day: ['merchant_days', 'wallets'],
+  payer_day: ['payer_days', 'wallets'],
+  wallet_rings: ['wallet_rings'],
+  relayer_accounts: ['relayers'],
 };
 
 function estimateOf(
@@ -133,7 +133,7 @@ function estimateOf(
   // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {
-      const its = readings.filter(({ table }) => PUBLIC_NAME[table] === name);
+      const its = readings.filter(({ table }) => PUBLIC_NAMES[table]?.some((known) => known === name));
       return its.length > 0 && !its.some(isNarrow);
     });
   return {
