@@ -20,11 +20,16 @@ export interface SqlOptions extends RepeatableOptions {
   readonly maxQu?: number | undefined;
   /** Most rows of the answer; `truncated` says whether there are more. */
   readonly maxRows?: number | undefined;
+  /**
+   * `native`: numbers of JSON where a double holds them, and decimals of 38 digits in Parquet and Arrow, where it is the default. `text`:
+   * every digit as a text, the default in JSON.
+   */
+  readonly numbers?: 'text' | 'native' | undefined;
 }
 
 export type SqlExplainOptions = CallOptions & Pick<SqlOptions, 'params' | 'tier' | 'maxQu'>;
 
-/** A row by column name. Integers of 64 bits and more, and decimals, are exact texts. */
+/** A row by column name. Integers of 64 bits and more, and decimals, are exact texts unless `numbers` is `native`. */
 export type SqlRow = Record<string, unknown>;
 
 /** A JSON answer: `columns` with their types, `rows`, `truncated`, and what the query read and cost. */
@@ -96,9 +101,18 @@ interface AskOptions extends Pick<ApiRequest, 'reads'> {
 }
 
 function requestOf(sql: string, options: SqlOptions, { format, reads, explainOnly }: AskOptions): ApiRequest {
-  const { params, tier, maxQu, maxRows, idempotencyKey } = options;
+  const { params, tier, maxQu, maxRows, numbers, idempotencyKey } = options;
   // JSON leaves undefined members out.
-  const body = { sql, tier, max_qu: maxQu, params, format, max_rows: maxRows, explain_only: explainOnly };
+  const body = {
+    sql,
+    tier,
+    max_qu: maxQu,
+    params,
+    format,
+    numbers,
+    max_rows: maxRows,
+    explain_only: explainOnly,
+  };
   return {
     method: 'POST',
     path: '/sql',

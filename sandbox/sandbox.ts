@@ -38,6 +38,13 @@ export type OpenTo = (typeof OPEN_TO)[number];
 export const RESULT_FORMATS = ['rows', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 
+/**
+ * How numbers are written that a reader may not hold: as texts with every digit, or as numbers of the format. In Parquet and Arrow
+ * `native` is a decimal of 38 digits.
+ */
+export const NUMBER_FORMS = ['text', 'native'] as const;
+export type NumberForm = (typeof NUMBER_FORMS)[number];
+
 export interface SandboxText {
   readonly text: string;
   readonly parameters: QueryParameters;
@@ -52,6 +59,8 @@ export interface SandboxQuery {
   /** Time limit in seconds, if lower than that of its tier. */
   readonly maxSeconds?: number;
   readonly format: ResultFormat;
+  /** Of Parquet and Arrow, whose types are converted in the engine. Default: native. */
+  readonly numbers?: NumberForm;
   /**
    * The engine's row limit. One above the caller's limit, to detect further rows; for formats that cannot be cut afterwards (parquet,
    * arrow) exactly the caller's limit.

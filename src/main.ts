@@ -58,9 +58,10 @@ async function start(options: Options): Promise<void> {
 async function runMigrations(options: Options): Promise<void> {
   const { config, log } = load(options);
   const { migrate } = await import('../clickhouse/migrate/migrate.ts');
+  const { publicFacts } = await import('../clickhouse/guest/views/facts.ts');
   const engine = await engineOf(config, log);
   try {
-    const { applied, already } = await migrate(engine.access, log);
+    const { applied, already } = await migrate(engine.access, log, { facts: publicFacts(config) });
     process.stdout.write(
       `${applied.length} migrations applied${applied.length > 0 ? ` (${applied.join(', ')})` : ''}, ${already.length} were there already\n`,
     );

@@ -6,6 +6,7 @@ import { type EngineWalls, hasFileWall } from '../clickhouse/embedded/walls.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine/engine.ts';
 import { ENGINE_OUTAGE_MAX_MS } from '../clickhouse/engine/error.ts';
 import { createReader, createWriter } from '../clickhouse/engine/http-engine.ts';
+import { publicFacts } from '../clickhouse/guest/views/facts.ts';
 import { migrate } from '../clickhouse/migrate/migrate.ts';
 import { systemClock } from '../core/clock.ts';
 import { commandText } from '../core/command-text.ts';
@@ -227,7 +228,9 @@ async function prepare(
   signal: AbortSignal,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<void> {
-  const { applied } = await untilAcknowledged(log, signal, () => migrate(access, log));
+  const { applied } = await untilAcknowledged(log, signal, () =>
+    migrate(access, log, { facts: publicFacts(config) }),
+  );
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
   if (!isWorkerOnly(config)) return;
   const writer = observation.engine(createWriter(observation.access(access), log), 'writer');

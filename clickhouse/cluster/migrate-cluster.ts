@@ -5,7 +5,14 @@ import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
-import { NODE_VIEWS, nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
+import {
+  NODE_VIEWS,
+  nodeViewStatements,
+  overviewStatements,
+  STORED_VIEWS,
+  storedViewStatements,
+} from '../guest/public-views.ts';
+import type { PublicFacts } from '../guest/views/facts.ts';
 import {
   applyMigrations,
   createDatabases,
@@ -42,10 +49,11 @@ export async function migrateCluster(
   access: ClusterAccess,
   migrations: readonly Migration[],
   log: Log,
+  facts: PublicFacts,
 ): Promise<Migrated> {
   const shards = await Promise.allSettled(
     access.cluster.shards.map((replicas, index) =>
-      migrateShard(access, { replicas, index }, migrations, log),
+      migrateShard(access, { replicas, index, facts }, migrations, log),
     ),
   );
   const failed = shards.find((shard) => shard.status === 'rejected');
@@ -60,14 +68,24 @@ export async function migrateCluster(
 /** The replica with the most migrations goes first, and the others take their schema from it (ddl.ts). */
 async function migrateShard(
   access: ClusterAccess,
-  { replicas, index }: { readonly replicas: readonly [string, ...string[]]; readonly index: number },
+  {
+    replicas,
+    index,
+    facts,
+  }: {
+    readonly replicas: readonly [string, ...string[]];
+    readonly index: number;
+    readonly facts: PublicFacts;
+  },
   migrations: readonly Migration[],
   log: Log,
 ): Promise<Migrated[]> {
   const shard = index + 1;
   const nodes = replicas.map((url) => ({ ...access, url }));
   if (nodes.length === 1)
-    return [await migrateNode({ ...access, url: replicas[0] }, { shard, made: null }, migrations, log)];
+    return [
+      await migrateNode({ ...access, url: replicas[0] }, { shard, made: null, facts }, migrations, log),
+    ];
   const histories = await Promise.all(nodes.map(migrationsOf));
   const ordered = nodes
     .map((node, at) => ({ node, known: histories[at] ?? 0 }))
@@ -75,7 +93,7 @@ async function migrateShard(
   const done: Migrated[] = [];
   let made: Definitions | null = null;
   for (const { node } of ordered) {
-    done.push(await migrateNode(node, { shard, made }, migrations, log));
+    done.push(await migrateNode(node, { shard, made, facts }, migrations, log));
     made ??= await definitionsOf(node);
   }
   return done;
@@ -125,10 +143,17 @@ async function onNode<Result>(
   }
 }
 
-/** `made`: the definitions of an up-to-date replica of the shard; null for the first one, which runs the files as they are. */
+interface NodeWork {
+  /** From 1. */
+  readonly shard: number;
+  /** The definitions of an up-to-date replica of the shard; null for the first one, which runs the files as they are. */
+  readonly made: Definitions | null;
+  readonly facts: PublicFacts;
+}
+
 async function migrateNode(
   node: ClusterAccess,
-  { shard, made }: { readonly shard: number; readonly made: Definitions | null },
+  { shard, made, facts }: NodeWork,
   migrations: readonly Migration[],
   log: Log,
 ): Promise<Migrated> {
@@ -159,7 +184,7 @@ async function migrateNode(
         cluster,
         Object.keys(PLACEMENTS).map((name) => tableOf(database, name)),
       );
-      await makeViews(writer, node);
+      await makeViews(writer, node, { shard, facts });
       return migrated;
     },
     log,
@@ -239,21 +264,33 @@ async function readComments(writer: Writer, database: string): Promise<ReadonlyM
  * The guest reads a table over all nodes in front of a view on each node, so that each node applies a condition with its indexes
  * instead of sending all rows first.
  */
-async function makeViews(writer: Writer, { database, cluster }: ClusterAccess): Promise<void> {
+async function makeViews(
+  writer: Writer,
+  { database, cluster }: ClusterAccess,
+  { shard, facts }: Pick<NodeWork, 'shard' | 'facts'>,
+): Promise<void> {
   const local = localDatabaseOf(database);
   const published = { database: publicDatabaseOf(database), local: publicDatabaseOf(local) };
   const declared = [
     ...nodeViewStatements(database, local),
     statementsOfAllNodes(database, cluster.name),
-    ...publicViewStatements(database, { into: published.local, rows: local, beside: database }),
+    ...storedViewStatements({
+      into: published.local,
+      rows: local,
+      beside: database,
+      facts,
+      hasFacts: shard === 1,
+    }),
   ];
   for (const view of declared) await runDdl(writer, 'declared-view', trustedText(view));
   await makeTables(writer, cluster, [{ database, local, name: NODE_VIEWS.parts, key: null }]);
   await makeTables(
     writer,
     cluster,
-    PUBLIC_TABLE_NAMES.map((name) => ({ ...published, name, key: null })),
+    STORED_VIEWS.map((name) => ({ ...published, name, key: null })),
   );
+  for (const view of overviewStatements(published.database))
+    await runDdl(writer, 'declared-view', trustedText(view));
   for (const name of PUBLIC_TABLE_NAMES)
     await runDdl(writer, 'view-of-all-nodes', trustedText(viewOfAllNodes(database, name)));
 }

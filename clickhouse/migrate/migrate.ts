@@ -5,6 +5,7 @@ import { createWriter } from '../engine/http-engine.ts';
 import { trustedText } from '../engine/sql.ts';
 import { publicDatabaseOf } from '../guest/public-database.ts';
 import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
+import { type PublicFacts, publicFacts } from '../guest/views/facts.ts';
 import {
   applyMigrations,
   createDatabases,
@@ -14,6 +15,13 @@ import {
   runDdl,
 } from './migrations.ts';
 
+export interface MigrateOptions {
+  /** For tests. */
+  readonly directory?: URL;
+  /** What the public views know without reading a table; default: the built-in tables. */
+  readonly facts?: PublicFacts;
+}
+
 /**
  * Creates the databases, migrates the schema and re-creates the public views, on every node of a cluster. Throws `UserError` when an
  * applied file has changed since, `EngineError` when the engine fails.
@@ -21,18 +29,21 @@ import {
 export async function migrate(
   access: EngineAccess,
   log: Log,
-  directory: URL = MIGRATIONS_DIRECTORY,
+  { directory = MIGRATIONS_DIRECTORY, facts = publicFacts() }: MigrateOptions = {},
 ): Promise<Migrated> {
   const migrations = await readMigrations(directory);
   if (access.cluster !== undefined)
-    return migrateCluster({ ...access, cluster: access.cluster }, migrations, log);
+    return migrateCluster({ ...access, cluster: access.cluster }, migrations, log, facts);
   await createDatabases(access, [access.database, publicDatabaseOf(access.database)]);
   const writer = createWriter(access, log);
   try {
     const migrated = await applyMigrations(writer, migrations, log);
     if (directory.href === MIGRATIONS_DIRECTORY.href) {
       // Not versioned: they derive from declarations, and re-creating an unchanged view costs nothing.
-      for (const view of [...nodeViewStatements(access.database), ...publicViewStatements(access.database)])
+      for (const view of [
+        ...nodeViewStatements(access.database),
+        ...publicViewStatements(access.database, facts),
+      ])
         await runDdl(writer, 'declared-view', trustedText(view));
     }
     return migrated;

@@ -105,3 +105,10 @@ export const ENDPOINT_LIST = {
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
+
+/** Over the columns of an offer, as texts too, because the statements that make views are texts. */
+export const ORIGIN_TEXT = "extract(resource, '^[a-z]+://[^/?#]+')";
+/** `exact` signs the amount itself, every other scheme a ceiling. */
+export const IS_RANGE_TEXT = "toUInt8(scheme != 'exact')";
+/** Only sources of this kind are restricted to their own origin, so the domain itself publishes their offers. */
+export const IS_PUBLISHED_TEXT = "startsWith(source, 'well_known:')";

@@ -25,10 +25,10 @@ interface Downloaded {
 /** Rejects with an `ApiProblem` or the abort. */
 async function download(
   question: SqlQuestion,
-  format: DownloadFormat,
+  { format, numbers }: { readonly format: DownloadFormat; readonly numbers: 'text' | undefined },
   signal: AbortSignal,
 ): Promise<Downloaded> {
-  const response = await post('/sql', { ...question, format }, signal);
+  const response = await post('/sql', { ...question, format, numbers }, signal);
   const blob = await readBody(response, (whole) => whole.blob());
   save(blob, `settlement-index-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`);
   const { headers } = response;
@@ -65,6 +65,7 @@ type DownloadState =
 /** Buttons that download the whole result of the query in the table. */
 export function Downloads({ question }: { readonly question: SqlQuestion }) {
   const [state, setState] = useState<DownloadState>({ phase: 'idle' });
+  const [asTexts, setAsTexts] = useState(false);
   const current = useRef<AbortController | null>(null);
   useEffect(() => () => current.current?.abort(), []);
   const start = async (format: DownloadFormat): Promise<void> => {
@@ -72,7 +73,7 @@ export function Downloads({ question }: { readonly question: SqlQuestion }) {
     current.current = mine;
     setState({ phase: 'running', format });
     try {
-      const file = await download(question, format, mine.signal);
+      const file = await download(question, { format, numbers: asTexts ? 'text' : undefined }, mine.signal);
       if (file.balance !== null) noteBalance(file.balance);
       announce(`${format} downloaded, ${file.chargedQu} Query Units charged`);
       setState({ phase: 'done', format, file });
@@ -102,6 +103,13 @@ export function Downloads({ question }: { readonly question: SqlQuestion }) {
             {name}
           </button>
         ))}
+        <label
+          class="small"
+          title="Parquet and Arrow have decimals of 38 digits; as texts, larger numbers keep every digit."
+        >
+          <input type="checkbox" checked={asTexts} onChange={() => setAsTexts(!asTexts)} />
+          wide numbers as texts
+        </label>
         {isRunning ? (
           <button type="button" class="button danger" onClick={() => current.current?.abort()}>
             Stop the download

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { type Sql, sql, text, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { ENDPOINT_OFFERS } from '../../clickhouse/tables/endpoints.ts';
+import { type Sql, sql, text, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  ENDPOINT_OFFERS,
+  IS_PUBLISHED_TEXT,
+  IS_RANGE_TEXT,
+  ORIGIN_TEXT,
+} from '../../clickhouse/tables/endpoints.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import { CAPABILITY_RULE_VERSION, capabilitiesOf, type EndpointOffer } from '../../core/domain/capability.ts';
 import type { Log } from '../../core/log.ts';
@@ -169,11 +174,9 @@ export async function tombstoneOffers(
  */
 
 /** Scheme, host and port of the resource. */
-export const ORIGIN: Sql = sql`extract(resource, '^[a-z]+://[^/?#]+')`;
-/** `exact` signs the amount itself, every other scheme a ceiling. */
-export const IS_RANGE: Sql = sql`toUInt8(scheme != 'exact')`;
-/** Only sources of this kind are restricted to their own origin (sync.ts), so the domain itself publishes their offers. */
-export const IS_PUBLISHED: Sql = sql`startsWith(source, 'well_known:')`;
+export const ORIGIN: Sql = trustedText(ORIGIN_TEXT);
+export const IS_RANGE: Sql = trustedText(IS_RANGE_TEXT);
+export const IS_PUBLISHED: Sql = trustedText(IS_PUBLISHED_TEXT);
 
 /**
  * Maps the offers of an older rule version to capabilities again. Reading a source does that too; this is for sources that do not

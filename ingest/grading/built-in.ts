@@ -27,39 +27,6 @@ export function readBuiltInRelayers(): readonly BuiltInRelayer[] {
   return Value.Parse(FileSchema, JSON.parse(text)).relayers;
 }
 
-/** Display names of the facilitators in the built-in table. */
-export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
-  '402104': '402104',
-  anyspend: 'AnySpend',
-  aurracloud: 'AurraCloud',
-  bitrefill: 'Bitrefill',
-  cascade: 'Cascade',
-  codenut: 'CodeNut',
-  coinbase: 'Coinbase',
-  corbits: 'Corbits',
-  daydreams: 'Daydreams',
-  dexter: 'Dexter',
-  fluxa: 'FluxA',
-  heurist: 'Heurist',
-  mogami: 'Mogami',
-  mrdn: 'Meridian',
-  openfacilitator: 'OpenFacilitator',
-  openmid: 'OpenMid',
-  openx402: 'OpenX402',
-  payAI: 'PayAI',
-  polymer: 'Polymer',
-  primer: 'Primer',
-  questflow: 'Questflow',
-  relai: 'RelAI',
-  thirdweb: 'thirdweb',
-  treasure: 'Treasure',
-  ultravioletadao: 'Ultravioleta DAO',
-  virtuals: 'Virtuals Protocol',
-  x402jobs: 'x402 Jobs',
-  x402rs: 'x402.rs',
-  xecho: 'xEcho',
-};
-
 /** ERC-8021 facilitator codes seen on settlements of known relayers (four Coinbase settlements). */
 export const BUILT_IN_BUILDER_CODES: Readonly<Record<string, string>> = { cdp_facil1: 'coinbase' };
 

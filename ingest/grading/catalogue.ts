@@ -3,12 +3,12 @@ import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../cor
 import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import { type Chain, chainOf } from '../../core/domain/chains.ts';
+import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import {
   BUILT_IN_BUILDER_CODES,
   type BuiltInRelayer,
   DEPOSIT_CONTRACTS,
   type DepositContract,
-  FACILITATOR_NAMES,
   readBuiltInRelayers,
 } from './built-in.ts';
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
+import { publicFacts } from '../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Config } from '../../core/config/config.ts';
@@ -60,7 +61,7 @@ export async function importFiles(
     dryRun: given.dryRun === true,
   };
   const access = await openEngine();
-  await migrate(access, log);
+  await migrate(access, log, { facts: publicFacts(config) });
   const writer = createWriter(access, log);
   const progress = createImportProgress(
     files.reduce((sum, { kind, rows }) => sum + (kind === 'logs' ? rows : 0), 0),

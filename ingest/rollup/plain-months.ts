@@ -122,7 +122,7 @@ const COPIED = trustedText(
       hex('asset'),
     ],
     ...['asset_symbol', 'amount', 'amount_usd', hex('relayer'), 'facilitator', 'toUInt8(method)'],
-    ...['evidence_tier', 'is_self_payment'],
+    ...['evidence_tier', 'is_self_payment', 'seen', 'builder_facilitator', 'builder_apps'],
   ].join(', '),
 );
 

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
-import { plainLineEnds, type RowLimits, wholeRows } from './whole-rows.ts';
+import type { NumberForm } from '../sandbox.ts';
+import { nativeNumbers } from './native-numbers.ts';
+import { plainLineEnds, type RowLimits, type RowTally, wholeRows } from './whole-rows.ts';
 
 /** A JSON answer around rows that are still being read: facts known only after the last row follow the rows. */
 
 export interface JsonAnswer {
   readonly rows: 'objects' | 'arrays';
+  readonly numbers: NumberForm;
   readonly limits: Pick<RowLimits, 'rowsMax' | 'bytesMax'>;
   /** Fields after the rows; called when the rows have ended. */
   tail(facts: { readonly rowCount: number; readonly truncated: boolean }): Readonly<Record<string, unknown>>;
@@ -15,11 +18,11 @@ const HEAD_LINES = 2;
 /** `{"columns":[…],"rows":[…],…tail}`, from the lines of JSONCompactEachRowWithNamesAndTypes. */
 export async function* jsonAnswer(
   body: Readable,
-  { rows, limits, tail }: JsonAnswer,
+  { rows, numbers, limits, tail }: JsonAnswer,
 ): AsyncGenerator<string, void, undefined> {
   const tally = { rows: 0, bytes: 0, truncated: false };
   const bounds: RowLimits = { ...limits, headLines: HEAD_LINES };
-  const printed = printer(rows, limits.bytesMax);
+  const printed = printer({ rows, numbers }, limits.bytesMax);
   for await (const chunk of wholeRows(body, plainLineEnds(), bounds, tally)) {
     const text = printed.take(chunk.toString('utf8').split('\n').slice(0, -1));
     if (text !== '') yield text;
@@ -39,15 +42,15 @@ interface Printer {
   end(): string;
 }
 
-function printer(form: JsonAnswer['rows'], bytesMax: number): Printer {
+function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>, bytesMax: number): Printer {
   const head: string[] = [];
   let write: ((line: string) => string) | undefined;
   let bytes = 0;
   let count = 0;
   let isFull = false;
   const begin = (): string => {
-    const columns = columnsOf(head[0] ?? '[]', head[1] ?? '[]', { unique: form === 'objects' });
-    write = form === 'objects' ? objectWriter(columns) : (line) => line;
+    const columns = columnsOf(head[0] ?? '[]', head[1] ?? '[]', { unique: form.rows === 'objects' });
+    write = rowWriter(columns, form);
     return `{"columns":${columnsText(columns)},"rows":[`;
   };
   return {
@@ -73,6 +76,62 @@ function printer(form: JsonAnswer['rows'], bytesMax: number): Printer {
     isFull: () => isFull,
     rowCount: () => count,
     end: () => (write === undefined ? `${begin()}]` : ']'),
+  };
+}
+
+/**
+ * The same rows as lines, each an object by column name. `tally` is final once the rows have ended; the limit of bytes is on what is
+ * passed on.
+ */
+export async function* jsonLines(
+  body: Readable,
+  limits: Pick<RowLimits, 'rowsMax' | 'bytesMax'>,
+  tally: RowTally,
+): AsyncGenerator<Buffer, void, undefined> {
+  const read = { rows: 0, bytes: 0, truncated: false };
+  const head: string[] = [];
+  let write: ((line: string) => string) | undefined;
+  for await (const chunk of wholeRows(body, plainLineEnds(), { ...limits, headLines: HEAD_LINES }, read)) {
+    let text = '';
+    for (const line of chunk.toString('utf8').split('\n').slice(0, -1)) {
+      if (head.length < HEAD_LINES) {
+        head.push(line);
+        continue;
+      }
+      write ??= rowWriter(columnsOf(head[0] ?? '[]', head[1] ?? '[]', { unique: false }), {
+        rows: 'objects',
+        numbers: 'native',
+      });
+      const row = `${write(line)}\n`;
+      const bytes = tally.bytes + Buffer.byteLength(row);
+      tally.truncated ||= bytes > limits.bytesMax;
+      if (tally.truncated) break;
+      tally.bytes = bytes;
+      tally.rows += 1;
+      text += row;
+    }
+    if (text !== '') yield Buffer.from(text);
+    if (tally.truncated) return;
+  }
+  tally.truncated ||= read.truncated;
+}
+
+/** Writes the line of a row, `["a",1,[2,3]]`, in the form that was asked for. */
+function rowWriter(
+  columns: readonly ResultColumn[],
+  { rows, numbers }: Pick<JsonAnswer, 'rows' | 'numbers'>,
+): (line: string) => string {
+  const writers = columns.map(({ type }) => (numbers === 'native' ? nativeNumbers(type) : null));
+  if (writers.every((writer) => writer === null))
+    return rows === 'objects' ? objectWriter(columns) : (line) => line;
+  const keys = rows === 'objects' ? columns.map(({ name }) => `${JSON.stringify(name)}:`) : [];
+  const [open, close] = rows === 'objects' ? ['{', '}'] : ['[', ']'];
+  return (line) => {
+    const values = valueTexts(line);
+    if (values.length !== columns.length)
+      throw new Error('a row of the engine has other columns than its head');
+    const written = values.map((value, at) => `${keys[at] ?? ''}${writers[at]?.(value) ?? value}`);
+    return `${open}${written.join(',')}${close}`;
   };
 }
 
@@ -140,7 +199,8 @@ export function columnsOf(
   });
 }
 
-function unusedName(name: string, taken: ReadonlySet<string>): string {
+/** The name, or the name with the first number from 2 on that is free. */
+export function unusedName(name: string, taken: ReadonlySet<string>): string {
   let shown = name;
   for (let next = 2; taken.has(shown); next++) shown = `${name}_${next}`;
   return shown;

@@ -46,8 +46,10 @@ async function estimateIn(
   query: PlannedQuery,
   planning: Planning,
 ): Promise<Estimate> {
-  const ask = async (name: string, question: string): Promise<readonly Row[]> =>
-    (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  const ask = async (name: string, prefix: string): Promise<readonly Row[]> => {
+    const question = (text: string): string => `${prefix} ${text}`;
+    return (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  };
   const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
   const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
   const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
@@ -86,7 +88,7 @@ interface Reading {
   readonly skips: number;
 }
 
-/** The conditions by which views select closed slices, and hours that are not copied (clickhouse/guest/public-views.ts). */
+/** The conditions by which views select closed slices, and hours that are not copied (clickhouse/guest/views). */
 const OF_THE_VIEW =
   /\(\(day, hour\) in \d+-element set\)|\(toStartOfHour\(block_time\) in \d+-element set\)/g;
 /** What is left of a condition that has no part of the caller's. */
@@ -116,13 +118,15 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** The physical tables behind the public ones (clickhouse/guest/public-views.ts). */
-const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
-  settlements: 'settlements',
-  plain_settlements: 'settlements',
-  wallet_log: 'wallet_settlements',
-  facilitator_relayers: 'facilitators',
-  payee_day: 'merchant_days',
-  payer_day: 'payer_days',
+const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
+  settlements: ['settlements'],
+  plain_settlements: ['settlements'],
+  wallet_log: ['wallet_settlements'],
+  facilitator_relayers: ['facilitators'],
+  payee_day: ['merchant_days', 'wallets'],
+  payer_day: ['payer_days', 'wallets'],
+  wallet_rings: ['wallet_rings'],
+  relayer_accounts: ['relayers'],
 };
 
 function estimateOf(
@@ -133,7 +137,7 @@ function estimateOf(
   // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {
-      const its = readings.filter(({ table }) => PUBLIC_NAME[table] === name);
+      const its = readings.filter(({ table }) => PUBLIC_NAMES[table]?.some((known) => known === name));
       return its.length > 0 && !its.some(isNarrow);
     });
   return {

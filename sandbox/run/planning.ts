@@ -5,6 +5,7 @@ import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { refuse } from '../judge/refusal.ts';
 import { checkResolved, RESOLVE_QUESTION, type ResolvedPolicy } from '../judge/resolved.ts';
 import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
+import type { ResultColumn } from '../results/json-answer.ts';
 import type { SandboxQuery } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
 import type { Place } from './places.ts';
@@ -25,8 +26,8 @@ export interface PlanQuestion {
   readonly guest: Pick<Guest, 'explain'>;
   /** kebab-case, for the log. */
   readonly name: string;
-  /** The prefix of the query, for example `EXPLAIN ESTIMATE`. */
-  readonly question: string;
+  /** The statement about the accepted text, for example `EXPLAIN ESTIMATE …`. */
+  readonly question: (text: string) => string;
   /** Whether the public tables appear empty to this statement. */
   readonly withoutRows?: boolean;
   /** Whether the plan shows scalar subqueries. */
@@ -58,7 +59,7 @@ export function openPlanning(
       };
       const statement = {
         name,
-        text: `${question} ${accepted.text}`,
+        text: question(accepted.text),
         parameters: parametersAsSent(accepted.parameters, parameters),
         maxSeconds: ESTIMATE_MAX_SECONDS,
         queryId,
@@ -96,23 +97,40 @@ export function createResolve({ guest, policy }: ResolveDeps): Resolve {
 }
 
 /**
- * First with empty tables: names resolve by types alone, and scalar subqueries then cost nothing. But such a subquery is NULL, which
- * fails where a constant is needed, as in `LIMIT (SELECT …)`; a failed statement is repeated with the rows.
+ * With empty tables names resolve by types alone, and scalar subqueries then cost nothing. But such a subquery is NULL, which fails
+ * where a constant is needed, as in `LIMIT (SELECT …)`; a failed statement is repeated with the rows.
  */
 async function resolvedLines(guest: Pick<Guest, 'explain'>, planning: Planning): Promise<readonly string[]> {
-  const ask = async (withoutRows: boolean): Promise<readonly string[]> => {
-    const question = {
-      guest,
-      name: 'sql-resolve',
-      question: RESOLVE_QUESTION,
-      withoutRows,
-      showScalars: true,
-    };
-    return (await planning.ask(question)).map(([line]) => String(line));
-  };
+  const rows = await askOfTypes(planning, {
+    guest,
+    name: 'sql-resolve',
+    question: (text) => `${RESOLVE_QUESTION} ${text}`,
+    showScalars: true,
+  });
+  return rows.map(([line]) => String(line));
+}
+
+/** The columns of the result, as the engine names and types them. */
+export async function describedColumns(
+  guest: Pick<Guest, 'explain'>,
+  planning: Planning,
+): Promise<readonly ResultColumn[]> {
+  const rows = await askOfTypes(planning, {
+    guest,
+    name: 'sql-describe',
+    question: (text) => `DESCRIBE TABLE (${text})`,
+  });
+  return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+}
+
+/** A question that depends on types: first with empty tables, and with the rows where that fails. */
+async function askOfTypes(
+  planning: Planning,
+  question: Omit<PlanQuestion, 'withoutRows'>,
+): Promise<readonly Row[]> {
   try {
-    return await ask(true).catch((error: unknown) => {
-      if (error instanceof EngineError && error.problem === 'engine_refused') return ask(false);
+    return await planning.ask({ ...question, withoutRows: true }).catch((error: unknown) => {
+      if (error instanceof EngineError && error.problem === 'engine_refused') return planning.ask(question);
       throw error;
     });
   } catch (error) {

@@ -14,6 +14,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
+import type { ResultColumn } from '../results/json-answer.ts';
 import {
   QueryAbandoned,
   QueryFailed,
@@ -25,15 +26,16 @@ import {
 } from '../sandbox.ts';
 import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
+import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import { digestOf } from './penalties.ts';
 import type { Place } from './places.ts';
-import { openPlanning, type Resolve } from './planning.ts';
+import { describedColumns, openPlanning, type Resolve } from './planning.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */
 
 export interface RunDeps {
-  readonly guest: Pick<Guest, 'query'>;
+  readonly guest: Pick<Guest, 'query' | 'explain'>;
   readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly unread: UnreadResults;
   readonly held: HeldResults;
@@ -57,22 +59,34 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
     const { caller, tier, accepted } = query;
     const load = tier === 'standard' ? 'light' : 'heavy';
     return deps.admission.admit({ caller, text: accepted.text, load }, signal, async (place) => {
-      await resolveIn(place, query, signal, deps);
-      return runIn(place, query, signal, deps);
+      const prepared = await prepareIn(place, query, signal, deps);
+      return runIn(place, prepared, signal, deps);
     });
   };
 }
 
+interface PreparedQuery {
+  readonly query: SandboxQuery;
+  /** What runs: the accepted text, or for Parquet and Arrow a SELECT around it. */
+  readonly text: string;
+  /** Of the result, where they had to be known. */
+  readonly columns: readonly ResultColumn[];
+}
+
 /** The second judgement, before any part of the query runs. Keeps the place only if the query passes. */
-async function resolveIn(
+async function prepareIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
   deps: RunDeps,
-): Promise<void> {
+): Promise<PreparedQuery> {
+  const { format, numbers = 'native', accepted } = query;
   const planning = openPlanning(deps, query, signal);
   try {
     await deps.resolve(query, planning);
+    if (format !== 'parquet' && format !== 'arrow') return { query, text: accepted.text, columns: [] };
+    const columns = await describedColumns(deps.guest, planning);
+    return { query, text: exportText(accepted.text, columns, { format, numbers }), columns };
   } catch (error) {
     planning.leave(place);
     reportSecondWall(error, query, deps.log);
@@ -90,10 +104,11 @@ function planFailureOf(error: unknown, query: SandboxQuery): Error {
 
 async function runIn(
   place: Place,
-  query: SandboxQuery,
+  prepared: PreparedQuery,
   signal: AbortSignal,
   { guest, admission, watchdog, unread, held, secondsOf, log }: RunDeps,
 ): Promise<SandboxResult> {
+  const { query, text } = prepared;
   const ofTier = secondsOf(query.tier);
   const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
@@ -107,7 +122,7 @@ async function runIn(
       guest.query(
         {
           name: 'sql-run',
-          text: query.accepted.text,
+          text,
           parameters: parametersAsSent(query.accepted.parameters, query.parameters),
           maxSeconds,
           queryId,
@@ -132,7 +147,7 @@ async function runIn(
   } catch (error) {
     void free.then(inMemory?.free);
     reportSecondWall(error, query, log);
-    throw failureOf(error, query, performance.now() - began);
+    throw failureOf(error, prepared, performance.now() - began);
   }
 }
 
@@ -150,11 +165,33 @@ function runFigures({ elapsedMs, readRows, readBytes, memoryBytes }: QueryFigure
   return { engineMs: elapsedMs, rowsRead: readRows, bytesRead: readBytes, memoryBytes };
 }
 
-function failureOf(error: unknown, query: SandboxQuery, sinceMs: number): Error {
+function failureOf(error: unknown, { query, columns }: PreparedQuery, sinceMs: number): Error {
   if (error instanceof CallerLeft) return new QueryAbandoned(sinceMs);
   if (error instanceof StoppedLate) return stoppedFailure(error, sinceMs);
   if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
-  return explainFailure(error, query.accepted, error.figures === null ? null : runFigures(error.figures));
+  const figures = error.figures === null ? null : runFigures(error.figures);
+  const wide = columns.length === 0 ? null : tooWideOf(saidBy(error));
+  return wide === null
+    ? explainFailure(error, query.accepted, figures)
+    : wideFailure(wide, columns, { figures, cause: error });
+}
+
+function saidBy({ cause }: EngineError): string {
+  return cause instanceof Error ? cause.message : '';
+}
+
+function wideFailure(
+  { row, column, value }: TooWide,
+  columns: readonly ResultColumn[],
+  ran: Pick<QueryFailed, 'figures' | 'cause'>,
+): QueryFailed {
+  const name = columns[column - 1]?.name ?? String(column);
+  return new QueryFailed({
+    reason: 'value_error',
+    detail: `Row ${row} of the result has ${value} in ${name}, which does not fit into the 38 digits of a decimal in Parquet and Arrow.`,
+    hint: 'Send `numbers: "text"`, which writes such columns with every digit as texts.',
+    ...ran,
+  });
 }
 
 /** If the engine had to be restarted, the fault is ours, regardless of the query. */

@@ -212,6 +212,8 @@ describe('queries', () => {
     expect(columns.map(({ name }) => name)).toEqual(['big', 'at']);
     expect(columns[0]?.type).toBe('UInt256');
     expect([truncated, usage.units_charged]).toEqual([false, 1]);
+    const native = await client.sql('SELECT toUInt64(7) AS n', { numbers: 'native' });
+    expect(native.rows).toEqual([{ n: 7 }]);
     const small = await client.sql('SELECT 1 AS a', { maxQu: 2 });
     expect(small.usage).toMatchObject({ units_held: 2, units_charged: 1 });
     const compact = await client.sql('SELECT 1 AS a, 2 AS b', { format: 'json_compact' });

@@ -109,6 +109,10 @@ export async function readParquet(
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+/** A type as it is declared: the engine describes tuples over several lines. */
+export const onOneLine = (type: unknown): string =>
+  String(type).replaceAll(/\s+/g, ' ').replaceAll('( ', '(');
+
 /** A query as whoever the headers say. */
 export async function ask(
   api: Pick<TestApi, 'app'>,

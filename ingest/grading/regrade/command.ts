@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { dateTime, type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { DEPOSIT_CONTRACTS } from '../../../clickhouse/tables/catalogues.ts';
 import { commandText } from '../../../core/command-text.ts';
@@ -204,7 +205,7 @@ export interface RegradeArguments {
 }
 
 interface RegradeCommandDeps {
-  readonly config: Pick<Config, 'configFile' | 'catalogue'>;
+  readonly config: Pick<Config, 'configFile' | 'catalogue' | 'chains'>;
   readonly access: EngineAccess;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -223,7 +224,7 @@ const MAX_SECONDS = 30;
 export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments): Promise<void> {
   const { access, config, log, signal } = deps;
   setMaxListeners(0, signal);
-  if (!given.dryRun) await migrate(access, log);
+  if (!given.dryRun) await migrate(access, log, { facts: publicFacts(config) });
   const writer = createWriter(access, log);
   try {
     await requireTables(writer);

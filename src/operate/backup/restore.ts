@@ -1,4 +1,5 @@
 import type { EngineAccess } from '../../../clickhouse/engine/engine.ts';
+import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { UserError } from '../../../core/user-error.ts';
@@ -74,7 +75,7 @@ async function restoreIndex(deps: BackupDeps, chain: Chain, engine: EngineManife
       unlink = linkBackups(engineHome(config), links);
     }
     await putBack(deps, running.access, chain, engine);
-    await migrate(running.access, log);
+    await migrate(running.access, log, { facts: publicFacts(config) });
   } finally {
     unlink();
     await running.stop();

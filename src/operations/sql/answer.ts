@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
-import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
+import { jsonAnswer, jsonLines } from '../../../sandbox/results/json-answer.ts';
 import {
   beforeTotals,
   csvLineEnds,
@@ -9,7 +9,7 @@ import {
   type RowTally,
   wholeRows,
 } from '../../../sandbox/results/whole-rows.ts';
-import type { ResultFormat, SandboxResult } from '../../../sandbox/sandbox.ts';
+import type { NumberForm, SandboxQuery, SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
@@ -23,6 +23,7 @@ export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 /** What the answer says besides its rows. */
 export interface SqlAnswerFacts {
   readonly format: SqlFormat;
+  readonly numbers: NumberForm;
   readonly maxRows: number;
   readonly tier: SqlTierId;
   /** The text that ran. */
@@ -32,17 +33,26 @@ export interface SqlAnswerFacts {
 }
 
 /** The request to the engine. Where rows can be cut, it asks for one more than the caller may have, which shows whether there are more. */
-export function engineRequest(format: SqlFormat, maxRows: number): { format: ResultFormat; maxRows: number } {
+export function engineRequest({
+  format,
+  maxRows,
+  numbers,
+}: Pick<SqlAnswerFacts, 'format' | 'maxRows' | 'numbers'>): Pick<
+  SandboxQuery,
+  'format' | 'maxRows' | 'numbers'
+> {
   switch (format) {
     case 'json':
     case 'json_compact':
-      return { format: 'rows', maxRows: maxRows + 1 };
+      return { format: 'rows', maxRows: maxRows + 1, numbers };
     case 'ndjson':
+      // Which values are numbers is known from the types, which its lines do not have.
+      return { format: numbers === 'native' ? 'rows' : 'ndjson', maxRows: maxRows + 1, numbers };
     case 'csv':
-      return { format, maxRows: maxRows + 1 };
+      return { format, maxRows: maxRows + 1, numbers };
     case 'parquet':
     case 'arrow':
-      return { format, maxRows };
+      return { format, maxRows, numbers };
   }
 }
 
@@ -66,9 +76,10 @@ export async function openAnswer(result: SandboxResult, facts: SqlAnswerFacts): 
 }
 
 function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): StreamedAnswer {
-  const { format, maxRows, sql, warnings, meta } = facts;
+  const { format, numbers, maxRows, sql, warnings, meta } = facts;
   const text = jsonAnswer(result.body, {
     rows: format === 'json' ? 'objects' : 'arrays',
+    numbers,
     limits: { rowsMax: maxRows, bytesMax: SQL_ANSWER_MAX_BYTES },
     tail: ({ rowCount, truncated }) => ({
       row_count: rowCount,
@@ -122,8 +133,14 @@ async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<Pe
   };
 }
 
-function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerFacts, tally: RowTally) {
+function rowsOf(
+  result: SandboxResult,
+  { format, numbers, maxRows, warnings }: SqlAnswerFacts,
+  tally: RowTally,
+) {
   const bytesMax = SQL_ANSWER_MAX_BYTES;
+  if (format === 'ndjson' && numbers === 'native')
+    return jsonLines(result.body, { rowsMax: maxRows, bytesMax }, tally);
   // In CSV a value can contain line ends, so finding the end of a line takes a look at every byte.
   if (format === 'csv') {
     const body = warnings.some(({ code }) => code === 'totals_left_out')

@@ -25,9 +25,11 @@ import {
   explainOnlyParam,
   maxQuParam,
   maxRowsParam,
+  numbersOf,
   queryParam,
   SQL_MEDIA,
   sqlFormatParam,
+  sqlNumbersParam,
   sqlParam,
   sqlParametersParam,
   sqlTierParam,
@@ -51,6 +53,7 @@ const SQL_PARAMS = {
   max_qu: maxQuParam,
   params: sqlParametersParam,
   format: sqlFormatParam,
+  numbers: sqlNumbersParam,
   max_rows: maxRowsParam,
   explain_only: explainOnlyParam,
 };
@@ -220,6 +223,7 @@ async function query(
     ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
   ];
   const budget = budgetOf(input);
+  const numbers = numbersOf(format, input.numbers);
   const { rowsMax } = SQL_MEDIA[format];
   const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
   const result = await deps.sql
@@ -228,11 +232,11 @@ async function query(
       parameters: params,
       tier,
       maxSeconds: budget.seconds,
-      ...engineRequest(format, maxRows),
+      ...engineRequest({ format, maxRows, numbers }),
       caller: callerName,
     })
     .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }));
-  const facts: SqlAnswerFacts = { format, maxRows, tier, sql: accepted.text, warnings, meta };
+  const facts: SqlAnswerFacts = { format, numbers, maxRows, tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, budget);
 }
 

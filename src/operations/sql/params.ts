@@ -4,6 +4,7 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import { SQL_SECONDS_PER_QU, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { fail } from '../../../core/errors.ts';
+import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
 
@@ -143,6 +144,21 @@ export const sqlFormatParam: Param<SqlFormat> = {
   schema: choiceSchema(SQL_FORMATS, 'json'),
   read: (raw, name) => readChoice(raw, name, SQL_FORMATS, 'json'),
 };
+
+/** The default depends on the format: columnar files are read by programs, JSON by anything. */
+export const sqlNumbersParam: Param<NumberForm | undefined> = {
+  in: 'body',
+  description:
+    'How numbers are written that a reader may round or show as bytes: integers of 64 bits and more and decimals in JSON and NDJSON, integers of 128 and 256 bits and decimals of more than 38 digits in Parquet and Arrow. `text`: every digit, as a text; the default in JSON. `native`: in JSON a number where a double holds it (integers up to 2^53, decimals of 15 digits) and a text otherwise; in Parquet and Arrow, where it is the default, a decimal of 38 digits, and a value that does not fit fails the query. CSV has every digit without quotes.',
+  toolText: 'native: numbers instead of texts, where exact.',
+  required: false,
+  schema: Type.Union(NUMBER_FORMS.map((form) => Type.Literal(form))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, NUMBER_FORMS, 'text')),
+};
+
+export function numbersOf(format: SqlFormat, asked: NumberForm | undefined): NumberForm {
+  return asked ?? (format === 'parquet' || format === 'arrow' ? 'native' : 'text');
+}
 
 export const maxRowsParam: Param<number | undefined> = {
   in: 'body',

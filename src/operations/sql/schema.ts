@@ -43,6 +43,14 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     'SELECT payee, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM merchant_days WHERE day >= today() - 90 GROUP BY payee ORDER BY usd DESC LIMIT 20',
   payer_days:
     'SELECT payer, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM payer_days WHERE day >= today() - 90 GROUP BY payer ORDER BY usd DESC LIMIT 20',
+  wallets:
+    "SELECT name, first_settled_at, paid_usd, received_usd, self_payment_usd, is_agent FROM wallets WHERE address = lower('0x4020615294c913f045dc10f0a5cdebd86c280001')",
+  wallet_names:
+    "SELECT name, name_source, count() AS wallets FROM wallet_names WHERE chain = 'eip155:8453' GROUP BY name, name_source ORDER BY wallets DESC LIMIT 20",
+  wallet_rings:
+    'SELECT members, ring_usd, bottleneck_usd FROM wallet_rings WHERE wallet = members[1] ORDER BY bottleneck_usd DESC LIMIT 20',
+  tokens: 'SELECT chain, address, symbol, decimals FROM tokens ORDER BY chain, symbol',
+  relayers: 'SELECT chain, address, gas_balance, read_at FROM relayers ORDER BY chain, gas_balance LIMIT 20',
 };
 
 /** What SQL may read and use, for its authors. */

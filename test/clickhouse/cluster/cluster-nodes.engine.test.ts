@@ -124,6 +124,20 @@ test('a day is on one shard and days on both, and so is a wallet', async () => {
   expect(small).toEqual([[[1]]]);
 });
 
+test('a guest gets the rows of every node, also where nodes ask each other as the guest', async () => {
+  const payer = wallet(0x900);
+  const rows = Array.from({ length: 12 }, (_, at) =>
+    settlement({ blockNumber: 30_000 + at, blockTime: NOON - at * DAY, payer }),
+  );
+  await insertSettlements(writer, rows);
+  for (const text of [
+    `SELECT block_number FROM settlements WHERE payer = '${payer}'`,
+    `SELECT day FROM payer_days WHERE payer = '${payer}' ORDER BY day`,
+    `SELECT block_number FROM wallet_settlements WHERE wallet = '${payer}'`,
+  ])
+    expect(await guest.explain({ name: 'public', text, maxSeconds: 20 }), text).toHaveLength(rows.length);
+});
+
 test('a look-up reads what its indexes find, on every node', async () => {
   const { relayer, asset } = settlement();
   await writer.run({

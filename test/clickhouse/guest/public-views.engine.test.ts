@@ -18,6 +18,7 @@ import {
   wallet,
 } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import { onOneLine } from '../../kit/sql-api.ts';
 
 /** Truth: the live settlements in an array here. The guest reads; the writer only makes rows. */
 
@@ -43,10 +44,12 @@ const usdText = (micros: bigint): string =>
 describe('every public table', () => {
   test.each(PUBLIC_TABLE_NAMES)('%s has the declared columns and types', async (name) => {
     const described = await asGuest(`DESCRIBE TABLE ${name}`);
-    expect(described.map(([column, type]) => [column, type])).toEqual(
+    expect(described.map(([column, type]) => [column, onOneLine(type)])).toEqual(
       PUBLIC_TABLES[name].columns.map(({ name: column, type }) => [column, type]),
     );
-    await expect(asGuest(`SELECT * FROM ${name} LIMIT 1`)).resolves.toEqual([]);
+    const some = await asGuest(`SELECT * FROM ${name} LIMIT 1`);
+    // Tokens are constants, everything else is empty.
+    expect(some).toHaveLength(name === 'tokens' ? 1 : 0);
   });
 
   test('is all that a guest may read', async () => {

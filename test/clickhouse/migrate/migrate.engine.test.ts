@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const file = (name: string, script: string) => writeFileSync(join(directory, name), script);
-const run = () => migrate(access, testLog, pathToFileURL(`${directory}/`));
+const run = () => migrate(access, testLog, { directory: pathToFileURL(`${directory}/`) });
 
 async function column(query: string): Promise<unknown[]> {
   return (await writer.rows({ ...bounds, sql: trustedText(query) })).rows.map(([first]) => first);

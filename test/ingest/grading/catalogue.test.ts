@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { FacilitatorConfig } from '../../../core/config/catalogue.ts';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
+import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 import { UserError } from '../../../core/user-error.ts';
-import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
+import { readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
 import { buildCatalogue, catalogueOf, createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { wallet } from '../../kit/chain-logs.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { displayText } from '../../../core/domain/display-text.ts';
+import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 import { createFindImitated } from '../../../core/domain/imitated-name.ts';
-import { FACILITATOR_NAMES } from '../../../ingest/grading/built-in.ts';
 
 const KNOWN = Object.entries(FACILITATOR_NAMES).map(([id, name]) => ({ id, name }));
 const imitated = createFindImitated(KNOWN);

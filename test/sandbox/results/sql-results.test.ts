@@ -201,7 +201,12 @@ async function jsonOf(
   const { rows = 'objects', rowsMax = 1e9, bytesMax = 1e9, sizes = [11] } = over;
   const body = Readable.from(inPieces(lines.map((line) => `${line}\n`).join(''), sizes));
   let text = '';
-  for await (const part of jsonAnswer(body, { rows, limits: { rowsMax, bytesMax }, tail: (facts) => facts }))
+  for await (const part of jsonAnswer(body, {
+    rows,
+    numbers: 'text',
+    limits: { rowsMax, bytesMax },
+    tail: (facts) => facts,
+  }))
     text += part;
   return JSON.parse(text);
 }

@@ -88,6 +88,13 @@ describe('an estimate', () => {
     expect(some.withoutTime).toEqual([]);
   });
 
+  test('of all wallets warns that no key was given, of one it does not, and of neither that no time was', async () => {
+    const all = await estimate('SELECT count() FROM wallets');
+    expect(all).toMatchObject({ withoutKey: ['wallets'], withoutTime: [] });
+    const one = await estimate(`SELECT paid_usd FROM wallets WHERE address = '${wallet(7)}'`);
+    expect(one).toMatchObject({ withoutKey: [], withoutTime: [] });
+  });
+
   test('of a join counts both sides', async () => {
     const both = await estimate(
       'SELECT count(w.amount) FROM settlements AS s JOIN wallet_settlements AS w ON w.tx_hash = s.tx_hash',

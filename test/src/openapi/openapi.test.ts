@@ -135,7 +135,14 @@ test('operations, paths, parameters and prices', () => {
     ],
     ['getTelemetry', '/telemetry', '', 'free', 0, 0],
     ['getSqlSchema', '/sql/schema', 'table functions', 'free', 0, 0],
-    ['runSql', 'post /sql', 'sql query tier max_qu params format max_rows explain_only', 'metered', 1, 0.03],
+    [
+      'runSql',
+      'post /sql',
+      'sql query tier max_qu params format numbers max_rows explain_only',
+      'metered',
+      1,
+      0.03,
+    ],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
 });

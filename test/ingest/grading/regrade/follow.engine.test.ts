@@ -308,7 +308,7 @@ test('signers that a facilitator shows are named from that day on, and no other 
 
 test('an index that a version without deposit contracts has written is regraded when this one opens it', async () => {
   const access = freshDatabase();
-  await migrate(access, testLog, migrationsBefore('0017'));
+  await migrate(access, testLog, { directory: migrationsBefore('0017') });
   const writer = createWriter(access);
   const query = async (statement: Sql) =>
     (await writer.rows({ name: 'old', sql: statement, maxSeconds: 10, maxRows: 10 })).rows;

@@ -1,0 +1,23 @@
+import type { PUBLIC_TABLES, PublicTableName } from '../../../core/domain/public-tables.ts';
+
+/**
+ * What the bodies of the public views are made of. A hex column must have exactly the expression of its skip index: only then does
+ * `payer = '0x…'` prune. Columns of the table have the prefix `t`, because inside a SELECT an alias hides the column of the same name.
+ */
+
+/** The body of a view: an expression over `t` for each column, then FROM and everything after it. */
+export interface ViewBody<Name extends PublicTableName> {
+  readonly columns: Readonly<Record<ColumnOf<Name>, string>>;
+  readonly from: string;
+}
+type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
+
+export const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
+/** The tables store an unknown text as empty; the views show NULL. An index on the bare column does not serve this expression. */
+export const known = (column: string): string => `nullIf(t.${column}, '')`;
+/** A word from a short list, stored once per block (LowCardinality). */
+export const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
+
+export const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
+/** The tables store an unknown time as 1970. */
+export const timeOrNull = (column: string): string => `nullIf(t.${column}, toDateTime(0, 'UTC'))`;

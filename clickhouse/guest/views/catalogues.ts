@@ -1,0 +1,92 @@
+import { IS_PUBLISHED_TEXT, IS_RANGE_TEXT, ORIGIN_TEXT } from '../../tables/endpoints.ts';
+import { hex, known, timeOrNull, type ViewBody } from './body.ts';
+import { literal, type PublicFacts } from './facts.ts';
+
+/** One row for each payment option and source that lists it. */
+/** Payments on the offer's terms since it was listed: the counts from the first start that is not before it. */
+const COUNTS = 'arrayFirst(one -> one.1 >= t.terms_since, a.counts)';
+
+export function endpointsBody(database: string): ViewBody<'endpoints'> {
+  return {
+    columns: {
+      resource: 't.resource',
+      method: 't.method',
+      service_name: known('service_name'),
+      pay_to: 't.pay_to',
+      chain: known('chain'),
+      asset: 't.asset',
+      price_usd: 't.price_usd',
+      tags: "CAST(t.tags, 'Array(String)')",
+      last_updated: timeOrNull('last_updated'),
+      description: known('description'),
+      mime_type: known('mime_type'),
+      source: 't.source',
+      published_by_domain: `CAST(t.published, 'Bool')`,
+      network: 't.network',
+      scheme: 't.scheme',
+      amount: 't.amount',
+      max_timeout_seconds: 't.max_timeout_seconds',
+      capabilities: "CAST(t.capabilities, 'Array(String)')",
+      first_seen: 't.first_seen',
+      terms_since: 't.terms_since',
+      settlement_count_30d: `${COUNTS}.2`,
+      unique_payers_30d: `${COUNTS}.3`,
+      settled_usd_30d: `${COUNTS}.4`,
+      last_settled_at: `nullIf(${COUNTS}.5, toDateTime(0, 'UTC'))`,
+    },
+    from: `(SELECT *, ${ORIGIN_TEXT} AS origin, ${IS_RANGE_TEXT} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED_TEXT} AS published
+  FROM ${database}.endpoint_offers FINAL WHERE del = 0) AS t
+LEFT JOIN (SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
+    arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at))) AS counts
+  FROM ${database}.offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin) AS a
+ON t.pay_to = a.pay_to AND t.chain = a.chain AND t.asset = a.asset AND t.is_range = a.is_range AND t.terms = a.terms AND t.origin = a.origin`,
+  };
+}
+
+export function facilitatorsBody(database: string): ViewBody<'facilitators'> {
+  return {
+    columns: {
+      chain: 't.chain',
+      address: hex('address'),
+      facilitator: 't.facilitator',
+      first_seen: 't.first_seen',
+      name: 't.facilitator_name',
+      source: 't.source',
+    },
+    from: `${database}.facilitator_relayers AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+export function relayersBody(database: string): ViewBody<'relayers'> {
+  return {
+    columns: {
+      chain: 't.chain',
+      address: hex('address'),
+      transaction_count: 't.nonce',
+      gas_balance: 't.gas_balance',
+      read_at: 't.enriched_at',
+    },
+    from: `${database}.relayer_accounts AS t FINAL`,
+  };
+}
+
+/** On a cluster the views of all nodes are read together, and one of them has the rows. */
+export function tokensBody({ tokens }: PublicFacts, hasRows: boolean): ViewBody<'tokens'> {
+  const rows = tokens.map(
+    ({ chain, address, symbol, decimals, domain }) =>
+      `(${[chain, address, symbol].map(literal).join(', ')}, toUInt8(${decimals}), ${literal(domain.name)}, ${literal(domain.version)})`,
+  );
+  const name = (at: number): string => `CAST(t.token.${at}, 'LowCardinality(String)')`;
+  return {
+    columns: {
+      chain: name(1),
+      address: 't.token.2',
+      symbol: name(3),
+      decimals: 't.token.4',
+      kind: "CAST('eip3009', 'LowCardinality(String)')",
+      eip712_name: 't.token.5',
+      eip712_version: 't.token.6',
+    },
+    from: `(SELECT arrayJoin([${rows.join(', ')}]) AS token) AS t${hasRows ? '' : ' WHERE 0'}`,
+  };
+}

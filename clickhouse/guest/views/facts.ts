@@ -1,0 +1,65 @@
+import type { Address } from '../../../core/domain/address.ts';
+import { type Chain, chainOf, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/chains.ts';
+import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
+
+/**
+ * What the views know without reading a table: names of facilitators and tokens, written into their statements as constants. A
+ * look-up in a table would cost every query over the view about a millisecond, because the engine computes the scalar subqueries of
+ * a view also where their columns are not selected; a constant costs nothing there.
+ */
+export interface PublicFacts {
+  /** By the id of the facilitator. */
+  readonly facilitatorNames: ReadonlyMap<string, string>;
+  readonly tokens: readonly KnownToken[];
+}
+
+export interface KnownToken extends TokenFacts {
+  readonly chain: Chain;
+}
+
+/** The built-in tables, with what a configuration adds to them or says differently. */
+export function publicFacts(
+  configured: {
+    readonly catalogue?: {
+      readonly facilitators: readonly { readonly id: string; readonly name: string }[];
+    };
+    readonly chains?: readonly { readonly chain: Chain; readonly tokens: readonly TokenFacts[] }[];
+  } = {},
+): PublicFacts {
+  const { catalogue = { facilitators: [] }, chains = [] } = configured;
+  const builtIn = KNOWN_CHAINS.map(({ chainId, tokens }) => ({ chain: chainOf(chainId), tokens }));
+  const tokens = new Map<`${Chain} ${Address}`, KnownToken>();
+  for (const { chain, tokens: ofChain } of [...builtIn, ...chains])
+    for (const token of ofChain) tokens.set(`${chain} ${token.address}`, { ...token, chain });
+  return {
+    facilitatorNames: new Map([
+      ...Object.entries(FACILITATOR_NAMES),
+      ...catalogue.facilitators.map(({ id, name }) => [id, name] as const),
+    ]),
+    tokens: [...tokens.values()],
+  };
+}
+
+/** A text as a literal: names in the configuration are free text. */
+export const literal = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
+
+/** The facilitator's display name, or its id when it has none; NULL without a facilitator. */
+export function namesText({ facilitatorNames }: PublicFacts): string {
+  const ids = [...facilitatorNames.keys()].map(literal).join(', ');
+  const names = [...facilitatorNames.values()].map(literal).join(', ');
+  return `nullIf(transform(t.facilitator, [${ids}], [${names}]), '')`;
+}
+
+/** The decimals of the row's token; NULL when it is not known. `stored`: an address as the column `asset` holds it. */
+export function decimalsText({ tokens }: PublicFacts, stored: (address: Address) => string): string {
+  const byDecimals = new Map<number, string[]>();
+  for (const { chain, address, decimals } of tokens) {
+    const keys = byDecimals.get(decimals) ?? [];
+    byDecimals.set(decimals, keys);
+    keys.push(`(${literal(chain)}, ${stored(address)})`);
+  }
+  const cases = [...byDecimals].map(
+    ([decimals, keys]) => `(t.chain, t.asset) IN (${keys.join(', ')}), toUInt8(${decimals})`,
+  );
+  return `CAST(multiIf(${[...cases, 'NULL'].join(', ')}), 'Nullable(UInt8)')`;
+}

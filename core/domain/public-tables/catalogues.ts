@@ -1,0 +1,110 @@
+import {
+  addressColumn,
+  chain,
+  column,
+  NAME,
+  NAME_OR_NULL,
+  type PublicTable,
+  TEXT,
+  TEXT_OR_NULL,
+  TIME,
+  USD,
+} from './column.ts';
+
+/** What is listed or configured: endpoints, facilitators with their relayers, tokens. */
+
+const TIME_OR_NULL = `Nullable(${TIME})`;
+
+export const ENDPOINTS = {
+  meaning:
+    'Priced resources that facilitators and sellers publish: one row for each way to pay, and for each source that lists it.',
+  cheapBy: ['pay_to', 'resource'],
+  columns: [
+    column('resource', TEXT, 'URL of the resource.'),
+    column('method', NAME, 'HTTP method; GET where the listing does not say.'),
+    column('service_name', TEXT_OR_NULL, 'Name of the service; NULL where the listing has none.'),
+    column('pay_to', TEXT, 'Address that is paid, as it is listed.'),
+    column(
+      'chain',
+      NAME_OR_NULL,
+      'CAIP-2 name of the network; NULL where the listing names one that is unknown here.',
+      'chain',
+    ),
+    column('asset', TEXT, 'The token, as it is listed: an address on EVM chains.'),
+    column('price_usd', 'Nullable(Decimal(38, 6))', 'Price in dollars; NULL when it is not known.'),
+    column('tags', 'Array(String)', 'Tags of the listing.'),
+    column('last_updated', TIME_OR_NULL, 'When the listing was last updated; NULL where it does not say.'),
+    column('description', TEXT_OR_NULL, 'Description of the resource; NULL where the listing has none.'),
+    column('mime_type', NAME_OR_NULL, 'Media type of the answer; NULL where the listing does not say.'),
+    column('source', NAME, 'What lists it: bazaar:<facilitator id>, well_known:<origin> or file.'),
+    column('published_by_domain', 'Bool', 'Whether the domain of the resource itself lists it.'),
+    column('network', NAME, 'The network, as it is listed: a short name or CAIP-2.'),
+    column('scheme', NAME, 'Payment scheme of x402: exact pays `amount`, others sign it as a ceiling.'),
+    column(
+      'amount',
+      'Nullable(UInt256)',
+      'Price in atomic units of the asset; NULL where the listing has none.',
+    ),
+    column('max_timeout_seconds', 'UInt32', 'Seconds for which the offer is valid; 0 when not listed.'),
+    column(
+      'capabilities',
+      'Array(String)',
+      'Slugs of GET /v0/capabilities, from the listing by the published rule.',
+    ),
+    column('first_seen', TIME, 'When the service first read the offer.'),
+    column('terms_since', TIME, 'When the service first read it with these terms.'),
+    column(
+      'settlement_count_30d',
+      'UInt64',
+      'Settlements that fit the offer (its pay_to, chain, asset and amount) since it was listed, today and the 29 UTC days before, graded proven or probable, without self-payments.',
+    ),
+    column('unique_payers_30d', 'UInt64', 'Different payers of these, about two in a hundred off.'),
+    column('settled_usd_30d', USD, 'Dollars of these.'),
+    column('last_settled_at', TIME_OR_NULL, 'Time of the newest of these; NULL without any.'),
+  ],
+} as const satisfies PublicTable;
+
+export const FACILITATORS = {
+  meaning: 'Addresses that named facilitators relay with, each from the day it was first seen.',
+  cheapBy: ['chain', 'address'],
+  columns: [
+    chain,
+    addressColumn('address', 'Address of the relayer.'),
+    column('facilitator', NAME, 'Id of the facilitator.', 'facilitator'),
+    column('first_seen', 'Date', 'First day on which it relayed for the facilitator.'),
+    column('name', NAME, 'Display name of the facilitator.'),
+    column(
+      'source',
+      NAME,
+      'Where the entry is from: built-in table, configuration, catalogue file, or the /supported answer of the facilitator.',
+      ['built-in', 'configured', 'file', 'supported'],
+    ),
+  ],
+} as const satisfies PublicTable;
+
+export const RELAYERS = {
+  meaning:
+    'Accounts of facilitators’ relayers as they were last read from the chain: what they hold to pay for gas.',
+  cheapBy: ['chain', 'address'],
+  columns: [
+    chain,
+    addressColumn('address', 'Address of the relayer.'),
+    column('transaction_count', 'UInt64', 'Transactions that the account ever sent: its nonce.'),
+    column('gas_balance', 'UInt256', 'Native currency of the chain that it holds, in wei.'),
+    column('read_at', TIME, 'When the account was read.'),
+  ],
+} as const satisfies PublicTable;
+
+export const TOKENS = {
+  meaning: 'Tokens whose transfers are indexed, from the built-in table of chains and the configuration.',
+  cheapBy: ['chain'],
+  columns: [
+    chain,
+    addressColumn('address', 'Address of the token.'),
+    column('symbol', NAME, 'Symbol of the token.'),
+    column('decimals', 'UInt8', 'Decimals: so many digits of an amount are behind the point.'),
+    column('kind', NAME, 'How it is paid: eip3009, by TransferWithAuthorization.', ['eip3009']),
+    column('eip712_name', TEXT, 'Name in the EIP-712 domain of its authorizations.'),
+    column('eip712_version', TEXT, 'Version in the EIP-712 domain of its authorizations.'),
+  ],
+} as const satisfies PublicTable;

@@ -1,0 +1,95 @@
+import { EVIDENCE_METHODS, EVIDENCE_TIERS, REASONS } from '../evidence.ts';
+
+/** What the declarations of the public tables are made of: types, and the columns that several tables have. */
+
+export interface PublicColumn<Name extends string = string> {
+  readonly name: Name;
+  /** The engine's type, as `DESCRIBE` prints it. */
+  readonly type: string;
+  readonly meaning: string;
+  /** The values that the column can have; absent if any text can occur. */
+  readonly domain?: ColumnDomain;
+}
+
+/**
+ * The possible values of a column: the sandbox warns when a query compares it with a constant that no row can have. A list is
+ * complete; ids of `facilitator` are rows of the table `facilitators` and must be read from it.
+ */
+export type ColumnDomain = 'address' | 'tx_hash' | 'chain' | 'facilitator' | readonly string[];
+
+export interface PublicTable {
+  readonly meaning: string;
+  /** Columns for which a constant in WHERE narrows the read, most effective first. */
+  readonly cheapBy: readonly string[];
+  readonly columns: readonly PublicColumn[];
+}
+
+export const TEXT = 'String';
+export const NAME = 'LowCardinality(String)';
+export const TEXT_OR_NULL = 'Nullable(String)';
+export const NAME_OR_NULL = 'LowCardinality(Nullable(String))';
+export const TIME = "DateTime('UTC')";
+export const USD = 'Decimal(38, 6)';
+
+export const column = <Name extends string>(
+  name: Name,
+  type: string,
+  meaning: string,
+  domain?: ColumnDomain,
+): PublicColumn<Name> => ({ name, type, meaning, ...(domain === undefined ? {} : { domain }) });
+export const addressColumn = <Name extends string>(name: Name, meaning: string, type = TEXT) =>
+  column(name, type, meaning, 'address');
+
+export const chain = column('chain', NAME, 'CAIP-2 name, such as eip155:8453.', 'chain');
+export const blockNumber = column('block_number', 'UInt64', 'Height of the block.');
+export const blockTime = column('block_time', TIME, 'Time of the block, UTC.');
+export const txHash = column('tx_hash', TEXT, 'Hash of the transaction.', 'tx_hash');
+export const logIndex = column('log_index', 'UInt32', 'Index of the Transfer log in its block.');
+export const asset = addressColumn('asset', 'Address of the token.');
+export const amount = column('amount', 'UInt256', 'Atomic units of the token.');
+export const amountUsd = column('amount_usd', USD, 'Dollars, exact to six decimals.');
+export const facilitator = column(
+  'facilitator',
+  NAME_OR_NULL,
+  'Id of the named facilitator; NULL when none is known.',
+  'facilitator',
+);
+export const evidenceTier = column(
+  'evidence_tier',
+  NAME,
+  'proven, probable, unproven, not_x402 or ungraded.',
+  EVIDENCE_TIERS,
+);
+export const evidenceProbability = column(
+  'evidence_probability',
+  'Nullable(Float64)',
+  'Confidence that it is an x402 settlement, 0 to 1; NULL where nothing was examined.',
+);
+export const evidenceMethod = column(
+  'evidence_method',
+  NAME,
+  'The rung of the evidence ladder. Leave channel_deposit out of sums: no seller was paid.',
+  EVIDENCE_METHODS,
+);
+export const evidenceReasons = column(
+  'evidence_reasons',
+  'Array(String)',
+  `What the examination saw, from logs, the transaction and the catalogues: any of ${REASONS.join(', ')}.`,
+);
+export const facilitatorName = column(
+  'facilitator_name',
+  NAME_OR_NULL,
+  'Display name of the facilitator, from the built-in table and the configuration as of the last start of the service; its id when it has no name, NULL when no facilitator is known.',
+);
+export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
+export const assetDecimals = column(
+  'asset_decimals',
+  'Nullable(UInt8)',
+  'Decimals of the token, from the table tokens: `amount` divided by 10 to this power is a number of tokens. NULL for a token that is not listed there.',
+);
+export const relayer = addressColumn('relayer', 'Address that sent the transaction.');
+export const isSelfPayment = column(
+  'is_self_payment',
+  'Bool',
+  'Whether payer and payee are the same address.',
+);

@@ -1,0 +1,126 @@
+import {
+  addressColumn,
+  chain,
+  column,
+  NAME,
+  NAME_OR_NULL,
+  type PublicTable,
+  TEXT,
+  TEXT_OR_NULL,
+  TIME,
+  USD,
+} from './column.ts';
+
+/** Wallets: sums by day, over all days, their names and their payment rings. */
+
+const day = column('day', 'Date', 'UTC day.');
+const settlementCount = column('settlement_count', 'UInt64', 'Settlements.');
+const settledUsd = column('settled_usd', USD, 'Dollars.');
+const PARTS = [
+  column('self_payment_count', 'UInt64', 'Those whose payer and payee are the same address.'),
+  column('self_payment_usd', USD, 'Dollars of these.'),
+  column('proven_count', 'UInt64', 'Settlements whose evidence_tier is proven.'),
+  column('proven_usd', USD, 'Dollars of these.'),
+  column('first_settled_at', TIME, 'Time of the first settlement of the day.'),
+  column('last_settled_at', TIME, 'Time of the last settlement of the day.'),
+] as const;
+
+export const MERCHANT_DAYS = {
+  meaning: 'What each payee was paid on each UTC day: cheap for long ranges.',
+  cheapBy: ['payee', 'day'],
+  columns: [
+    chain,
+    day,
+    addressColumn('payee', 'Address that was paid.'),
+    settlementCount,
+    settledUsd,
+    column('unique_payers', 'UInt64', 'Different payers that day, about one in a hundred off.'),
+    ...PARTS,
+  ],
+} as const satisfies PublicTable;
+
+export const PAYER_DAYS = {
+  meaning: 'What each payer paid on each UTC day: cheap for long ranges.',
+  cheapBy: ['payer', 'day'],
+  columns: [
+    chain,
+    day,
+    addressColumn('payer', 'Address that paid.'),
+    settlementCount,
+    settledUsd,
+    column('unique_payees', 'UInt64', 'Different payees that day, about one in a hundred off.'),
+    ...PARTS,
+  ],
+} as const satisfies PublicTable;
+
+export const WALLETS = {
+  meaning:
+    'Every wallet that paid or was paid, with its sums over all chains and days. Added up from merchant_days and payer_days: channel deposits are left out.',
+  cheapBy: ['address'],
+  columns: [
+    addressColumn('address', 'Address of the wallet.'),
+    column(
+      'name',
+      TEXT_OR_NULL,
+      'Name that the operator or the table of facilitators gives to it; NULL without one. Claims of others are in wallet_names.',
+    ),
+    column('name_source', NAME_OR_NULL, 'operator_catalogue or facilitator; NULL without a name.', [
+      'operator_catalogue',
+      'facilitator',
+    ]),
+    column('first_settled_at', TIME, 'Time of its first settlement.'),
+    column('last_settled_at', TIME, 'Time of its last settlement.'),
+    column('paid_count', 'UInt64', 'Settlements that it paid.'),
+    column('paid_usd', USD, 'Dollars that it paid.'),
+    column('received_count', 'UInt64', 'Settlements that paid it.'),
+    column('received_usd', USD, 'Dollars that it was paid.'),
+    column('self_payment_count', 'UInt64', 'Settlements from it to itself: counted as paid and as received.'),
+    column('self_payment_usd', USD, 'Dollars of these.'),
+    column('paid_proven_usd', USD, 'Dollars that it paid in settlements whose evidence_tier is proven.'),
+    column(
+      'received_proven_usd',
+      USD,
+      'Dollars that it was paid in settlements whose evidence_tier is proven.',
+    ),
+    column('chains', 'Array(String)', 'Chains with a settlement of it, sorted.'),
+    column('is_agent', 'Bool', 'Whether an ERC-8004 agent uses it now (agents.wallet).'),
+    column('is_listed', 'Bool', 'Whether an endpoint is listed as paid to it (endpoints.pay_to).'),
+    column('is_relayer', 'Bool', 'Whether a named facilitator relays with it (facilitators.address).'),
+    column('in_ring', 'Bool', 'Whether it is in a payment ring (wallet_rings).'),
+  ],
+} as const satisfies PublicTable;
+
+export const WALLET_NAMES = {
+  meaning:
+    'Every name that is known of a wallet on a chain, with where it is from. Names of agent_card and endpoint_catalogue are claims of those who published them and may imitate others.',
+  cheapBy: ['chain'],
+  columns: [
+    chain,
+    addressColumn('address', 'Address of the wallet.'),
+    column('name', TEXT, 'The name, made safe to show.'),
+    column(
+      'name_source',
+      NAME,
+      'agent_card: of an ERC-8004 agent that uses the wallet, unless its domain refutes it. endpoint_catalogue: of a listing of endpoints. operator_catalogue: of the configuration. facilitator: whose relayer it is.',
+      ['agent_card', 'endpoint_catalogue', 'operator_catalogue', 'facilitator'],
+    ),
+    column('agent_id', 'Nullable(UInt256)', 'The agent of an agent_card; NULL for other sources.'),
+    column('resource', TEXT_OR_NULL, 'URL of the resource of a catalogue; NULL for other sources.'),
+    column('facilitator', NAME_OR_NULL, 'Id of the facilitator; NULL for other sources.', 'facilitator'),
+  ],
+} as const satisfies PublicTable;
+
+export const WALLET_RINGS = {
+  meaning:
+    'Payment rings of the last search: money that passes through two to four wallets back to where it began. A ring is listed under each of its members.',
+  cheapBy: ['wallet'],
+  columns: [
+    addressColumn('wallet', 'A member of the ring.'),
+    column('member_count', 'UInt8', 'Wallets in the ring.'),
+    column('members', 'Array(String)', 'The wallets in the order in which they pay each other.'),
+    column('bottleneck_usd', USD, 'The smallest of the sums that one member paid to the next, dollars.'),
+    column('ring_usd', USD, 'All of these sums together, dollars.'),
+    column('window_start', TIME, 'Start of the time that was searched.'),
+    column('window_end', TIME, 'End of the time that was searched.'),
+  ],
+} as const satisfies PublicTable;

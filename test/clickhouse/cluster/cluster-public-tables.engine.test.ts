@@ -1,0 +1,95 @@
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Guest, Writer } from '../../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { trustedText } from '../../../clickhouse/engine/sql.ts';
+import { createGuest } from '../../../clickhouse/guest/engine.ts';
+import { migrate } from '../../../clickhouse/migrate/migrate.ts';
+import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
+import { exportText } from '../../../sandbox/run/export-text.ts';
+import { startCluster, type TestCluster } from '../../kit/cluster.ts';
+import { testLog } from '../../kit/engine.ts';
+import { BASE, insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
+import { watchSecret } from '../../kit/secrets-watch.ts';
+
+/** Public tables over two nodes: what is summed over several shards, and what every node could show. */
+
+const DAY = 86_400;
+
+let cluster: TestCluster;
+let writer: Writer;
+let guest: Guest;
+
+beforeAll(async () => {
+  cluster = await startCluster({ shards: 2, database: 'index_of_public', log: testLog });
+  for (const secret of cluster.secrets) watchSecret(secret);
+  await migrate(cluster.access, testLog);
+  writer = createWriter(cluster.access, testLog);
+  guest = createGuest(cluster.access);
+});
+afterAll(async () => {
+  await Promise.all([writer, guest].map((part) => part?.close()));
+  await cluster?.close();
+});
+
+const asGuest = (text: string) => guest.explain({ name: 'public', text, maxSeconds: 20 });
+
+test('a wallet whose days are on both shards is one row of wallets', async () => {
+  const payer = wallet(0x700);
+  await insertSettlements(
+    writer,
+    Array.from({ length: 8 }, (_, at) =>
+      settlement({ blockNumber: 20_000 + at, blockTime: NOON - at * DAY, payer, payee: wallet(0x701) }),
+    ),
+  );
+  expect(await asGuest(`SELECT day FROM payer_days WHERE payer = '${payer}'`)).toHaveLength(8);
+  const flags = 'is_agent, is_listed, is_relayer, in_ring';
+  expect(
+    await asGuest(
+      `SELECT paid_count, paid_usd, chains, name, ${flags} FROM wallets WHERE address = '${payer}'`,
+    ),
+  ).toEqual([['8', '0.08', [BASE], null, false, false, false, false]]);
+});
+
+test('rings are those of the published pass, which one node alone knows', async () => {
+  const run = (text: string) =>
+    writer.run({ name: 'fill', sql: trustedText(text), maxSeconds: 10, kind: 'other' });
+  await run(
+    `INSERT INTO wallet_rings SELECT '${wallet(1)}', 2, ['${wallet(1)}', '${wallet(2)}'], 1, 3, toDateTime(1), toDateTime(2), '1', 5`,
+  );
+  await run('INSERT INTO ring_passes (gen) VALUES (5)');
+  expect(await asGuest('SELECT wallet FROM wallet_rings')).toEqual([[wallet(1)]]);
+});
+
+test('a token is one row, although every node knows it, and every table can be read', async () => {
+  expect(await asGuest('SELECT count() > 5, count() = uniqExact(chain, address) FROM tokens')).toEqual([
+    [1, 1],
+  ]);
+  for (const name of PUBLIC_TABLE_NAMES)
+    await expect(asGuest(`SELECT * FROM ${name} LIMIT 1`), name).resolves.toBeDefined();
+});
+
+test('a file of rows of both nodes is in the order that was asked for', async () => {
+  const text = 'SELECT block_number, amount, block_time FROM settlements ORDER BY block_number';
+  const described = await asGuest(`DESCRIBE TABLE (${text})`);
+  const columns = described.map(([name, type]) => ({ name: String(name), type: String(type) }));
+  const { figures, body } = await guest.query(
+    {
+      name: 'export',
+      text: exportText(text, columns, { format: 'arrow', numbers: 'native' }),
+      queryId: crypto.randomUUID(),
+      format: 'ArrowStream',
+      maxRows: 100,
+      maxSeconds: 20,
+    },
+    new AbortController().signal,
+  );
+  const table = tableFromIPC(Buffer.concat(await body.toArray()));
+  expect(figures.resultRows).toBe(8);
+  expect([...(table.getChild('block_number') ?? [])].map(Number)).toEqual(
+    Array.from({ length: 8 }, (_, at) => 20_000 + at),
+  );
+  expect(table.schema.fields.map(({ type }) => String(type))).toEqual([
+    ...['Uint64', 'Decimal[38e0]', 'Timestamp<MILLISECOND, UTC>'],
+  ]);
+});
