@@ -60,7 +60,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
-  const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access.database);
+  const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access);
   const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
   const unread = unreadResults();
   const runPlaces = queryPlaces(options.cores);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
+import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import {
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
@@ -50,7 +50,10 @@ const BOUNDED: Readonly<Record<string, number>> = {
 };
 
 /** Throws `GuestUnfit`, or `EngineError` if the engine does not answer or has no public tables yet. */
-export async function checkGuest(guest: Guest, database: string): Promise<GuestFacts> {
+export async function checkGuest(
+  guest: Guest,
+  { database, cluster }: Pick<EngineAccess, 'database' | 'cluster'>,
+): Promise<GuestFacts> {
   const engineVersion = await checkSettings(guest);
   await guest.explain({
     name: 'guest-reads',
@@ -58,6 +61,7 @@ export async function checkGuest(guest: Guest, database: string): Promise<GuestF
     maxSeconds: CHECK_SECONDS,
   });
   await checkChangeable(guest);
+  if (cluster !== undefined) await checkNodeLimit(guest);
   await mustBeRefused(
     guest,
     `SELECT count() FROM ${database}.settlements`,
@@ -126,6 +130,28 @@ async function checkChangeable(guest: Guest): Promise<void> {
     if (isRefusal(error))
       throw new GuestUnfit(
         'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
+      );
+    throw error;
+  }
+}
+
+/** Nodes ask each other with `limit = 0`. A profile that allows no 0 lets them, silently, and each gives as many rows as it allows at least. */
+async function checkNodeLimit(guest: Guest): Promise<void> {
+  const unlimited = {
+    name: 'guest-node-limit',
+    text: 'SELECT 1',
+    queryId: randomUUID(),
+    format: 'CSV',
+    maxRows: 0,
+    maxSeconds: CHECK_SECONDS,
+  };
+  try {
+    const { body } = await guest.query(unlimited, NEVER);
+    body.resume();
+  } catch (error) {
+    if (isRefusal(error))
+      throw new GuestUnfit(
+        'on a cluster it must be able to send limit = 0, or it would lose rows of other nodes (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

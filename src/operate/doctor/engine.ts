@@ -99,10 +99,10 @@ const NOT_THERE = 60;
 /** Runs the start's own check and then the hostile set, as the guest. */
 export async function checkGuestUser(
   guest: Guest,
-  { database }: Pick<EngineAccess, 'database'>,
+  access: Pick<EngineAccess, 'database' | 'cluster'>,
 ): Promise<Finding> {
   try {
-    await checkGuest(guest, database);
+    await checkGuest(guest, access);
   } catch (error) {
     if (error instanceof GuestUnfit) return unfit(error.message);
     if (!(error instanceof EngineError)) throw error;
@@ -115,7 +115,7 @@ export async function checkGuestUser(
       return unfit(`it cannot read the public tables (code ${error.engineCode})`);
     return skipped('guest', `the engine does not answer it (${error.problem})`);
   }
-  return tryHostileSet(guest, database);
+  return tryHostileSet(guest, access.database);
 }
 
 /** Every statement of the set must be refused by the engine itself. */

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localStatement } from '../../../clickhouse/cluster/ddl.ts';
 import { shardsOf } from '../../../clickhouse/cluster/nodes.ts';
-import type { EngineAccess, Guest, Reader, Writer } from '../../../clickhouse/engine/engine.ts';
+import {
+  type EngineAccess,
+  EngineError,
+  type Guest,
+  type Reader,
+  type Writer,
+} from '../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
@@ -14,6 +20,7 @@ import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions, highestVersion } from '../../../ingest/write/versions.ts';
+import { checkGuest } from '../../../sandbox/run/guest.ts';
 import { testApi } from '../../kit/api.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
@@ -137,6 +144,21 @@ test('a guest gets the rows of every node, also where nodes ask each other as th
   ])
     expect(await guest.explain({ name: 'public', text, maxSeconds: 20 }), text).toHaveLength(rows.length);
 });
+
+test('a guest whose profile would cut the rows of other nodes is unfit', async () => {
+  await expect(checkGuest(guest, cluster.access)).resolves.toHaveProperty('engineVersion');
+  const bounded: Guest = {
+    ...guest,
+    query: (query, signal) =>
+      query.maxRows === 0
+        ? Promise.reject(new EngineError('engine_refused', query.name, SETTING_CONSTRAINT_VIOLATION, null))
+        : guest.query(query, signal),
+  };
+  await expect(checkGuest(bounded, cluster.access)).rejects.toThrow(/limit = 0/);
+  const { cluster: _, ...single } = cluster.access;
+  await expect(checkGuest(bounded, single)).resolves.toHaveProperty('engineVersion');
+});
+const SETTING_CONSTRAINT_VIOLATION = 452;
 
 test('a look-up reads what its indexes find, on every node', async () => {
   const { relayer, asset } = settlement();
