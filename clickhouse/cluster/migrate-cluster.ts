@@ -1,6 +1,7 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
+import { catalogueViewStatements } from '../catalogue/views.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
@@ -246,6 +247,7 @@ async function makeViews(writer: Writer, { database, cluster }: ClusterAccess): 
     ...nodeViewStatements(database, local),
     statementsOfAllNodes(database, cluster.name),
     ...publicViewStatements(database, { into: published.local, rows: local, beside: database }),
+    ...catalogueViewStatements(database),
   ];
   for (const view of declared) await runDdl(writer, 'declared-view', trustedText(view));
   await makeTables(writer, cluster, [{ database, local, name: NODE_VIEWS.parts, key: null }]);

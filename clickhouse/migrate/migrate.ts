@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import { catalogueViewStatements } from '../catalogue/views.ts';
 import { migrateCluster } from '../cluster/migrate-cluster.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
@@ -32,7 +33,11 @@ export async function migrate(
     const migrated = await applyMigrations(writer, migrations, log);
     if (directory.href === MIGRATIONS_DIRECTORY.href) {
       // Not versioned: they derive from declarations, and re-creating an unchanged view costs nothing.
-      for (const view of [...nodeViewStatements(access.database), ...publicViewStatements(access.database)])
+      for (const view of [
+        ...nodeViewStatements(access.database),
+        ...publicViewStatements(access.database),
+        ...catalogueViewStatements(access.database),
+      ])
         await runDdl(writer, 'declared-view', trustedText(view));
     }
     return migrated;
