@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Readable as ReadableOf } from 'node:stream';
 import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
+import { isOrganizationName, organizationName } from '../../core/domain/caller.ts';
 import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { isProblem, type Parsed, type QueryParameters, type SqlParser } from '../judge/parser.ts';
@@ -12,7 +13,7 @@ import { explainFailure } from '../run/explain-failure.ts';
 import { openPlanning, type Planning, type PlanningDeps, type Resolve } from '../run/planning.ts';
 import { CallerLeft, StoppedLate } from '../run/watchdog.ts';
 import { QueryAbandoned, QueryFailed } from '../sandbox.ts';
-import { catalogueSelect, isDatabase, type Session, schemaOf } from './select.ts';
+import { catalogueSelect, isDatabase, type Session, schemaOf, withoutDatabase } from './select.ts';
 import { describedRows, FIRST_WORDS, statementAnswer } from './show.ts';
 import { isWord, type Statement, withoutEnd } from './words.ts';
 
@@ -36,10 +37,10 @@ export interface IntrospectionRequest {
   readonly format: string;
   /** The database that the client chose; null if it chose none. */
   readonly database: string | null;
-  /** What `currentUser()` answers: the caller's organization; null without one. */
-  readonly callerName: string | null;
-  /** Identifies the caller for fair queueing and penalties. Holds no secret. */
-  readonly caller: string;
+  /** Identifies the caller for fair queueing and penalties, as `caller` of a query (sandbox/sandbox.ts). Holds no secret. */
+  readonly callerName: string;
+  /** What `currentUser()` answers. Default: the id of the caller's organization, or `anonymous`. */
+  readonly userName?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -101,9 +102,9 @@ const FORMATS =
 export function createIntrospection(deps: IntrospectDeps): Introspection {
   const cache = createVerdictCache(VERDICTS);
   const version = policyVersion(deps.policy.catalogue);
-  const judged: Judge = async (text, { parameters, caller }, kind) => {
+  const judged: Judge = async (text, { parameters, callerName }, kind) => {
     const policy = deps.policy[kind];
-    const verdict = await deps.admission.inspect(caller, ({ engineVersion }) =>
+    const verdict = await deps.admission.inspect(callerName, ({ engineVersion }) =>
       cache.verdict({ engineVersion, policyVersion: `${kind} ${version}`, text, parameters }, () =>
         inspect(text, parameters, { parser: deps.parser, policy }),
       ),
@@ -114,7 +115,7 @@ export function createIntrospection(deps: IntrospectDeps): Introspection {
   return {
     async introspect(request) {
       if (!mayBeIntrospection(request.text)) return null;
-      const parsed = await deps.admission.inspect(request.caller, () => deps.parser.parse(request.text));
+      const parsed = await deps.admission.inspect(request.callerName, () => deps.parser.parse(request.text));
       // The metered path explains what does not parse.
       if (isProblem(parsed)) return null;
       return answered(parsed, request, { ...deps, judged });
@@ -145,14 +146,22 @@ async function answered(
   return run(text, { ...request, parameters: {} }, format, deps);
 }
 
-function sessionOf({ database, callerName }: IntrospectionRequest): Session {
+function sessionOf({ database, callerName, userName = userOf(callerName) }: IntrospectionRequest): Session {
   const known =
     database !== null && isDatabase(database) ? (schemaOf(database) ?? database) : PUBLISHED_DATABASE;
-  const user = (callerName ?? '')
+  // A name with a control character would not be printed in one line.
+  const user = userName
     .replace(/[\p{Cc}\\]/gu, ' ')
     .trim()
     .slice(0, USER_MAX_CHARS);
-  return { database: known, user: user === '' ? 'anonymous' : user };
+  return { database: known, user: user === '' ? ANONYMOUS : user };
+}
+
+const ANONYMOUS = 'anonymous';
+
+/** Never the address of a caller without an organization. */
+function userOf(callerName: string): string {
+  return isOrganizationName(callerName) ? callerName.slice(organizationName('').length) : ANONYMOUS;
 }
 
 /** The engine reads SHOW SCHEMAS as `SELECT show AS schemas`. */
@@ -225,12 +234,14 @@ function mixedUp(error: unknown): unknown {
 async function describedQuery(text: string, request: IntrospectionRequest, deps: Deps): Promise<string> {
   const parsed = await deps.parser.parse(text);
   if (isProblem(parsed)) return refuse('syntax');
-  const written = catalogueSelect(
-    { text: parsed.canonical, tokens: parsed.tokens, format: null },
-    sessionOf(request),
-  );
+  const statement: Statement = { text: parsed.canonical, tokens: parsed.tokens, format: null };
+  const written = catalogueSelect(statement, sessionOf(request));
   const kind = written.readsCatalogue || written.readsSession ? 'catalogue' : 'tables';
-  const accepted = await deps.judged(written.text, request, kind);
+  const accepted = await deps.judged(
+    kind === 'tables' ? withoutDatabase(statement) : written.text,
+    request,
+    kind,
+  );
   const rows = await placed(accepted, request, kind, deps, (planning) =>
     planning.ask({
       guest: deps.guest,
@@ -271,14 +282,14 @@ async function run(
         ),
       ),
   );
-  deps.unread.watch(request.caller, body);
+  deps.unread.watch(request.callerName, body);
   return { format, body, resultRows: figures.resultRows, resultBytes: figures.resultBytes };
 }
 
 /** Runs `work` in the place for estimates, once the resolved names have been judged. */
 function placed<Result>(
   accepted: Accepted,
-  { caller, parameters, signal }: IntrospectionRequest,
+  { callerName: caller, parameters, signal }: IntrospectionRequest,
   kind: Kind,
   deps: Deps,
   work: (planning: Planning) => Promise<Result>,

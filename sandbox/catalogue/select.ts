@@ -143,3 +143,19 @@ function withConstants(text: string, constants: ReadonlyMap<string, string>): st
   if (own !== null) return `${own[0]}${declared}, ${text.slice(own[0].length)}`;
   return text.replace(/^\(*/, (open) => `${open}WITH ${declared} `);
 }
+
+/** A query over the public tables without their database, which exists only for callers: `default.agents` becomes `agents`. */
+export function withoutDatabase(statement: Statement): string {
+  const { tokens } = statement;
+  const isNamedSo = (at: number): boolean =>
+    isName(tokens[at]) &&
+    plain(tokens[at]) === PUBLISHED_DATABASE &&
+    tokens[at - 1]?.kind !== 'Dot' &&
+    tokens[at + 1]?.kind === 'Dot' &&
+    isPublicTable(plain(tokens[at + 2]));
+  const found = [...tokens.keys()].filter(isNamedSo);
+  return replaced(
+    statement,
+    found.map((at) => ({ from: at, to: at + 1, by: '' })),
+  );
+}

@@ -4,15 +4,7 @@ import { advised } from './advice.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, type QueryParameter } from './literals/parameters.ts';
-import {
-  isProblem,
-  type Parsed,
-  type ParseProblem,
-  type QueryParameters,
-  type SqlParser,
-  type Token,
-} from './parser.ts';
-import { withoutPublishedDatabase } from './published-database.ts';
+import { isProblem, type ParseProblem, type QueryParameters, type SqlParser, type Token } from './parser.ts';
 import { readTree } from './query-tree.ts';
 import { literalOffset, placed, positionOf, REFUSALS, type Refusal, Refused } from './refusal.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
@@ -52,7 +44,7 @@ export async function inspect(text: string, values: QueryParameters, deps: Inspe
   let written: readonly Token[] = [];
   try {
     for (const rule of rulesOn('text')) rule.check?.(text);
-    const parsed = await withoutDatabase(read(await deps.parser.parse(text)), deps.parser);
+    const parsed = read(await deps.parser.parse(text));
     written = parsed.written;
     const query = judgeTokens({
       ...parsed,
@@ -70,16 +62,6 @@ export async function inspect(text: string, values: QueryParameters, deps: Inspe
       refused: at === null ? placed(refusal, text, written) : { ...refusal, position: positionOf(text, at) },
     };
   }
-}
-
-/**
- * Tools name a table with its database: `default.settlements`, as the catalogue lists it. No database of that name exists in the
- * engine; the public tables are those of the guest's own database. What remains is judged as if it had been sent.
- */
-async function withoutDatabase(parsed: Parsed, parser: SqlParser): Promise<Parsed> {
-  const { canonical, tokens, written } = parsed;
-  const plain = withoutPublishedDatabase(canonical, tokens);
-  return plain === canonical ? parsed : { ...read(await parser.parse(plain)), written };
 }
 
 const NOTHING_FOUND: Omit<Facts, 'text'> = {

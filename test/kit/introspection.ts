@@ -28,8 +28,8 @@ export function askedCatalogue(engine: SandboxEngine): AskedCatalogue {
         parameters: {},
         format: 'TSV',
         database: null,
-        callerName: 'Acme',
-        caller: 'acme',
+        callerName: 'org:acme',
+        userName: 'Acme',
         signal: new AbortController().signal,
         ...other,
       });

@@ -173,8 +173,10 @@ describe('the session is the caller’s', () => {
       'version()\ttimezone()\tcurrentDatabase()\tcurrentUser()\thostName()\n25.8.1.1\tUTC\tdefault\tAcme\tsettlement-index\n',
     );
     expect(await said("SELECT concat(VERSION(), '!') AS v, (SELECT user()) AS u")).toBe('25.8.1.1!\tAcme\n');
-    expect(await said('SELECT currentUser()', { callerName: null })).toBe('anonymous\n');
-    expect(await said('SELECT currentUser()', { callerName: "O'Neil \\ `x`\n" })).toBe("O\\'Neil   `x`\n");
+    expect(await said('SELECT currentUser()', { callerName: 'ip:192.0.2.1', userName: undefined })).toBe(
+      'anonymous\n',
+    );
+    expect(await said('SELECT currentUser()', { userName: "O'Neil \\ `x`\n" })).toBe("O\\'Neil   `x`\n");
     expect(await said('SELECT currentDatabase()', { database: 'system' })).toBe('system\n');
     expect(
       await said('SELECT version() UNION ALL SELECT timezone()').then((text) => text?.split('\n').sort()),
