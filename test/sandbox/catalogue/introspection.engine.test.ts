@@ -296,6 +296,8 @@ const HOSTILE = [
   'SELECT database, version()',
   'SELECT user FROM system.tables',
   'SELECT database FROM system.one',
+  'SELECT user FROM system.one WHERE (SELECT count() FROM system.clusters) = 0',
+  'SELECT database FROM system.one WHERE (SELECT count() FROM system.tables) > 0',
   'SELECT currentUser FROM system.one',
   'SELECT version FROM system.one',
   'SELECT hostName FROM system.one',
