@@ -80,6 +80,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const parser = createEngineParser(guest);
   const ofCatalogue = cataloguePolicy(policy);
   const introspection = createIntrospection({
+    openTo,
     guest,
     parser,
     admission,

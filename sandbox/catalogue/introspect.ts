@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream';
 import { Readable as ReadableOf } from 'node:stream';
 import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
+import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
 import { isOrganizationName, organizationName } from '../../core/domain/caller.ts';
+import type { SqlCallers } from '../../core/domain/plan.ts';
 import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { isProblem, type Parsed, type QueryParameters, type SqlParser } from '../judge/parser.ts';
@@ -53,6 +55,8 @@ export interface Introspected {
 }
 
 export interface IntrospectDeps extends PlanningDeps {
+  /** Whose SQL this deployment runs: these are texts of callers, too. */
+  readonly openTo: () => SqlCallers;
   readonly guest: Pick<Guest, 'explain' | 'query'>;
   readonly parser: SqlParser;
   readonly admission: Pick<Admission, 'inspect' | 'admit' | 'punish'>;
@@ -115,6 +119,8 @@ export function createIntrospection(deps: IntrospectDeps): Introspection {
   return {
     async introspect(request) {
       if (!mayBeIntrospection(request.text)) return null;
+      // The metered path refuses a caller whose SQL is not run here.
+      if (deps.openTo() !== 'everyone' && !isOrganizationName(request.callerName)) return null;
       const parsed = await deps.admission.inspect(request.callerName, () => deps.parser.parse(request.text));
       // The metered path explains what does not parse.
       if (isProblem(parsed)) return null;
@@ -277,6 +283,7 @@ async function run(
             format,
             maxSeconds: SECONDS_MAX,
             maxRows: ROWS_MAX,
+            memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
           },
           until,
         ),
@@ -287,7 +294,7 @@ async function run(
 }
 
 /** Runs `work` in the place for estimates, once the resolved names have been judged. */
-function placed<Result>(
+async function placed<Result>(
   accepted: Accepted,
   { callerName: caller, parameters, signal }: IntrospectionRequest,
   kind: Kind,
@@ -295,6 +302,7 @@ function placed<Result>(
   work: (planning: Planning) => Promise<Result>,
 ): Promise<Result> {
   const query = { accepted, parameters, caller };
+  deps.unread.check(caller);
   return deps.admission.admit({ caller, text: accepted.text, load: 'plan' }, signal, async (place) => {
     const planning = openPlanning(deps, query, signal);
     try {

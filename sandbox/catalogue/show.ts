@@ -2,7 +2,7 @@ import { quoted } from '../../clickhouse/catalogue/rows.ts';
 import type { Token } from '../judge/parser.ts';
 import { refuse } from '../judge/refusal.ts';
 import { catalogueTable, isDatabase, isPublicTable, refuseTable, type Session, schemaOf } from './select.ts';
-import { checkSetting, isName, isWord, namesOfSettings, plain, type Statement } from './words.ts';
+import { checkSetting, isName, isWord, plain, type Statement, settingsIn } from './words.ts';
 
 /**
  * SHOW, DESCRIBE, EXISTS, USE and SET as SELECTs over the views of the catalogue, with the column names of ClickHouse. They are judged
@@ -209,9 +209,9 @@ function used(database: string): Answer {
 function set(rest: readonly Token[]): Answer {
   // Roles do not exist here; clients reset theirs before a connection is reused.
   if (isWord(rest[0], 'ROLE') && isWord(rest[1], 'NONE', 'DEFAULT')) return 'nothing';
-  const names = namesOfSettings(rest);
-  if (names.length === 0) refuseStatement('SET of anything but settings');
-  for (const name of names) checkSetting(name);
+  const settings = settingsIn(rest);
+  if (settings.length === 0) refuseStatement('SET of anything but settings');
+  for (const setting of settings) checkSetting(setting);
   return 'nothing';
 }
 

@@ -32,9 +32,17 @@ export interface Statement {
 const HARMLESS =
   /^(max_\w+|timeout_\w+|readonly|(in|out)put_format_\w+|format_\w+|date_time_\w+|session_\w+|describe_\w+|send_progress_in_http_headers|wait_end_of_query|result_overflow_mode|read_overflow_mode|log_comment|log_queries|select_sequential_consistency|use_\w*cache\w*|enable_http_compression|http_\w+|cast_string_to_dynamic_use_inference|join_use_nulls|union_default_mode|low_cardinality_\w+|show_table_uuid_in_table_create_query_if_not_nil|show_\w+)$/;
 
+export interface Setting {
+  readonly name: string;
+  /** As it is written. */
+  readonly value: string;
+}
+
 /** Throws `Refused` (`settings`). */
-export function checkSetting(name: string): void {
-  if (HARMLESS.test(name)) return;
+export function checkSetting({ name, value }: Setting): void {
+  // Some clients ask for a read-only connection; this one cannot be anything else.
+  const asksToWrite = name === 'readonly' && !/^'?[12]'?$/.test(value);
+  if (HARMLESS.test(name) && !asksToWrite) return;
   refuse('settings', {
     near: name,
     detail: `The setting ${name} cannot be set here.`,
@@ -53,7 +61,7 @@ export function withoutEnd(text: string, tokens: readonly Token[]): Statement {
       format ??= plain(name);
       rest = rest.slice(0, -2);
     } else if (settings > 0) {
-      for (const setting of namesOfSettings(rest.slice(settings + 1))) checkSetting(setting);
+      for (const setting of settingsIn(rest.slice(settings + 1))) checkSetting(setting);
       rest = rest.slice(0, settings);
     } else {
       const end = tokens[rest.length]?.at;
@@ -67,23 +75,23 @@ export function withoutEnd(text: string, tokens: readonly Token[]): Statement {
 function settingsAt(tokens: readonly Token[]): number {
   const at = tokens.findLastIndex((token) => isWord(token, 'SETTINGS'));
   if (at <= 0) return 0;
-  return namesOfSettings(tokens.slice(at + 1)).length > 0 ? at : 0;
+  return settingsIn(tokens.slice(at + 1)).length > 0 ? at : 0;
 }
 
-/** The names in `name = literal, …`; none if the tokens are anything else. */
-export function namesOfSettings(tokens: readonly Token[]): readonly string[] {
-  const names: string[] = [];
+/** The settings in `name = literal, …`; none if the tokens are anything else. */
+export function settingsIn(tokens: readonly Token[]): readonly Setting[] {
+  const settings: Setting[] = [];
   let at = 0;
   while (at < tokens.length) {
     const sign = tokens[at + 2]?.kind === 'Minus' ? 1 : 0;
     const value = tokens[at + 2 + sign];
     if (!isName(tokens[at]) || tokens[at + 1]?.kind !== 'Equals' || !isLiteral(value)) return [];
-    names.push(plain(tokens[at]));
+    settings.push({ name: plain(tokens[at]), value: value?.text ?? '' });
     at += 3 + sign;
     if (at < tokens.length && tokens[at]?.kind !== 'Comma') return [];
     at += 1;
   }
-  return names;
+  return settings;
 }
 
 function isLiteral(token: Token | undefined): boolean {

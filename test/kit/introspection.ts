@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { IntrospectionRequest } from '../../sandbox/catalogue/introspect.ts';
-import { type OpenSandbox, openSandbox } from '../../sandbox/open.ts';
+import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
 import { testLog } from './engine.ts';
 import type { SandboxEngine } from './sandbox-engine.ts';
 
@@ -12,13 +12,14 @@ export interface AskedCatalogue {
   close(): Promise<void>;
 }
 
-export function askedCatalogue(engine: SandboxEngine): AskedCatalogue {
+export function askedCatalogue(engine: SandboxEngine, options: Partial<SandboxOptions> = {}): AskedCatalogue {
   const sandbox = openSandbox({
     access: engine.access,
     log: testLog,
     cores: 2,
     restartEngine: engine.restart,
     secondsOf: () => 15,
+    ...options,
   });
   return {
     sandbox,
