@@ -17,7 +17,7 @@ import { CallerLeft, StoppedLate } from '../run/watchdog.ts';
 import { QueryAbandoned, QueryFailed } from '../sandbox.ts';
 import { catalogueSelect, isDatabase, type Session, schemaOf, withoutDatabase } from './select.ts';
 import { describedRows, FIRST_WORDS, statementAnswer } from './show.ts';
-import { isWord, type Statement, withoutEnd } from './words.ts';
+import { checkedFormat, isWord, type Statement, withoutEnd } from './words.ts';
 
 /**
  * What tools ask a ClickHouse server about itself, answered from the published catalogue (docs/design/sandbox.md): SHOW, DESCRIBE,
@@ -99,12 +99,9 @@ function mayBeIntrospection(text: string): boolean {
   return first === 'DESC' || FIRST_WORDS.some((word) => word === first);
 }
 
-/** Formats of an answer. Others, such as Protobuf, need a schema on the server. */
-const FORMATS =
-  /^(JSON\w*|NDJSON|CSV\w*|TSV\w*|TabSeparated\w*|Native|RowBinary\w*|Arrow|ArrowStream|Parquet|Pretty\w*|Vertical|Values|XML|Markdown|Null)$/;
-
 export function createIntrospection(deps: IntrospectDeps): Introspection {
   const cache = createVerdictCache(VERDICTS);
+  const remembered = rememberedParses();
   const version = policyVersion(deps.policy.catalogue);
   const judged: Judge = async (text, { parameters, callerName }, kind) => {
     const policy = deps.policy[kind];
@@ -121,11 +118,29 @@ export function createIntrospection(deps: IntrospectDeps): Introspection {
       if (!mayBeIntrospection(request.text)) return null;
       // The metered path refuses a caller whose SQL is not run here.
       if (deps.openTo() !== 'everyone' && !isOrganizationName(request.callerName)) return null;
-      const parsed = await deps.admission.inspect(request.callerName, () => deps.parser.parse(request.text));
+      const parsed = await deps.admission.inspect(request.callerName, ({ engineVersion }) =>
+        remembered(`${engineVersion} ${request.text}`, () => deps.parser.parse(request.text)),
+      );
       // The metered path explains what does not parse.
       if (isProblem(parsed)) return null;
       return answered(parsed, request, { ...deps, judged });
     },
+  };
+}
+
+/** Dashboards and drivers send the same texts again and again; the oldest is dropped. */
+const PARSES_MAX = 100;
+
+function rememberedParses() {
+  const known = new Map<string, ReturnType<SqlParser['parse']>>();
+  return (key: string, parse: () => ReturnType<SqlParser['parse']>): ReturnType<SqlParser['parse']> => {
+    const parsed = known.get(key) ?? parse();
+    known.delete(key);
+    known.set(key, parsed);
+    parsed.catch(() => known.delete(key));
+    const [oldest] = known.keys();
+    if (known.size > PARSES_MAX && oldest !== undefined) known.delete(oldest);
+    return parsed;
   };
 }
 
@@ -323,13 +338,4 @@ function failureOf(error: unknown, accepted: Accepted): unknown {
   if (!error.obeyed) return new EngineError('unreachable', 'sql-introspect', null, error);
   const detail = `A question to the catalogue may take ${SECONDS_MAX} seconds.`;
   return new QueryFailed({ reason: 'timeout', detail, figures: null, cause: error });
-}
-
-function checkedFormat(format: string): string {
-  if (FORMATS.test(format)) return format;
-  return refuse('forbidden_clause', {
-    near: format,
-    detail: `The format ${format} is not available here.`,
-    hint: 'SELECT name FROM system.formats lists the formats.',
-  });
 }

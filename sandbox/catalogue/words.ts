@@ -123,3 +123,17 @@ export function replaced(
   }
   return [...parts, bytes.subarray(done).toString('utf8')].join('');
 }
+
+/** Formats of an answer. Others, such as Protobuf, need a schema on the server. */
+const FORMATS =
+  /^(JSON\w*|NDJSON|CSV\w*|TSV\w*|TabSeparated\w*|Native|RowBinary\w*|Arrow|ArrowStream|Parquet|Pretty\w*|Vertical|Values|XML|Markdown|Null)$/;
+
+/** Throws `Refused` (`forbidden_clause`). */
+export function checkedFormat(format: string): string {
+  if (FORMATS.test(format)) return format;
+  return refuse('forbidden_clause', {
+    near: format,
+    detail: `The format ${format} is not available here.`,
+    hint: 'SELECT name FROM system.formats lists the formats.',
+  });
+}

@@ -10,6 +10,7 @@ import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
@@ -122,6 +123,19 @@ test('a day is on one shard and days on both, and so is a wallet', async () => {
   }
   const small = await rowsOf('SELECT groupUniqArray(_shard_num) FROM chain_status');
   expect(small).toEqual([[[1]]]);
+});
+
+test('the published catalogue answers the guest on a cluster as on a single engine', async () => {
+  const ask = (text: string) => guest.explain({ name: 'catalogue', text, maxSeconds: 20 });
+  expect(await ask('SELECT name FROM system_databases ORDER BY name')).toEqual([
+    ['default'],
+    ['information_schema'],
+    ['system'],
+  ]);
+  const tables = await ask(
+    "SELECT t.name FROM system_tables AS t WHERE t.database = 'default' AND t.name IN (SELECT table FROM system_columns)",
+  );
+  expect(tables).toHaveLength(PUBLIC_TABLE_NAMES.length);
 });
 
 test('a look-up reads what its indexes find, on every node', async () => {
