@@ -5,6 +5,7 @@ import { createGuest } from '../clickhouse/guest/engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
+import { cataloguePolicy, createIntrospection, type Introspection } from './catalogue/introspect.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
@@ -45,7 +46,7 @@ export interface SandboxOptions {
   readonly observeGuest?: (guest: Guest) => Guest;
 }
 
-export interface OpenSandbox extends SqlSandbox {
+export interface OpenSandbox extends SqlSandbox, Introspection {
   /** Usage of the places for queries. */
   load: Places['load'];
   /** Checks the guest now instead of at the first call, so that the log shows the result early. Never rejects. */
@@ -76,9 +77,25 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
   const resolve = createResolve({ guest, policy: { ...policy, databases } });
   const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
-  return {
+  const parser = createEngineParser(guest);
+  const ofCatalogue = cataloguePolicy(policy);
+  const introspection = createIntrospection({
     openTo,
-    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, admission),
+    guest,
+    parser,
+    admission,
+    unread,
+    watchdog,
+    policy: { catalogue: ofCatalogue, tables: policy },
+    resolve: {
+      catalogue: createResolve({ guest, policy: { ...ofCatalogue, databases } }),
+      tables: resolve,
+    },
+  });
+  return {
+    ...introspection,
+    openTo,
+    inspect: rememberedInspect({ parser, policy }, admission),
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
     estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
     load: () => runPlaces.load(),

@@ -1,6 +1,7 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
+import { catalogueViewStatements } from '../catalogue/views.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
@@ -281,6 +282,7 @@ async function makeViews(
       facts,
       hasFacts: shard === 1,
     }),
+    ...catalogueViewStatements(database),
   ];
   for (const view of declared) await runDdl(writer, 'declared-view', trustedText(view));
   await makeTables(writer, cluster, [{ database, local, name: NODE_VIEWS.parts, key: null }]);

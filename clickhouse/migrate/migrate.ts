@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import { catalogueViewStatements } from '../catalogue/views.ts';
 import { migrateCluster } from '../cluster/migrate-cluster.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
@@ -43,6 +44,7 @@ export async function migrate(
       for (const view of [
         ...nodeViewStatements(access.database),
         ...publicViewStatements(access.database, facts),
+        ...catalogueViewStatements(access.database),
       ])
         await runDdl(writer, 'declared-view', trustedText(view));
     }

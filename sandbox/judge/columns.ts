@@ -1,3 +1,4 @@
+import { CATALOGUE_TABLES } from '../../clickhouse/catalogue/tables.ts';
 import { nearest } from '../../core/command-text.ts';
 import {
   type ColumnDomain,
@@ -143,8 +144,14 @@ export function columnsOf(table: string): readonly string[] {
 }
 
 function publicColumns(table: string): readonly PublicColumn[] {
-  return Object.hasOwn(PUBLIC_TABLES, table) ? PUBLIC_TABLES[table as PublicTableName].columns : []; // by the check before it
+  if (Object.hasOwn(PUBLIC_TABLES, table)) return PUBLIC_TABLES[table as PublicTableName].columns; // by the check before it
+  return CATALOGUE_COLUMNS.get(table) ?? [];
 }
+
+/** Columns of the views of the published catalogue, by view. */
+const CATALOGUE_COLUMNS: ReadonlyMap<string, readonly PublicColumn[]> = new Map(
+  CATALOGUE_TABLES.map(({ view, columns }) => [view, columns.map((column) => ({ ...column, meaning: '' }))]),
+);
 
 /** Names of all columns of all public tables. */
 export const PUBLIC_COLUMNS: ReadonlySet<string> = new Set(PUBLIC_TABLE_NAMES.flatMap(columnsOf));

@@ -169,12 +169,17 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
   });
 }
 
-function checkWord(name: string, names: Names, { columns, functions }: SqlPolicy): void {
+function checkWord(
+  name: string,
+  names: Names,
+  { columns, functions, columnsBeforeFunctions }: SqlPolicy,
+): void {
   const last = lastPart(name);
   if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
   // The engine resolves a bare word to a function if it finds no column of that name: `SELECT user`, `arrayMap(file, …)`. That
   // depends on its scope rules, so the word is refused even if it looks like a column.
-  if (!name.includes('.') && functions.refusal(name) !== null) {
+  const isColumnFirst = columnsBeforeFunctions?.has(name) === true;
+  if (!name.includes('.') && functions.refusal(name) !== null && !isColumnFirst) {
     refuse('function', {
       near: name,
       detail: `${name} is the name of a function that is not available here, so it cannot stand alone.`,

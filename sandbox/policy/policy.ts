@@ -15,6 +15,8 @@ export interface SqlPolicy {
   readonly functions: FunctionCatalogue;
   /** Lower case. */
   readonly tableFunctions: ReadonlySet<string>;
+  /** Columns that may stand alone although a refused function has the same name. Default: none. */
+  readonly columnsBeforeFunctions?: ReadonlySet<string>;
 }
 
 /** The names that a query may use: the public tables and the reviewed functions. */

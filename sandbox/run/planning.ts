@@ -18,6 +18,8 @@ import { StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 export interface Planning {
   /** The lines of the plan. Rejects with `StoppedLate`, `CallerLeft` or `EngineError`. */
   ask(question: PlanQuestion): Promise<readonly Row[]>;
+  /** A whole run within the same deadline, for queries that read nothing of the index. Rejects like `ask`. */
+  run<Result>(work: (queryId: string, signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Gives the place back when the engine has ended every statement, possibly after the caller left. */
   leave(place: Place): void;
 }
@@ -48,27 +50,30 @@ export function openPlanning(
 ): Planning {
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
   const asked: Pick<Watched<unknown>, 'gone' | 'free'>[] = [];
+  const run: Planning['run'] = (work) => {
+    const queryId = randomUUID();
+    const order = {
+      queryId,
+      maxMs: Math.max(0, deadline - performance.now()),
+      caller: signal,
+      onUnstoppable: () => admission.punish({ text: accepted.text, caller }),
+    };
+    const watched = watchdog.watch(order, (until) => work(queryId, until));
+    asked.push(watched);
+    return watched.outcome;
+  };
   return {
+    run,
     ask({ guest, name, question, withoutRows = false, showScalars = false }) {
-      const queryId = randomUUID();
-      const order = {
-        queryId,
-        maxMs: Math.max(0, deadline - performance.now()),
-        caller: signal,
-        onUnstoppable: () => admission.punish({ text: accepted.text, caller }),
-      };
       const statement = {
         name,
         text: question(accepted.text),
         parameters: parametersAsSent(accepted.parameters, parameters),
         maxSeconds: ESTIMATE_MAX_SECONDS,
-        queryId,
         withoutRows,
         showScalars,
       };
-      const watched = watchdog.watch(order, (until) => guest.explain(statement, until));
-      asked.push(watched);
-      return watched.outcome;
+      return run((queryId, until) => guest.explain({ ...statement, queryId }, until));
     },
     leave(place) {
       const gone = Promise.all(asked.map((one) => one.gone)).then(() => undefined);

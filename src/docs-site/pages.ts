@@ -83,6 +83,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'The request, the dialect, what reads little, and worked questions.',
   },
   {
+    slug: 'connect',
+    file: 'connect.md',
+    reader: 'analysts',
+    title: 'Connecting tools',
+    description:
+      'Grafana, Metabase, Superset, DBeaver, Python and others over the ClickHouse HTTP interface.',
+  },
+  {
     slug: 'sql-tables',
     file: 'reference/sql-tables.md',
     reader: 'analysts',

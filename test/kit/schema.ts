@@ -1,3 +1,4 @@
+import { CATALOGUE_TABLES } from '../../clickhouse/catalogue/tables.ts';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
@@ -18,6 +19,9 @@ export interface Schema {
 const TEMPLATE = 'test_template';
 const OBJECTS_MAX = 1_000;
 const SECONDS_MAX = 60;
+const CATALOGUE_VIEW = new RegExp(
+  `^CREATE VIEW ${publicDatabaseOf(TEMPLATE)}\\.(${CATALOGUE_TABLES.map(({ view }) => view).join('|')}) `,
+);
 const HISTORY = 'schema_migrations';
 
 /** Migrates a database for it. */
@@ -50,8 +54,11 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
           `INSERT INTO ${TEMPLATE}.${HISTORY} (version, name, checksum) VALUES ${values.join()}`,
           ...made((kind) => kind === 'MaterializedView'),
         ],
-        // A view may read another one.
-        ...made((kind) => kind === 'View').map((statement) => [statement]),
+        // A view may read another one, but those of the catalogue read none.
+        ...made((kind) => kind === 'View')
+          .filter((statement) => !CATALOGUE_VIEW.test(statement))
+          .map((statement) => [statement]),
+        made((kind) => kind === 'View').filter((statement) => CATALOGUE_VIEW.test(statement)),
       ],
     };
   } finally {

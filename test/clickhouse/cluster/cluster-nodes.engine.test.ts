@@ -16,6 +16,7 @@ import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
@@ -159,6 +160,19 @@ test('a guest whose profile would cut the rows of other nodes is unfit', async (
   await expect(checkGuest(bounded, single)).resolves.toHaveProperty('engineVersion');
 });
 const SETTING_CONSTRAINT_VIOLATION = 452;
+
+test('the published catalogue answers the guest on a cluster as on a single engine', async () => {
+  const ask = (text: string) => guest.explain({ name: 'catalogue', text, maxSeconds: 20 });
+  expect(await ask('SELECT name FROM system_databases ORDER BY name')).toEqual([
+    ['default'],
+    ['information_schema'],
+    ['system'],
+  ]);
+  const tables = await ask(
+    "SELECT t.name FROM system_tables AS t WHERE t.database = 'default' AND t.name IN (SELECT table FROM system_columns)",
+  );
+  expect(tables).toHaveLength(PUBLIC_TABLE_NAMES.length);
+});
 
 test('a look-up reads what its indexes find, on every node', async () => {
   const { relayer, asset } = settlement();

@@ -1,0 +1,41 @@
+import { buffer } from 'node:stream/consumers';
+import type { IntrospectionRequest } from '../../sandbox/catalogue/introspect.ts';
+import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
+import { testLog } from './engine.ts';
+import type { SandboxEngine } from './sandbox-engine.ts';
+
+/** A sandbox whose catalogue answers a caller of the organization Acme. */
+export interface AskedCatalogue {
+  readonly sandbox: OpenSandbox;
+  /** The bytes of the answer; null if the text is no introspection. */
+  ask(text: string, other?: Partial<IntrospectionRequest>): Promise<Buffer | null>;
+  close(): Promise<void>;
+}
+
+export function askedCatalogue(engine: SandboxEngine, options: Partial<SandboxOptions> = {}): AskedCatalogue {
+  const sandbox = openSandbox({
+    access: engine.access,
+    log: testLog,
+    cores: 2,
+    restartEngine: engine.restart,
+    secondsOf: () => 15,
+    ...options,
+  });
+  return {
+    sandbox,
+    async ask(text, other = {}) {
+      const answer = await sandbox.introspect({
+        text,
+        parameters: {},
+        format: 'TSV',
+        database: null,
+        callerName: 'org:acme',
+        userName: 'Acme',
+        signal: new AbortController().signal,
+        ...other,
+      });
+      return answer === null ? null : buffer(answer.body);
+    },
+    close: () => sandbox.close(),
+  };
+}

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import { Refused } from '../../../sandbox/judge/refusal.ts';
+import { QueryFailed } from '../../../sandbox/sandbox.ts';
+import { attackCases } from '../../kit/attack-cases.ts';
+import { test } from '../../kit/fixtures.ts';
+import { type AskedCatalogue, askedCatalogue } from '../../kit/introspection.ts';
+import { insertSettlements, settlement } from '../../kit/rows.ts';
+
+/** The corpus of attacks on the sandbox, sent as questions to the catalogue: free of charge must not mean less looked at. */
+
+const DATABASE = 'index_of_test';
+const CANARY = 'canary-in-a-file';
+const directory = mkdtempSync(join(tmpdir(), 'settlement-index-catalogue-'));
+const secretFile = join(directory, 'secret.txt');
+const CASES = attackCases({ secretFile, outFile: join(directory, 'out'), database: DATABASE });
+/** When a question must be over on a machine that others use too. */
+const OVER_MS = 15_000;
+/** A text that one of the walls must have let through. */
+const SECRET = new RegExp(`${CANARY}|${DATABASE}|\\bguest\\b|26\\.7\\.`);
+
+let catalogue: AskedCatalogue;
+test.beforeAll(async ({ sandbox }) => {
+  writeFileSync(secretFile, CANARY);
+  catalogue = askedCatalogue(sandbox);
+  await insertSettlements(sandbox.writer, [settlement({ blockNumber: 1 })]);
+});
+afterAll(async () => {
+  await catalogue?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+type Outcome = 'refused' | 'not answered' | 'failed' | string;
+
+async function outcomeOf(text: string, parameters: Readonly<Record<string, string>>): Promise<Outcome> {
+  try {
+    const answer = await catalogue.ask(text, { parameters });
+    return answer === null ? 'not answered' : `answered ${answer.toString('latin1')}`;
+  } catch (error) {
+    if (error instanceof Refused) return 'refused';
+    if (error instanceof QueryFailed) return 'failed';
+    throw error;
+  }
+}
+
+describe('the corpus of attacks through the catalogue', () => {
+  test('none that is refused as a query is answered, unless by the constants that are published', async () => {
+    const answered: string[] = [];
+    for (const { id, sql, params, expect: expected } of CASES) {
+      const outcome = await outcomeOf(sql, params);
+      if (SECRET.test(outcome)) answered.push(`${id}: ${sql} => ${outcome.slice(0, 200)}`);
+      else if (outcome.startsWith('answered') && expected.outcome === 'refused') answered.push(sql);
+    }
+    expect(answered).toEqual(PUBLISHED);
+  });
+
+  test('work over the catalogue ends after two seconds, and large answers with little memory', async () => {
+    const began = performance.now();
+    const four = 'system.functions AS a, system.functions AS b, system.functions AS c, system.functions AS d';
+    expect(
+      await outcomeOf(`SELECT count() FROM ${four} WHERE a.name > b.name AND c.name > d.name`, {}),
+    ).toMatch(/^(failed|refused)$/);
+    expect(performance.now() - began).toBeLessThan(OVER_MS);
+    expect(await outcomeOf('SELECT groupArray(repeat(name, 10000)) FROM system.functions', {})).toMatch(
+      /^(failed|refused)$/,
+    );
+    expect(await outcomeOf('SELECT 1', {})).toBe('answered 1\n');
+  });
+
+  test('a caller whose SQL is not run gets no answer here either', async ({ sandbox }) => {
+    const closed = askedCatalogue(sandbox, { openTo: () => 'organizations' });
+    const ip = { callerName: 'ip:192.0.2.1' };
+    for (const text of ['SHOW TABLES', 'SELECT 1', 'SELECT name FROM system.tables'])
+      expect(await closed.ask(text, ip), text).toBeNull();
+    expect((await closed.ask('SELECT 1'))?.toString('utf8')).toBe('1\n');
+    await closed.close();
+  });
+});
+
+/** Refused at /v0/sql, answered here from the published rows. */
+const PUBLISHED: readonly string[] = [
+  'SELECT hostName()',
+  'SELECT FQDN()',
+  'SELECT displayName()',
+  'SELECT HOSTNAME()',
+  'SELECT * FROM system.settings',
+  'SELECT * FROM system.tables',
+  'SELECT * FROM system.columns',
+  'SELECT * FROM system.parts',
+  'SELECT * FROM system.clusters',
+  'SELECT * FROM system.build_options',
+  'SELECT * FROM system.one',
+  'SELECT * FROM information_schema.tables',
+  'SELECT * FROM INFORMATION_SCHEMA.COLUMNS',
+  'SELECT 1 SETTINGS use_query_cache = 1',
+  'SET ROLE NONE',
+  'SELECT 1 FORMAT Null',
+  'SELECT 1 FORMAT Native',
+  'SELECT 1 AS a FORMAT RowBinary',
+  'SET max_execution_time = 0',
+  'SHOW TABLES',
+  'SHOW DATABASES',
+  'SHOW CREATE TABLE settlements',
+  'SHOW PROCESSLIST',
+  "SHOW SETTINGS LIKE 'max%'",
+  'SHOW FUNCTIONS',
+  'SHOW ENGINES',
+  'DESCRIBE TABLE settlements',
+  'EXISTS TABLE vault.secrets',
+  'SELECT version()',
+  "SELECT version() LIKE '26.%'",
+  'SELECT length(version())',
+  'SELECT currentDatabase()',
+  'SELECT currentUser()',
+  'SELECT serverTimeZone()',
+];
