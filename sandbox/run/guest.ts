@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import {
+  ENGINE_OUTPUT,
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
   GUEST_LITTLE_MEMORY_BYTES,
@@ -115,6 +116,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
         blockRows: GUEST_SMALL_BLOCK_ROWS,
         memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
         maxSeconds: GUEST_SECONDS_MAX,
+        written: { settings: ENGINE_OUTPUT, compression: null },
       },
       NEVER,
     );
@@ -123,7 +125,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization and the settings of output formats (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }
