@@ -48,12 +48,12 @@ export function plainText({ canonical, tokens }: Parsed, named: readonly string[
 
 function checkSetting(setting: SqlSetting): SettingKind {
   const kind = settingKind(setting);
-  if (kind !== null && kind !== 'value') return kind;
+  if (kind === 'form' || kind === 'limit' || kind === 'left_out') return kind;
   const { name, value } = setting;
   return refuse('settings', {
     near: name,
     detail:
-      kind === null
+      kind !== 'value'
         ? `The setting ${name} is not available here.`
         : `The setting ${name} cannot be ${value.slice(0, 40)} here.`,
     hint: 'Settings may shape the answer and lower its limits. Time comes with `tier`, rows with `max_rows`, the form of the answer with `format`.',

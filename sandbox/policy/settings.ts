@@ -11,8 +11,11 @@ export interface SqlSetting {
   readonly value: string;
 }
 
-/** `form`: how the answer is written. `limit`: of time or rows. `left_out`: changes no answer. `as_set`: only the value that holds anyway. */
-export type SettingKind = 'form' | 'limit' | 'left_out' | 'as_set';
+/**
+ * `form`: how the answer is written. `limit`: of time or rows. `left_out`: only speeds the query up or slows it down. `of_clients`: what
+ * clients send with every request, which a text has no use for.
+ */
+export type SettingKind = 'form' | 'limit' | 'left_out' | 'of_clients';
 
 const FORM: ReadonlySet<string> = new Set(OUTPUT_SETTINGS);
 
@@ -24,9 +27,8 @@ const LIMITS: ReadonlySet<string> = new Set([
   'result_overflow_mode',
 ]);
 
-/** Settings that clients send with every query, each with a client that does, and settings that only speed a query up or slow it down. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  readonly: 'clickhouse-connect, dbt, Metabase: the guest is read-only, whatever is asked for',
+/** Settings that clients send with every query and that change no answer, each with a client that sends it. */
+const OF_CLIENTS: Readonly<Record<string, string>> = {
   send_progress_in_http_headers: '@clickhouse/client, clickhouse-connect',
   http_headers_progress_interval_ms: '@clickhouse/client',
   wait_end_of_query: 'clickhouse-connect, JDBC: every result is whole before its first byte leaves',
@@ -37,12 +39,11 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   http_zlib_compression_level: '@clickhouse/client',
   http_write_exception_in_output_format: '@clickhouse/client: errors are texts',
   cancel_http_readonly_queries_on_client_close: '@clickhouse/client, clickhouse-connect: always on',
+  use_query_cache: 'Grafana, Superset: results are not kept',
   log_queries: 'Grafana',
   log_comment: 'Grafana, dbt',
   date_time_input_format: 'clickhouse-connect: nothing is sent as data',
   input_format_import_nested_json: 'clickhouse',
-  allow_experimental_analyzer: 'clickhouse-connect: always on',
-  enable_analyzer: 'clickhouse-connect: always on',
   allow_experimental_variant_type: 'clickhouse-connect',
   allow_experimental_dynamic_type: 'clickhouse-connect',
   allow_experimental_json_type: 'clickhouse-connect',
@@ -76,10 +77,13 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** Families of settings that bound or speed up work: the sandbox has lower bounds of its own. */
 const LEFT_OUT_FAMILIES =
-  /^(max_(threads|block_size|final_threads|streams_\w+|parsing_threads|insert_\w+|download_\w+|read_buffer_size\w*|memory_usage(_for_user)?|bytes_before_\w+|bytes_ratio_before_\w+|rows_to_read|bytes_to_read|rows_to_group_by|rows_to_sort|bytes_to_sort|query_size|ast_\w+|parser_depth|concurrent_queries_for_user|network_bandwidth\w*|untracked_memory|columns_to_read|result_bytes|estimated_execution_time|rows_in_join|bytes_in_join)|min_(bytes|count|rows|execution_speed)\w*|preferred_block_size_bytes|merge_tree_\w+|optimize_\w+|query_plan_\w+|use_(uncompressed_cache|query_cache|query_condition_cache|skip_indexes\w*|page_cache\w*|index_for_in_with_subqueries)|query_cache_\w+|enable_(optimize_predicate_expression|reads_from_query_cache|writes_to_query_cache|filesystem_cache\w*|multiple_prewhere_read_steps|software_prefetch_from_page_cache)|local_filesystem_read_\w+|remote_filesystem_read_\w+|compile_\w+|min_count_to_compile_\w+|allow_prefetched_read_pool_\w+|join_algorithm|timeout_before_checking_execution_speed|timeout_overflow_mode|read_overflow_mode|group_by_two_level_\w+|distributed_aggregation_memory_efficient|input_format_\w+|output_format_parallel_formatting|output_format_pretty_max_\w+|log_queries_\w+|log_query_\w+|opentelemetry_\w+)$/;
+  /^(max_(threads|block_size|final_threads|streams_\w+|parsing_threads|insert_\w+|download_\w+|read_buffer_size\w*|memory_usage(_for_user)?|bytes_before_\w+|bytes_ratio_before_\w+|rows_to_read|bytes_to_read|rows_to_group_by|rows_to_sort|bytes_to_sort|query_size|ast_\w+|parser_depth|concurrent_queries_for_user|network_bandwidth\w*|untracked_memory|columns_to_read|result_bytes|estimated_execution_time|rows_in_join|bytes_in_join)|min_(bytes|count|rows|execution_speed)\w*|preferred_block_size_bytes|merge_tree_\w+|optimize_\w+|query_plan_\w+|use_(uncompressed_cache|query_condition_cache|skip_indexes\w*|page_cache\w*|index_for_in_with_subqueries)|enable_(optimize_predicate_expression|filesystem_cache\w*|multiple_prewhere_read_steps|software_prefetch_from_page_cache)|local_filesystem_read_\w+|remote_filesystem_read_\w+|compile_\w+|min_count_to_compile_\w+|allow_prefetched_read_pool_\w+|join_algorithm|timeout_before_checking_execution_speed|timeout_overflow_mode|read_overflow_mode|group_by_two_level_\w+|distributed_aggregation_memory_efficient|input_format_\w+|output_format_parallel_formatting|output_format_pretty_max_\w+|log_queries_\w+|log_query_\w+|opentelemetry_\w+)$/;
 
 /** Settings that change what a query means: they may be sent with the value that holds here anyway. */
 const AS_SET: Readonly<Record<string, readonly string[]>> = {
+  readonly: ['1', '2'],
+  enable_analyzer: ['1'],
+  allow_experimental_analyzer: ['1'],
   session_timezone: ['', 'UTC', 'Etc/UTC', 'GMT'],
   join_use_nulls: ['1'],
   group_by_use_nulls: ['1'],
@@ -105,16 +109,25 @@ const TEXT_IN_ROWS_MAX_CHARS = 16;
 export function settingKind({ name, value }: SqlSetting): SettingKind | 'value' | null {
   if (FORM.has(name)) return isShort(name, value) ? 'form' : 'value';
   if (LIMITS.has(name)) return isLimit(name, value) ? 'limit' : 'value';
-  if (Object.hasOwn(LEFT_OUT, name) || LEFT_OUT_FAMILIES.test(name)) return 'left_out';
+  if (LEFT_OUT_FAMILIES.test(name)) return BOUNDS.test(name) && isZero(value) ? 'value' : 'left_out';
+  if (Object.hasOwn(OF_CLIENTS, name)) return 'of_clients';
   if (!Object.hasOwn(AS_SET, name)) return null;
-  return AS_SET[name]?.includes(plain(value)) === true ? 'as_set' : 'value';
+  return AS_SET[name]?.includes(plain(value)) === true ? 'of_clients' : 'value';
 }
 
 function isShort(name: string, { length }: string): boolean {
   return length <= (TEXT_IN_ROWS.test(name) ? TEXT_IN_ROWS_MAX_CHARS : VALUE_MAX_CHARS);
 }
 
+/** Settings that bound what a query takes: 0 would mean no bound, which is refused rather than ignored. */
+const BOUNDS = /^max_(memory|rows|bytes|result|columns|ast|query_size|temporary)/;
+
+function isZero(value: string): boolean {
+  return Number(value) === 0;
+}
+
 function isLimit(name: string, value: string): boolean {
+  if (isZero(value)) return false;
   if (name === 'result_overflow_mode') return value === 'throw' || value === 'break';
   return name === 'max_execution_time' ? /^\d+(\.\d+)?$/.test(value) : /^\d+$/.test(value);
 }
@@ -135,7 +148,7 @@ export interface AskedLimits {
   readonly limit: number | undefined;
 }
 
-/** The last value of a setting holds. 0 means no limit, as for the engine. */
+/** The last value of a setting holds. */
 export function askedLimits(settings: readonly SqlSetting[]): AskedLimits {
   const last = (name: string): string | undefined => settings.findLast((one) => one.name === name)?.value;
   const positive = (name: string): number | undefined => {

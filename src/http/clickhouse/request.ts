@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { CONTENT_CODINGS, type ContentCoding, type WrittenAs } from '../../../clickhouse/engine/engine.ts';
 import type { Failure } from '../../../core/errors.ts';
 import { PUBLISHED_DATABASES } from '../../../sandbox/judge/client-text.ts';
+import { NULL_TEXT, READ_AS_LITERAL } from '../../../sandbox/judge/literals/parameters.ts';
 import { type SqlSetting, settingKind } from '../../../sandbox/policy/settings.ts';
 import { clickhouseFormat } from '../../operations/sql/clickhouse.ts';
 import { SQL_PARAMETER_MAX_CHARS, SQL_PARAMETERS_MAX } from '../../operations/sql/params.ts';
@@ -56,17 +57,18 @@ const DATABASES: ReadonlySet<string> = new Set([
 export function readRequest(request: FastifyRequest): ClickhouseRequest {
   const words = wordsOf(request);
   const { headers } = request;
+  const text = queryOf(words.get('query') ?? '', request);
   const settings: SqlSetting[] = [];
   const parameters: Record<string, string> = {};
   for (const [name, value] of words) {
     const parameter = PARAMETER.exec(name)?.[1];
-    if (parameter !== undefined) parameters[parameter] = parameterValue(parameter, value);
+    if (parameter !== undefined) parameters[parameter] = parameterValue({ name: parameter, value, text });
     else if (!WORDS.has(name) && !isEmptyWord(name, value)) settings.push(checkedSetting({ name, value }));
   }
   if (Object.keys(parameters).length > SQL_PARAMETERS_MAX)
     throw exception('BAD_ARGUMENTS', `At most ${SQL_PARAMETERS_MAX} parameters are taken.`);
   return {
-    text: queryOf(words.get('query') ?? '', request),
+    text,
     parameters,
     settings,
     database: databaseOf(words.get('database') ?? sentText(headers['x-clickhouse-database'])),
@@ -115,14 +117,37 @@ function checkedSetting(setting: SqlSetting): SqlSetting {
   throw exception('BAD_ARGUMENTS', `"${name}" is neither a word of this interface nor a setting.`);
 }
 
-/** In the escapes of TabSeparated, as clients send it and the sandbox takes it. */
-function parameterValue(name: string, value: string): string {
-  if (value.length <= SQL_PARAMETER_MAX_CHARS) return value;
-  throw exception(
-    'BAD_ARGUMENTS',
-    `The parameter ${name} is longer than ${SQL_PARAMETER_MAX_CHARS} characters.`,
-  );
+/**
+ * The value itself. Clients send it in the escapes of TabSeparated, but lists and other literals as they are: the type of its placeholder
+ * tells which (sandbox/judge/literals/parameters.ts).
+ */
+function parameterValue({
+  name,
+  value,
+  text,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly text: string;
+}): string {
+  if (value.length > SQL_PARAMETER_MAX_CHARS)
+    throw exception(
+      'BAD_ARGUMENTS',
+      `The parameter ${name} is longer than ${SQL_PARAMETER_MAX_CHARS} characters.`,
+    );
+  const type = new RegExp(`\\{\\s*${name}\\s*:\\s*(\\w+)`).exec(text)?.[1] ?? '';
+  if (value === NULL_TEXT || READ_AS_LITERAL.test(type)) return value;
+  return value.replaceAll(/\\(.)/gs, (_, letter: string) => UNESCAPED[letter] ?? letter);
 }
+
+const UNESCAPED: Readonly<Record<string, string>> = {
+  t: '\t',
+  n: '\n',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '0': '\0',
+};
 
 function databaseOf(name: string): string {
   if (name === '') return PUBLISHED_DATABASES[0];

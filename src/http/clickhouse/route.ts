@@ -111,8 +111,10 @@ async function answer(
 ): Promise<unknown> {
   const queryId = queryIdOf(request);
   reply.header('x-clickhouse-query-id', queryId);
+  // Clients look whether a URL is there before they read it; nothing is run for that.
+  if (request.method === 'HEAD') return sendOk(reply);
   const was = read(request);
-  if ('asked' in was && was.asked.text.trim() === '' && request.method !== 'POST') return sendOk(reply);
+  if ('asked' in was && was.asked.text.trim() === '' && request.method === 'GET') return sendOk(reply);
   const calls = new Calls(options, { request, reply, login: was.login, queryId });
   if (!('asked' in was)) return sent(reply, await calls.refused(was.failure));
   return sent(reply, (await calls.question(was.asked)) ?? (await calls.query(was.asked)));
@@ -198,7 +200,7 @@ class Calls {
       sender: this.sender,
       raw,
       // Nothing is paid for over x402 here.
-      charging: { mayCharge: request.method !== 'HEAD', idempotencyKey: undefined },
+      charging: { mayCharge: true, idempotencyKey: undefined },
       deps: this.deps,
       progress: new AnswerHeaders(reply, factsOf(request)),
     });

@@ -207,6 +207,7 @@ describe('settings', () => {
     ['join_use_nulls', '1'],
     ['session_id', 'abc'],
     ['max_memory_usage', '1'],
+    ['log_comment', 'x'],
   ])('%s=%s is taken and changes no answer', async (name, value) => {
     expect((await door.ask('SELECT count() FROM settlements', { [name]: value })).text).toBe(
       `${DOOR_ROWS}\n`,
@@ -220,6 +221,9 @@ describe('settings', () => {
     ['additional_table_filters', '{}', 115],
     ['enable_scalar_subquery_optimization', '0', 115],
     ['max_execution_time', 'soon', 452],
+    ['max_execution_time', '0', 452],
+    ['max_memory_usage', '0', 452],
+    ['readonly', '0', 452],
     ['join_use_nulls', '0', 452],
     ['format_csv_null_representation', 'x'.repeat(17), 452],
     ['decompress', '1', 48],
@@ -292,6 +296,35 @@ describe('a refusal', () => {
     );
     expect(answer.status).toBe(400);
     expect(answer.text).toMatch(/^Code: \d+\. DB::Exception: /);
+  });
+});
+
+describe('what tools add to a text', () => {
+  test.each([
+    ['SELECT 1 SETTINGS max_threads = 8, max_block_size = 100', '1'],
+    ['SELECT count() FROM settlements PREWHERE log_index < 3', '3'],
+    ['SELECT count() FROM settlements PREWHERE log_index < 3 WHERE log_index = 0 OR log_index = 7', '1'],
+    [
+      'SELECT count() FROM settlements PREWHERE log_index = 0 OR log_index = 7 WHERE log_index < 3 SETTINGS max_threads = 2 FORMAT TSV',
+      '1',
+    ],
+    [
+      'SELECT count() FROM (SELECT log_index FROM default.settlements PREWHERE log_index < 3 SETTINGS max_threads = 2) WHERE log_index > 0',
+      '2',
+    ],
+    ['SELECT s.log_index FROM default.settlements AS s WHERE s.log_index = 4', '4'],
+  ])('%s', async (text, wanted) => {
+    expect((await door.ask(text)).text).toBe(`${wanted}\n`);
+  });
+
+  test.each([
+    'SELECT 1 SETTINGS readonly = 0',
+    'SELECT 1 SETTINGS readonly = 1',
+    'SELECT * FROM numbers(1, SETTINGS max_threads = 1)',
+    'SELECT 1 SETTINGS max_rows_to_read = 0',
+    "SELECT 1 SETTINGS additional_table_filters = {'settlements': '1'}",
+  ])('%s is refused', async (text) => {
+    expect(await refusal(text)).toMatch(/^(164|62) /);
   });
 });
 
