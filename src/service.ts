@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { type EngineWalls, hasFileWall } from '../clickhouse/embedded/walls.ts';
@@ -216,7 +215,7 @@ async function openApi(
 
 /** The port of the ClickHouse interface, where one is configured. */
 async function listenAtRoot(
-  app: FastifyInstance,
+  app: ReturnType<typeof buildApp>,
   { config, log, drain }: { readonly config: Config; readonly log: Log; readonly drain: Drain },
   cleanups: (() => Promise<unknown>)[],
 ): Promise<string | null> {
