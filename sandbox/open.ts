@@ -163,10 +163,10 @@ function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox[
     entriesMax: limits.VERDICTS_MAX,
     charsMax: limits.VERDICTS_MAX_CHARS,
   });
-  return ({ text, parameters, caller }) =>
+  return ({ text, parameters, caller, readsLikeServer = false }) =>
     admission.inspect(caller, ({ engineVersion }) =>
-      cache.verdict({ engineVersion, policyVersion: version, text, parameters }, () =>
-        inspect(text, parameters, deps),
+      cache.verdict({ engineVersion, policyVersion: version, text, parameters, readsLikeServer }, () =>
+        inspect(text, parameters, { ...deps, readsLikeServer }),
       ),
     );
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
@@ -45,11 +46,21 @@ export type ResultFormat = (typeof RESULT_FORMATS)[number];
 export const NUMBER_FORMS = ['text', 'native'] as const;
 export type NumberForm = (typeof NUMBER_FORMS)[number];
 
+/** A format of the engine by its own name, with the settings that shape it. */
+export interface EngineFormat extends WrittenAs {
+  readonly name: string;
+}
+
 export interface SandboxText {
   readonly text: string;
   readonly parameters: QueryParameters;
   /** As in `SandboxQuery`. */
   readonly caller: string;
+  /**
+   * Whether it comes from a client of a ClickHouse server: a FORMAT at its end is the caller's choice (`Accepted.format`), and tables may
+   * be named with the published database.
+   */
+  readonly readsLikeServer?: boolean;
 }
 
 export interface SandboxQuery {
@@ -58,7 +69,7 @@ export interface SandboxQuery {
   readonly tier: SqlTierId;
   /** Time limit in seconds, if lower than that of its tier. */
   readonly maxSeconds?: number;
-  readonly format: ResultFormat;
+  readonly format: ResultFormat | EngineFormat;
   /** Of Parquet and Arrow, whose types are converted in the engine. Default: native. */
   readonly numbers?: NumberForm;
   /**
@@ -85,8 +96,14 @@ export interface SandboxResult extends RunFigures {
   /** The engine stopped at its byte limit: there may be more rows. */
   readonly cutByBytes: boolean;
   readonly queuedMs: number;
+  /** Size of the result's columns in the engine's memory. */
+  readonly resultBytes?: number;
   /** The whole result. Must be read to its end or destroyed. */
   readonly body: Readable;
+  /** Of `body`, as the engine names it. */
+  readonly mediaType?: string;
+  /** The content coding of `body`; absent without one. */
+  readonly contentCoding?: string;
 }
 
 export interface Estimate {

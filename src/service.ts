@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
@@ -23,6 +24,7 @@ import { openControlStore } from './accounts/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome, remoteAccess } from './attach-engine.ts';
 import { buildApp } from './http/app.ts';
+import { listenForClickhouse } from './http/clickhouse/listener.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import { keepRequestsYoung } from './http/server.ts';
 import type { IngestBootstrap } from './ingest-process.ts';
@@ -38,6 +40,8 @@ import { sqlTierSeconds } from './operations/prices.ts';
 export interface Service {
   /** Where the API listens; null for the roles `ingest` and `rollup`. */
   readonly url: string | null;
+  /** Where it serves ClickHouse clients at a root; null without a port for them. */
+  readonly clickhouseUrl: string | null;
   /** Where this process serves its metrics; null where it does not. */
   readonly metricsUrl: string | null;
   /** Process id of the embedded engine, for tests that kill it. */
@@ -98,6 +102,7 @@ export async function startService(deps: {
     prepared.catch(() => undefined); // logged above; a caller that awaits it gets the error
     return {
       url: api?.url ?? null,
+      clickhouseUrl: api?.clickhouseUrl ?? null,
       metricsUrl: observation.metricsUrl,
       enginePid: engine.pid,
       ingestPid: () => worker?.pid,
@@ -150,7 +155,7 @@ async function openApi(
   },
   { access: plain, restart, walls }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
-): Promise<{ readonly url: string; readonly sandbox: OpenSandbox }> {
+): Promise<{ readonly url: string; readonly clickhouseUrl: string | null; readonly sandbox: OpenSandbox }> {
   const { config, log, observation } = deps;
   const access = observation.access(plain);
   const unseen = createReader(access, log, restart === null ? 0 : ENGINE_OUTAGE_MAX_MS);
@@ -204,8 +209,28 @@ async function openApi(
       portSetting: 'http.port (PORT)',
     });
   });
+  const clickhouseUrl = await listenAtRoot(app, deps, cleanups);
   if (config.access.anonymous === 'priced') void sayHowToMakeKeys(store, log);
-  return { url, sandbox };
+  return { url, clickhouseUrl, sandbox };
+}
+
+/** The port of the ClickHouse interface, where one is configured. */
+async function listenAtRoot(
+  app: ReturnType<typeof buildApp>,
+  { config, log, drain }: { readonly config: Config; readonly log: Log; readonly drain: Drain },
+  cleanups: (() => Promise<unknown>)[],
+): Promise<string | null> {
+  const { host, port } = config.clickhouseInterface;
+  if (port === null) return null;
+  const listener = await listenForClickhouse(app, {
+    host,
+    port,
+    maxConnections: config.http.maxConnections,
+    socketAnswers: { publicUrl: config.http.publicUrl ?? '', newId: randomUUID },
+  });
+  cleanups.push(() => drain.over().then(() => listener.close()));
+  log.info({ url: listener.url }, 'serving ClickHouse clients');
+  return listener.url;
 }
 
 /** A priced deployment is unusable without keys: logged once, at the start. */

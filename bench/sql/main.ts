@@ -1,6 +1,7 @@
 import { runBench } from '../support/run-bench.ts';
 import { measureAggregates } from './aggregates.ts';
 import { measureBombs } from './bombs.ts';
+import { measureClickhouseInterface } from './clickhouse-interface.ts';
 import { measureDuckdb } from './duckdb-peer.ts';
 import { measureInspection } from './inspection.ts';
 import { measurePredicates } from './predicates.ts';
@@ -13,6 +14,11 @@ await runBench({
   parts: [
     { name: 'inspection', summary: 'what judging a query adds', run: measureInspection },
     { name: 'streaming', summary: 'a million rows against the engine itself', run: measureStreaming },
+    {
+      name: 'clickhouse',
+      summary: 'the ClickHouse interface against the engine’s own port',
+      run: measureClickhouseInterface,
+    },
     { name: 'predicates', summary: 'what WHERE payer = … reads', run: measurePredicates },
     {
       name: 'aggregates',

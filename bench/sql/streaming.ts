@@ -18,7 +18,7 @@ const MEMORY_GOAL_MIB = 150;
 const MIB = 1024 * 1024;
 
 /** Short names and few columns: a million rows must fit into the 64 MiB that an answer may have. */
-const QUESTION = 'SELECT block_number AS b, log_index AS i, amount_usd AS usd FROM settlements';
+export const QUESTION = 'SELECT block_number AS b, log_index AS i, amount_usd AS usd FROM settlements';
 
 const FORMATS = [
   { name: 'ndjson', ours: 'ndjson', theirs: 'JSONEachRow' },
@@ -108,7 +108,7 @@ function requireRows({ status, lines, bytes, start }: StreamReply, format: strin
   if (!whole) throw new Error(`${format} answered ${status}, ${lines} lines, ${bytes} bytes: ${start}`);
 }
 
-function startClient({ workspace }: BenchContext): LineProcess {
+export function startClient({ workspace }: BenchContext): LineProcess {
   const script = fileURLToPath(new URL('./stream-client.ts', import.meta.url));
   return startLineProcess(workspace, ['--import', 'tsx', script, 'serve']);
 }

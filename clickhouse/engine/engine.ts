@@ -136,11 +136,29 @@ export interface GuestQuery extends GuestStatement {
   readonly memoryBytes?: number;
   /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
+  /** How the result is written; default: as in the guest's profile, uncompressed. */
+  readonly written?: WrittenAs;
 }
+
+/** How the engine writes a result: nothing in it changes what the result holds. */
+export interface WrittenAs {
+  /** Of `OUTPUT_SETTINGS` (clickhouse/guest/settings.ts). */
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** `blocks`: the engine's own compressed blocks. Otherwise a content coding of HTTP; null for none. */
+  readonly compression: 'blocks' | ContentCoding | null;
+}
+
+/** Content codings that the engine writes, the fastest first. */
+export const CONTENT_CODINGS = ['lz4', 'zstd', 'gzip', 'deflate', 'br'] as const;
+export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
 export interface GuestResult {
   readonly figures: QueryFigures;
   readonly body: Readable;
+  /** Of `body`, as the engine names it. */
+  readonly mediaType?: string;
+  /** The content coding of `body`; absent without one. */
+  readonly contentCoding?: string;
 }
 
 /** Figures from `X-ClickHouse-Summary`, sent once a query has ended or failed. */

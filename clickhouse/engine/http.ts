@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { parseError } from '@clickhouse/client';
 import { type Dispatcher, Pool } from 'undici';
 import type { EngineUser } from './engine.ts';
@@ -25,6 +26,8 @@ export interface HttpStatement {
   readonly text: string;
   /** Settings, `param_…` and the other query parameters of the HTTP interface, in the engine's wire format. */
   readonly words: Readonly<Record<string, string | number>>;
+  /** A content coding for the answer; absent for none. */
+  readonly acceptEncoding?: string;
 }
 
 export interface AnswerHead {
@@ -72,10 +75,12 @@ export function createEngineHttp(
   });
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const headers = { authorization, 'user-agent': 'settlement-index' };
-  const requestOf = ({ text, words }: HttpStatement): Dispatcher.DispatchOptions => ({
+  const headersOf = (acceptEncoding: string | undefined): Readonly<Record<string, string>> =>
+    acceptEncoding === undefined ? headers : { ...headers, 'accept-encoding': acceptEncoding };
+  const requestOf = ({ text, words, acceptEncoding }: HttpStatement): Dispatcher.DispatchOptions => ({
     path: `${pathname}?${new URLSearchParams(pairsOf(words))}`,
     method: 'POST',
-    headers: more === undefined ? headers : { ...headers, ...more() },
+    headers: more === undefined ? headersOf(acceptEncoding) : { ...headersOf(acceptEncoding), ...more() },
     body: text,
   });
   return {
@@ -217,5 +222,16 @@ export function isSuccess({ status, headers }: AnswerHead): boolean {
 /** The engine's error; an error of another kind if another server, such as a proxy, answered. */
 export async function refusalOf(answer: WholeAnswer | StreamedAnswer, signal: AbortSignal): Promise<Error> {
   const bytes = 'bytes' in answer ? answer.bytes : await bytesOf(answer.body, signal);
-  return parseError(bytes.toString());
+  return parseError(decoded(bytes, answer.headers['content-encoding']).toString());
+}
+
+/** An error may be written in the coding that was asked for. One that Node does not read leaves the code in its header. */
+function decoded(bytes: Buffer, coding: string | string[] | undefined): Buffer {
+  if (coding === undefined || bytes.length === 0) return bytes;
+  try {
+    if (coding === 'gzip' || coding === 'deflate') return unzipSync(bytes);
+    return coding === 'br' ? brotliDecompressSync(bytes) : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }

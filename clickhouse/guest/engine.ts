@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
-import type { EngineAccess, Guest, GuestQuery, Row } from '../engine/engine.ts';
+import type { EngineAccess, Guest, GuestQuery, Row, WrittenAs } from '../engine/engine.ts';
 import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
 
@@ -29,19 +29,26 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query({ name, text, parameters = {}, queryId, heldInMemory = false, ...bounds }, caller) {
+    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, ...bounds }, caller) {
       const words = {
         query_id: queryId,
         ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
+        ...written?.settings,
+        ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };
       // No deadline here: the watchdog's deadline arrives through the caller's signal.
-      return http.send({ name, text, parameters, words }, { either: caller, caller });
+      return http.send({ name, text, parameters, words, ...codingOf(written) }, { either: caller, caller });
     },
     async close() {
       http.close();
     },
   };
+}
+
+function codingOf(written: WrittenAs | undefined): { readonly acceptEncoding?: string } {
+  const compression = written?.compression ?? null;
+  return compression === null || compression === 'blocks' ? {} : { acceptEncoding: compression };
 }
 
 function boundsOf({

@@ -55,7 +55,15 @@ export function createGuestHttp(access: EngineAccess): GuestHttp {
     },
     async send(statement, signals) {
       const { answer, figures } = await overNodes(access, statement, signals, http.send);
-      return { figures, body: answer.body };
+      const [mediaType, contentCoding] = ['content-type', 'content-encoding'].map((name) =>
+        textOf(answer.headers[name]),
+      );
+      return {
+        figures,
+        body: answer.body,
+        ...(mediaType === undefined ? {} : { mediaType }),
+        ...(contentCoding === undefined ? {} : { contentCoding }),
+      };
     },
     close: http.close,
   };
@@ -86,12 +94,16 @@ async function overNodes<Answer extends WholeAnswer | StreamedAnswer>(
 
 async function exchanged<Answer extends WholeAnswer | StreamedAnswer>(
   publicDatabase: string,
-  { name, text, words, parameters }: GuestHttpStatement,
+  { name, text, words, parameters, ...coding }: GuestHttpStatement,
   signals: CallSignals,
   exchange: Exchange<Answer>,
 ): Promise<Told<Answer>> {
   const { either } = signals;
-  const statement = { text, words: { database: publicDatabase, ...words, ...asWords(parameters) } };
+  const statement = {
+    text,
+    words: { database: publicDatabase, ...words, ...asWords(parameters) },
+    ...coding,
+  };
   try {
     either.throwIfAborted();
     const answer = await retryRefused(() => exchange(statement, either), either);
@@ -147,6 +159,10 @@ function figuresOf(summary: string | string[] | undefined): QueryFigures | null 
     elapsedMs: figure('elapsed_ns') / 1e6,
     memoryBytes: figure('memory_usage'),
   };
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }
 
 function numberOf(code: string | string[] | undefined): number | null {

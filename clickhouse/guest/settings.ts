@@ -96,14 +96,74 @@ export const STANDARD_NULLS: Readonly<Record<string, SettingValue>> = {
 };
 
 /** Numbers that JSON cannot hold exactly, NaN and the infinities are written as strings. Times carry their zone, UTC. */
-export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
+export const EXACT_OUTPUT = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,
   date_time_output_format: 'iso',
   // Arrow readers in browsers do not support compressed batches.
   output_format_arrow_compression_method: 'none',
+} as const satisfies Readonly<Record<string, SettingValue>>;
+
+/** What an engine writes by default, in place of `EXACT_OUTPUT`: clients of the ClickHouse interface read these forms. */
+export const ENGINE_OUTPUT: Readonly<Record<keyof typeof EXACT_OUTPUT, SettingValue>> = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_decimals: 0,
+  output_format_json_quote_denormals: 0,
+  date_time_output_format: 'simple',
+  output_format_arrow_compression_method: 'lz4_frame',
 };
+
+/**
+ * Settings that change how a result is written and nothing that it holds or costs. Not on the list, although they are about formats: those
+ * that make room (sizes of row groups, levels of compression), name files or schemas, or add text of any length to each row.
+ */
+export const OUTPUT_SETTINGS: readonly string[] = [
+  ...Object.keys(EXACT_OUTPUT),
+  'output_format_json_quote_64bit_floats',
+  'output_format_json_escape_forward_slashes',
+  'output_format_json_named_tuples_as_objects',
+  'output_format_json_skip_null_value_in_named_tuples',
+  'output_format_json_array_of_rows',
+  'output_format_json_validate_utf8',
+  'output_format_json_pretty_print',
+  'output_format_json_map_as_array_of_tuples',
+  'output_format_csv_crlf_end_of_line',
+  'output_format_csv_serialize_tuple_into_separate_columns',
+  'output_format_csv_header_serialize_tuple_into_separate_columns',
+  'output_format_tsv_crlf_end_of_line',
+  'output_format_native_encode_types_in_binary_format',
+  'output_format_native_write_json_as_string',
+  'output_format_native_use_flattened_dynamic_and_json_serialization',
+  'output_format_binary_encode_types_in_binary_format',
+  'output_format_binary_write_json_as_string',
+  'output_format_decimal_trailing_zeros',
+  'output_format_write_statistics',
+  'output_format_parquet_compression_method',
+  'output_format_parquet_string_as_string',
+  'output_format_parquet_fixed_string_as_fixed_byte_array',
+  'output_format_parquet_datetime_as_uint32',
+  'output_format_parquet_date_as_uint16',
+  'output_format_parquet_enum_as_byte_array',
+  'output_format_arrow_string_as_string',
+  'output_format_arrow_fixed_string_as_fixed_byte_array',
+  'output_format_arrow_low_cardinality_as_dictionary',
+  'output_format_arrow_use_signed_indexes_for_dictionary',
+  'output_format_arrow_use_64_bit_indexes_for_dictionary',
+  'output_format_arrow_date_as_uint16',
+  'output_format_pretty_color',
+  'output_format_pretty_grid_charset',
+  'output_format_pretty_row_numbers',
+  'output_format_pretty_fallback_to_vertical',
+  'output_format_pretty_highlight_digit_groups',
+  'output_format_pretty_highlight_trailing_spaces',
+  'output_format_pretty_named_tuples_as_json',
+  'format_csv_delimiter',
+  'format_csv_null_representation',
+  'format_tsv_null_representation',
+  'bool_true_representation',
+  'bool_false_representation',
+];
 
 /** The settings that each query may set, and their bounds; null for none. */
 export function guestChangeable(
@@ -120,5 +180,7 @@ export function guestChangeable(
     // tree.
     additional_table_filters: null,
     enable_scalar_subquery_optimization: { min: 0, max: 1 },
+    // Sent for a result in one of the engine's own formats.
+    ...Object.fromEntries(OUTPUT_SETTINGS.map((name) => [name, null])),
   };
 }

@@ -9,10 +9,14 @@ export function guestStatements(names: {
   readonly writer: string;
 }): string[] {
   const { database, guest, writer } = names;
-  const settings = Object.entries(guestSettings(GUEST_MEMORY_MAX_BYTES)).map(([name, value]) => {
+  const pinned = guestSettings(GUEST_MEMORY_MAX_BYTES);
+  const settings = Object.entries(pinned).map(([name, value]) => {
     const text = typeof value === 'number' ? String(value) : `'${value}'`;
     return `  ${name} = ${text}${boundsOf(name)}`;
   });
+  // Changeable, and without a value of ours.
+  const others = Object.keys(guestChangeable(GUEST_MEMORY_MAX_BYTES)).filter((name) => !(name in pinned));
+  settings.push(...others.map((name) => `  ${name}${boundsOf(name)}`));
   return [
     `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
     `CREATE USER ${guest} IDENTIFIED WITH sha256_password BY '…' SETTINGS PROFILE '${guest}'`,

@@ -90,6 +90,21 @@ export const ConsoleSchema = Type.Object(
   { default: {}, additionalProperties: false },
 );
 
+export const ClickhouseInterfaceSchema = Type.Object(
+  {
+    host: Type.String({
+      default: '127.0.0.1',
+      description: 'Listening address of the port for ClickHouse clients.',
+    }),
+    port: Type.Union([Type.Integer({ minimum: 0, maximum: 65535 }), Type.Null()], {
+      default: null,
+      description:
+        'Port with the ClickHouse HTTP interface at its root (8123 is usual), for tools that take no path; 0 picks a free one. Null: the interface is only below `/clickhouse` of the API’s port.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
+
 const UserSchema = Type.Object(
   { user: Type.String({ minLength: 1 }), password: Type.String() },
   { additionalProperties: false },
@@ -220,6 +235,7 @@ export const ConfigSchema = Type.Object(
     oauth: OauthSchema,
     control: ControlSchema,
     console: ConsoleSchema,
+    clickhouseInterface: ClickhouseInterfaceSchema,
     metrics: MetricsSchema,
     tracing: TracingSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {

@@ -23,6 +23,8 @@ export const ENVIRONMENT = {
   CLICKHOUSE_CLUSTER: 'clickhouse.cluster',
   CLICKHOUSE_SHARDS: 'clickhouse.shards',
   CLICKHOUSE_REPLICATED: 'clickhouse.replicated',
+  CLICKHOUSE_INTERFACE_HOST: 'clickhouseInterface.host',
+  CLICKHOUSE_INTERFACE_PORT: 'clickhouseInterface.port',
   CURSOR_SECRETS: 'cursorSecrets',
   REDIS_URL: 'control.redisUrl',
   INGEST_JOBS: 'ingest.jobsAtOnce',
@@ -47,9 +49,15 @@ export function overrideFromEnvironment(
   return raw;
 }
 
+const WHOLE_NUMBERS: ReadonlySet<string> = new Set([
+  'http.port',
+  'metrics.port',
+  'clickhouseInterface.port',
+  'ingest.jobsAtOnce',
+]);
+
 function environmentValue(path: string, value: string): unknown {
-  if (path === 'http.port' || path === 'metrics.port' || path === 'ingest.jobsAtOnce')
-    return /^\d+$/.test(value) ? Number(value) : value;
+  if (WHOLE_NUMBERS.has(path)) return /^\d+$/.test(value) ? Number(value) : value;
   if (path === 'http.trustProxy') return trustedProxies(value);
   if (path === 'clickhouse.shards')
     return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));

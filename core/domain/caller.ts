@@ -4,8 +4,8 @@ import { hash, randomBytes } from 'node:crypto';
 export const LANES = ['credit', 'x402', 'invalid_key', 'no_account', 'upgrade_required'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** The interface that a call came through. MCP accepts no x402 payments. */
-export type Surface = 'http' | 'mcp';
+/** The interface that a call came through. Only HTTP accepts x402 payments. */
+export type Surface = 'http' | 'mcp' | 'clickhouse';
 
 /** Which credential was accepted; with an organization behind a key, the tier of the answer is its plan. */
 export type Standing = 'anonymous' | 'trial' | 'oauth' | 'organization';

@@ -128,15 +128,15 @@ function checkRawLiteral(tokens: readonly Token[], at: number): void {
 
 /**
  * FORMAT is last: in canonical text only SETTINGS can follow it, and those are refused. Throws `Refused` (`forbidden_clause`) for a
- * format that is not merely a form of the answer, such as Null.
+ * format that is not merely a form of the answer, such as Null, unless it is kept for the surface to judge.
  */
-export function trailingFormat(tokens: readonly Token[]): TrailingFormat | null {
+export function trailingFormat(tokens: readonly Token[], isKept = false): TrailingFormat | null {
   const name = tokens.at(-1);
   const word = tokens.at(-2);
   if (word?.kind !== 'BareWord' || word.text !== 'FORMAT' || !isName(name) || name === undefined) return null;
   // `SELECT a AS FORMAT b` does not parse, so a trailing FORMAT x is always the clause.
   const format = name.text.replace(/[`"]/g, '');
-  if (!FORMAT_DROPPED.test(format))
+  if (!isKept && !FORMAT_DROPPED.test(format))
     refuse('forbidden_clause', {
       near: name.text,
       hint: 'Leave FORMAT out and choose `format` in the request.',
@@ -144,7 +144,7 @@ export function trailingFormat(tokens: readonly Token[]): TrailingFormat | null 
   return { name: format, at: word.at };
 }
 
-/** PREWHERE and SAMPLE parse but do not work on views. Throws `Refused` (`forbidden_clause`). */
+/** SAMPLE, and a PREWHERE that was not read as WHERE, parse but do not work on views. Throws `Refused` (`forbidden_clause`). */
 export function checkViewClauses(root: TreeNode): void {
   for (const node of walk(root)) {
     if (node.section === 'PREWHERE') {

@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
+import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
+import { leftOutWarning, PUBLISHED_DATABASES, plainText } from './client-text.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, type QueryParameter } from './literals/parameters.ts';
-import { isProblem, type ParseProblem, type QueryParameters, type SqlParser, type Token } from './parser.ts';
+import {
+  isProblem,
+  type Parsed,
+  type ParseProblem,
+  type QueryParameters,
+  type SqlParser,
+  type Token,
+} from './parser.ts';
 import { readTree } from './query-tree.ts';
-import { literalOffset, placed, positionOf, REFUSALS, type Refusal, Refused } from './refusal.ts';
+import { literalOffset, placed, positionOf, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
 
 /**
@@ -30,6 +39,10 @@ export interface Accepted {
   readonly safeToPlan: boolean;
   /** Whether it can be stopped in time only with a lower memory limit. */
   readonly needsLittleMemory?: boolean;
+  /** The format that it ends with; only where `readsLikeServer`. */
+  readonly format?: string;
+  /** Its SETTINGS, none of which is in `text`. */
+  readonly settings?: readonly SqlSetting[];
 }
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
@@ -37,6 +50,8 @@ export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refu
 export interface InspectDeps {
   readonly parser: SqlParser;
   readonly policy: SqlPolicy;
+  /** As in `SandboxText`. */
+  readonly readsLikeServer?: boolean;
 }
 
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
@@ -45,15 +60,9 @@ export async function inspect(text: string, values: QueryParameters, deps: Inspe
   let written: readonly Token[] = [];
   try {
     for (const rule of rulesOn('text')) rule.check?.(text);
-    const parsed = read(await deps.parser.parse(text));
-    written = parsed.written;
-    const query = judgeTokens({
-      ...parsed,
-      ...NOTHING_FOUND,
-      text: parsed.canonical,
-      values,
-      policy: deps.policy,
-    });
+    const sent = read(await deps.parser.parse(text));
+    written = sent.written;
+    const query = judgeTokens({ ...(await plainQuery(sent, deps)), values, policy: deps.policy });
     return { accepted: acceptedOf(await judgeTree(query, text, deps.parser)) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -63,6 +72,36 @@ export async function inspect(text: string, values: QueryParameters, deps: Inspe
       refused: at === null ? placed(refusal, text, written) : { ...refusal, position: positionOf(text, at) },
     };
   }
+}
+
+/** The query without what is left out of a client's text (client-text.ts), as the engine prints it. */
+async function plainQuery(
+  sent: Parsed,
+  { parser, readsLikeServer = false }: InspectDeps,
+): Promise<Omit<ParsedQuery, 'values' | 'policy'>> {
+  const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer };
+  const plain = plainText(sent, readsLikeServer ? PUBLISHED_DATABASES : []);
+  if (plain === null) return { ...sent, ...found, text: sent.canonical };
+  const { text, settings, hadPrewhere } = plain;
+  const parsed = read(await parser.parse(text));
+  if (!isSameText(parsed, text, hadPrewhere)) refuse('unexplained', { near: 'SETTINGS' });
+  const warnings: QueryWarning[] = [
+    ...leftOutWarning(settings),
+    ...(hadPrewhere ? [{ code: 'prewhere_as_where' } as const] : []),
+  ];
+  return { ...parsed, ...found, written: sent.written, text: parsed.canonical, settings, warnings };
+}
+
+/** Whether the engine reads the text as it was put together. Around joined conditions it writes its own brackets. */
+function isSameText(
+  { canonical, tokens, written }: Parsed,
+  text: string,
+  bracketsMayDiffer: boolean,
+): boolean {
+  if (!bracketsMayDiffer) return canonical === text;
+  const words = (all: readonly Token[]): string =>
+    all.flatMap(({ kind, text: word }) => (/RoundBracket$/.test(kind) ? [] : [word])).join(' ');
+  return words(tokens) === words(written);
 }
 
 const NOTHING_FOUND: Omit<Facts, 'text'> = {
@@ -75,6 +114,8 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   blockRows: GUEST_FULL_BLOCK_ROWS,
   needsLittleMemory: false,
   safeToPlan: false,
+  format: undefined,
+  settings: [],
 };
 
 function judgeTokens(parsed: ParsedQuery): ParsedQuery {
@@ -116,8 +157,10 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
 
 function acceptedOf(query: Facts): Accepted {
   const { text, tables, functions, parameters, warnings, namedConstants } = query;
-  const { blockRows, needsLittleMemory, safeToPlan } = query;
+  const { blockRows, needsLittleMemory, safeToPlan, format, settings } = query;
   return {
+    ...(format === undefined ? {} : { format }),
+    ...(settings.length === 0 ? {} : { settings }),
     text,
     tables,
     functions: [...functions],
@@ -151,7 +194,7 @@ function read<Answer extends object>(outcome: Answer | ParseProblem): Answer {
 
 /**
  * A cache of verdicts. A verdict depends on the engine's version, the policy, the text and its parameters: a value can be the name of
- * a function, or not fit its type. The key is the full SHA-256 of all four: a shortened one could let a text pass under another's
+ * a function, or not fit its type. The key is the full SHA-256 of all of them: a shortened one could let a text pass under another's
  * verdict (docs/design/sandbox.md).
  */
 export interface VerdictCache {
@@ -164,6 +207,7 @@ export interface Subject {
   readonly policyVersion: string;
   readonly text: string;
   readonly parameters: QueryParameters;
+  readonly readsLikeServer?: boolean;
 }
 
 export interface VerdictCacheLimits {
@@ -212,12 +256,12 @@ export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits)
 }
 
 /** JSON, because its quoting separates the parts unambiguously. */
-function keyOf({ engineVersion, policyVersion, text, parameters }: Subject): string {
+function keyOf({ engineVersion, policyVersion, text, parameters, readsLikeServer = false }: Subject): string {
   const values = Object.keys(parameters)
     .sort()
     .map((name) => [name, parameters[name]]);
   return createHash('sha256')
-    .update(JSON.stringify([engineVersion, policyVersion, text, values]))
+    .update(JSON.stringify([engineVersion, policyVersion, text, values, readsLikeServer]))
     .digest('base64');
 }
 

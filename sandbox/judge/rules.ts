@@ -1,4 +1,5 @@
 import type { SqlPolicy } from '../policy/policy.ts';
+import type { SqlSetting } from '../policy/settings.ts';
 import {
   checkClauses,
   checkFirstWord,
@@ -46,6 +47,9 @@ export interface Facts {
   readonly blockRows: number;
   readonly needsLittleMemory: boolean;
   readonly safeToPlan: boolean;
+  /** The format that it ends with, where that is kept. */
+  readonly format: string | undefined;
+  readonly settings: readonly SqlSetting[];
 }
 
 /** The inputs of a rule, by the form of the query that it applies to. */
@@ -64,6 +68,8 @@ export type Subject = keyof Subjects;
 export interface ParsedQuery extends Parsed, Facts {
   /** Parameter values as sent. */
   readonly values: QueryParameters;
+  /** Whether a FORMAT at its end is the caller's choice. */
+  readonly keepsFormat: boolean;
   readonly policy: SqlPolicy;
 }
 
@@ -114,7 +120,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'clauses',
     on: 'tokens',
-    says: 'It has no INTO OUTFILE, PARALLEL WITH, STREAM or SETTINGS.',
+    says: 'It has no INTO OUTFILE, PARALLEL WITH or STREAM, and no SETTINGS but those that were left out before.',
     check: ({ tokens }) => checkClauses(tokens),
   },
   {
@@ -126,11 +132,12 @@ export const RULES: readonly Rule[] = [
   {
     name: 'format',
     on: 'tokens',
-    says: 'A FORMAT at its end is dropped with a warning, and one that is no form of the answer is refused.',
-    find({ tokens, canonical, warnings }) {
-      const format = trailingFormat(tokens);
+    says: 'A FORMAT at its end is dropped with a warning, and one that is no form of the answer is refused; for a client of the ClickHouse interface it is kept apart.',
+    find({ tokens, canonical, warnings, keepsFormat }) {
+      const format = trailingFormat(tokens, keepsFormat);
       if (format === null) return {};
       const text = Buffer.from(canonical).subarray(0, format.at).toString('utf8').trimEnd();
+      if (keepsFormat) return { text, format: format.name };
       return { text, warnings: [...warnings, { code: 'format_ignored' }] };
     },
   },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import {
+  ENGINE_OUTPUT,
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
   GUEST_FULL_BLOCK_ROWS,
@@ -121,6 +122,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
         threads: GUEST_THREADS_MAX,
         memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
         maxSeconds: GUEST_SECONDS_MAX,
+        written: { settings: ENGINE_OUTPUT, compression: null },
       },
       NEVER,
     );
@@ -129,7 +131,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization and the settings of output formats (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

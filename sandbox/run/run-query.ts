@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   EngineError,
   type Guest,
+  type GuestQuery,
   type GuestResult,
   type QueryFigures,
 } from '../../clickhouse/engine/engine.ts';
@@ -16,6 +17,7 @@ import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
 import type { ResultColumn } from '../results/json-answer.ts';
 import {
+  type EngineFormat,
   QueryAbandoned,
   QueryFailed,
   type ResultFormat,
@@ -126,7 +128,7 @@ async function runIn(
           parameters: parametersAsSent(query.accepted.parameters, query.parameters),
           maxSeconds,
           queryId,
-          format: ENGINE_FORMATS[query.format],
+          ...formatOf(query.format),
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,
           blockRows: query.accepted.blockRows,
@@ -151,13 +153,20 @@ async function runIn(
   }
 }
 
-function resultOf({ figures, body }: GuestResult, place: Place): SandboxResult {
+function formatOf(format: ResultFormat | EngineFormat): Pick<GuestQuery, 'format' | 'written'> {
+  if (typeof format === 'string') return { format: ENGINE_FORMATS[format] };
+  const { name, settings, compression } = format;
+  return { format: name, written: { settings, compression } };
+}
+
+function resultOf({ figures, ...answer }: GuestResult, place: Place): SandboxResult {
   return {
+    ...answer,
     ...runFigures(figures),
     resultRows: figures.resultRows,
+    resultBytes: figures.resultBytes,
     cutByBytes: figures.resultBytes > RESULT_MAX_BYTES,
     queuedMs: place.waitedMs,
-    body,
   };
 }
 

@@ -9,7 +9,7 @@ import type { Quota } from './rate-limit.ts';
 /** Whether a call may run and how it is paid for: a pure table of price class × caller × surface, and the SQL tiers of a plan. */
 
 /**
- * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on MCP, where nothing
+ * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on surfaces where nothing
  * can be paid for instead, that is `upgrade_required`.
  */
 export function laneOf(
@@ -18,9 +18,9 @@ export function laneOf(
   plans: Readonly<Record<PlanId, Plan>>,
 ): Lane {
   if (keyRecognised === false) return 'invalid_key';
-  if (organization === null) return surface === 'mcp' ? 'no_account' : 'x402';
+  if (organization === null) return surface === 'http' ? 'x402' : 'no_account';
   const isExcluded = plans[organization.plan].sqlTiers.length === 0;
-  return surface === 'mcp' && isExcluded ? 'upgrade_required' : 'credit';
+  return surface !== 'http' && isExcluded ? 'upgrade_required' : 'credit';
 }
 
 /** What must happen before and after the run. */

@@ -17,6 +17,8 @@ import type { Accounts, AnyOperation, OperationDeps } from '../operations/define
 import { OPERATIONS } from '../operations/index.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { installOperations } from './api-routes.ts';
+import { type Introspection, NO_INTROSPECTION } from './clickhouse/introspection.ts';
+import { CLICKHOUSE_PATH, installClickhouse } from './clickhouse/route.ts';
 import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
@@ -51,6 +53,8 @@ export interface AppOptions {
   readonly drain?: Drain;
   /** How long a request may take to arrive, instead of the limit of the product. */
   readonly receiveMaxMs?: number;
+  /** Answers questions of ClickHouse clients about the server; absent where every text is run as a query. */
+  readonly introspection?: Introspection;
   /** Absent where requests are neither counted nor traced. */
   readonly observation?: RequestObservation;
 }
@@ -103,6 +107,13 @@ function installRoutes(
   const { config, gate, sandbox, version, log, operations = OPERATIONS } = options;
   const { publicUrl } = deps.deployment;
   installOperations(routes, operations, { deps, sandbox, gate });
+  installClickhouse(routes, {
+    gate,
+    deps,
+    sandbox,
+    introspection: options.introspection ?? NO_INTROSPECTION,
+    failures: failures(CLICKHOUSE_PATH),
+  });
   const mcpResources = options.resources ?? DOCS_RESOURCES;
   const surface = createMcpSurface({ operations, resources: mcpResources, gate, version, publicUrl, log });
   installMcp(routes, { surface, gate, deps, sandbox, hostnames: mcpHostnames(config.http), failures });

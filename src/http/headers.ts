@@ -50,6 +50,11 @@ export const ACCEPTED_HEADERS = [
   'Mcp-Name',
   'Mcp-Session-Id',
   'Last-Event-ID',
+  // Of clients of the ClickHouse interface.
+  'X-ClickHouse-User',
+  'X-ClickHouse-Key',
+  'X-ClickHouse-Database',
+  'X-ClickHouse-Format',
 ] as const;
 
 /**

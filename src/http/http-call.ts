@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lane } from '../../core/domain/caller.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { CallProgress, GateRequest, Offers, Sender } from '../gate/gate.ts';
+import type { CallProgress, CredentialHeaders, GateRequest, Offers, Sender } from '../gate/gate.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import { callerAddress, RateHeaders, sentText } from './headers.ts';
@@ -40,12 +40,17 @@ export function httpCall(
 
 /** A class, like the two below: an object literal with getters costs each request some 10 µs and garbage that outlives it. */
 export class HttpSender implements Sender {
-  readonly credentials: FastifyRequest['headers'];
+  readonly credentials: CredentialHeaders;
   readonly address: string;
   private readonly facts: RequestFacts;
 
-  constructor(request: FastifyRequest, facts: RequestFacts) {
-    this.credentials = request.headers;
+  /** `credentials` in place of the request's headers, where a surface reads them from elsewhere. */
+  constructor(
+    request: FastifyRequest,
+    facts: RequestFacts,
+    credentials: CredentialHeaders = request.headers,
+  ) {
+    this.credentials = credentials;
     this.address = callerAddress(request);
     this.facts = facts;
   }

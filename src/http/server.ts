@@ -23,13 +23,13 @@ const BODY_MAX_BYTES = 64 * 1024;
 const URL_MAX_CHARS = 4_096;
 const PARAM_MAX_CHARS = 256;
 /** From the first byte of a request, or the opening of its connection, to the last byte of its body. */
-const RECEIVE_MAX_MS = 15_000;
+export const RECEIVE_MAX_MS = 15_000;
 /** How often Node looks for requests that are late; its own 30 s would let a body take three times as long. */
-const RECEIVE_CHECKS_MAX_MS = 1_000;
+export const RECEIVE_CHECKS_MAX_MS = 1_000;
 /** Longer than the idle time of usual load balancers (60 s), so that they close first and no request is lost. */
-const KEEP_ALIVE_MS = 72_000;
+export const KEEP_ALIVE_MS = 72_000;
 /** Of an answer that streams, handed to a connection before its reader is waited for. With Node's 16 KiB every chunk waits. */
-const SENT_AHEAD_BYTES = 256 * 1024;
+export const SENT_AHEAD_BYTES = 256 * 1024;
 const COMPRESS_ABOVE_BYTES = 1_024;
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
@@ -41,6 +41,13 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
  */
 export function keepRequestsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by routes whose URLs may be longer than those of an operation. */
+    readonly urlMaxChars?: number;
+  }
 }
 
 export interface ServerOptions {
@@ -125,8 +132,9 @@ export function installCommonHooks(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url } = request;
     reply.header('x-request-id', request.id).header('vary', VARY).header('x-content-type-options', 'nosniff');
-    if (url.length > URL_MAX_CHARS)
-      return done(fail('uri_too_long', { detail: `The URL is longer than ${URL_MAX_CHARS} characters.` }));
+    const urlMaxChars = request.routeOptions.config.urlMaxChars ?? URL_MAX_CHARS;
+    if (url.length > urlMaxChars)
+      return done(fail('uri_too_long', { detail: `The URL is longer than ${urlMaxChars} characters.` }));
     // Node keeps the first of two, the next program on the way may go by the other. Source: RFC 9112 3.2.
     if (hasTwoHosts(request.raw.rawHeaders))
       return done(fail('malformed_request', { detail: 'The request has more than one Host header.' }));

@@ -227,7 +227,10 @@ const SANDBOX_VIEWS: Views<SqlSandbox> = {
   inspect: { span: () => ({ name: 'sql inspect', facts: {} }) },
   estimate: { span: () => ({ name: 'sql estimate', facts: {} }) },
   run: {
-    span: ({ tier, format }) => ({ name: 'sql run', facts: { tier, format } }),
+    span: ({ tier, format }) => ({
+      name: 'sql run',
+      facts: { tier, format: typeof format === 'string' ? format : format.name },
+    }),
     told: ({ queuedMs, engineMs, resultRows }) => ({
       queued_ms: queuedMs,
       engine_ms: engineMs,

@@ -9,7 +9,7 @@ export const views: readonly Attack[] = [
     "SELECT 1 FROM settlements PREWHERE file('%FILE%') != ''",
     'denied',
   ),
-  refused('forbidden_clause', 'PREWHERE', "SELECT 1 FROM settlements PREWHERE chain = 'x'"),
+  harmless('PREWHERE', 'it is read as WHERE', "SELECT 1 FROM settlements PREWHERE chain = 'x'", 'denied'),
   harmless('FINAL', 'the view is final by itself', 'SELECT count() FROM settlements FINAL'),
   refused('forbidden_clause', 'SAMPLE', 'SELECT count() FROM settlements SAMPLE 1/10', 'harmless'),
   refused(

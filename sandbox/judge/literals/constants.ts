@@ -8,7 +8,12 @@ import { functionName } from '../scope.ts';
 
 /** A warning: a part of an accepted text that probably does not do what its author meant. */
 export interface QueryWarning {
-  readonly code: 'format_ignored' | 'totals_left_out' | 'constant_matches_nothing';
+  readonly code:
+    | 'format_ignored'
+    | 'settings_left_out'
+    | 'prewhere_as_where'
+    | 'totals_left_out'
+    | 'constant_matches_nothing';
   /** Details for this query; absent if the code says everything. */
   readonly message?: string;
   /** The constant. */

@@ -49,7 +49,7 @@ export function checkParameters(wanted: readonly QueryParameter[], given: QueryP
 }
 
 /** Types whose values the engine reads as literals; all others it reads as fields of a tab-separated file. */
-const READ_AS_LITERAL =
+export const READ_AS_LITERAL =
   /^(Array|Map|Tuple|Nested|Point|Ring|LineString|MultiLineString|Polygon|MultiPolygon)\b/i;
 const MAY_BE_NULL = /^(LowCardinality\(\s*)?Nullable\b/i;
 /** Lists of numbers, nested to any depth. */

@@ -4,6 +4,7 @@ import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { type Refusal, Refused, wordPosition } from '../../../sandbox/judge/refusal.ts';
+import { askedLimits } from '../../../sandbox/policy/settings.ts';
 import {
   BUSY_REASONS,
   QueryAbandoned,
@@ -163,9 +164,12 @@ function textOf({ sql, query: alias }: SqlInput): string {
   return text;
 }
 
-function invalidQuery({ detail, position, near, hint, meant }: Refusal): Failure {
+export function invalidQuery(refusal: Refusal): Failure {
+  const { detail, position, near, hint, meant } = refusal;
   return fail('invalid_query', {
     detail,
+    // Surfaces with codes of their own look here for the rule.
+    cause: new Refused(refusal),
     query: {
       ...(position === undefined ? {} : { position }),
       ...(near === undefined ? {} : { near }),
@@ -225,13 +229,16 @@ async function query(
   const budget = budgetOf(input);
   const numbers = numbersOf(format, input.numbers);
   const { rowsMax } = SQL_MEDIA[format];
-  const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
+  const asked = askedLimits(accepted.settings ?? []);
+  const maxRows = Math.min(
+    ...[input.max_rows, rowsMax, asked.rows, asked.limit].filter((rows) => rows !== undefined),
+  );
   const result = await deps.sql
     .run({
       accepted,
       parameters: params,
       tier,
-      maxSeconds: budget.seconds,
+      maxSeconds: Math.min(budget.seconds, asked.seconds ?? budget.seconds),
       ...engineRequest({ format, maxRows, numbers }),
       caller: callerName,
     })
@@ -280,7 +287,7 @@ function topLevelNames(line: string): string[] {
   return names;
 }
 
-function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
+export function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
   return Math.min(maxQu, quForMilliseconds(engineMs));
 }
 
@@ -308,7 +315,7 @@ const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
  * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
  * any query free. One that ran out of time used the whole of its budget, whatever it had read.
  */
-function asFailureOf(error: unknown, buyer: Buyer): never {
+export function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);
   if (error instanceof QueryFailed) throw failureOfQuery(error, buyer);
   if (error instanceof QueryAbandoned)
@@ -338,7 +345,7 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
   });
 }
 
-function asNotJudged(error: unknown): never {
+export function asNotJudged(error: unknown): never {
   if (error instanceof SandboxBusy)
     throw fail('rate_limited', {
       detail: BUSY_REASONS[error.reason],

@@ -90,7 +90,7 @@ function textParam(description: string): Param<string | undefined> {
 
 export const sqlParam: Param<string | undefined> = {
   ...textParam(
-    'One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, SETTINGS are refused.',
+    'One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, and so are SETTINGS that change no answer; those that lower a limit on time or rows hold, others are refused.',
   ),
   toolText: 'One SELECT in the ClickHouse dialect, without FORMAT and SETTINGS.',
   example:

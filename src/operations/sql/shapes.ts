@@ -13,6 +13,9 @@ import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 /** What SQL answers warn of: a closed vocabulary, in addition to that of every answer. */
 export const SQL_WARNINGS = {
   format_ignored: 'The query named a FORMAT, which was dropped: the field `format` chooses.',
+  settings_left_out:
+    'The query has SETTINGS that change no answer, such as `max_threads` or those of a format: they were left out.',
+  prewhere_as_where: 'PREWHERE was read as WHERE: the engine moves conditions forward by itself.',
   totals_left_out:
     'The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row.',
   constant_matches_nothing:

@@ -79,11 +79,6 @@ const REFUSED: readonly (readonly [string, RefusalCode, Partial<Refusal>, Record
     { near: 'Null', position: at(17), hint: expect.stringContaining('`format`') },
   ],
   [
-    'SELECT payer FROM settlements PREWHERE 1',
-    'forbidden_clause',
-    { near: 'PREWHERE', position: at(31), hint: expect.stringContaining('WHERE') },
-  ],
-  [
     'SELECT count() * 10 FROM settlements AS s SAMPLE 1/10 OFFSET 1/2',
     'forbidden_clause',
     { near: 'SAMPLE', position: at(43), hint: expect.stringContaining('cityHash64(payer) % 10 = 0') },
@@ -104,9 +99,9 @@ const REFUSED: readonly (readonly [string, RefusalCode, Partial<Refusal>, Record
     { near: 'ROWS', hint: expect.stringContaining('ROWS counts rows') },
   ],
   [
-    'SELECT 1 SETTINGS max_threads = 8',
+    'SELECT 1 SETTINGS join_use_nulls = 0',
     'settings',
-    { position: at(10), hint: expect.stringMatching(/`tier`.*`max_rows`.*`format`/) },
+    { near: 'join_use_nulls', position: at(19), hint: expect.stringMatching(/`tier`.*`max_rows`.*`format`/) },
   ],
   ['SELECT `a,b` FROM settlements', 'identifier', { near: '`a,b`', position: at(8) }],
   ['SELECT {a:UInt8}', 'parameter', { near: 'a', position: at(9) }],
@@ -243,6 +238,9 @@ test('what has no effect is accepted, with a warning', async () => {
     return 'accepted' in verdict ? verdict.accepted.warnings.map(({ code }) => code) : verdict.refused;
   };
   expect(await warningsOf('SELECT 1 FORMAT JSON')).toEqual(['format_ignored']);
+  expect(await warningsOf('SELECT 1 SETTINGS max_threads = 8')).toEqual(['settings_left_out']);
+  expect(await warningsOf('SELECT 1 SETTINGS max_result_rows = 8')).toEqual([]);
+  expect(await warningsOf('SELECT payer FROM settlements PREWHERE 1')).toEqual(['prewhere_as_where']);
   expect(await warningsOf('SELECT count() FROM settlements;')).toEqual([]);
 });
 

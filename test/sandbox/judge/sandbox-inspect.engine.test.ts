@@ -111,7 +111,7 @@ const ATTACKS: readonly (readonly [string, string, RefusalCode])[] = [
   ['a state as a parameter', 'SELECT {p:AggregateFunction(sum, UInt64)}', 'parameter'],
   ['a name as a parameter', 'SELECT * FROM {t:Identifier}', 'parameter'],
   ['SETTINGS in a subquery', 'SELECT * FROM (SELECT 1 SETTINGS readonly = 0)', 'settings'],
-  ['SETTINGS in a CTE', 'WITH x AS (SELECT 1 SETTINGS max_threads = 8) SELECT * FROM x', 'settings'],
+  ['SETTINGS in a CTE', 'WITH x AS (SELECT 1 SETTINGS allow_ddl = 1) SELECT * FROM x', 'settings'],
   ['EXPLAIN as a subquery', 'SELECT * FROM (EXPLAIN SELECT 1)', 'table_function'],
   ['view() around anything', 'SELECT * FROM view(SELECT 1)', 'table_function'],
   ['system.one by name', 'SELECT * FROM system.one', 'unknown_table'],

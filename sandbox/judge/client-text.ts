@@ -1,0 +1,196 @@
+import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
+import { type SettingKind, type SqlSetting, settingKind } from '../policy/settings.ts';
+import type { QueryWarning } from './literals/constants.ts';
+import type { Parsed, Token } from './parser.ts';
+import { refuse } from './refusal.ts';
+
+/**
+ * What analysts and their tools write for a server of their own, and what is left out of it before the text is judged: SETTINGS that
+ * change no answer, PREWHERE, and the published name of the database. Tokens of the engine's canonical text are removed or replaced; the
+ * engine then parses what is left, and must print exactly that again (inspect.ts). So the judged text is one that the engine wrote.
+ */
+
+/** Names under which clients know the database of the public tables. */
+export const PUBLISHED_DATABASES = ['default', 'settlement_index'] as const;
+
+export interface PlainText {
+  readonly text: string;
+  readonly settings: readonly SqlSetting[];
+  /** Whether a PREWHERE became a WHERE. */
+  readonly hadPrewhere: boolean;
+}
+
+/** A piece of the canonical text, in bytes, and what stands there instead. */
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+}
+
+/** Null where the text needs no change. Throws `Refused` (`settings`). */
+export function plainText({ canonical, tokens }: Parsed, named: readonly string[]): PlainText | null {
+  const edits: Edit[] = [];
+  const settings: SqlSetting[] = [];
+  let hadPrewhere = false;
+  for (const [at, token] of tokens.entries()) {
+    const clause = settingsClause(tokens, at);
+    if (clause !== null) {
+      settings.push(...clause.settings);
+      edits.push(removal(tokens, at, clause.end));
+    } else if (isKeyword(token, 'PREWHERE') && isAfterTable(tokens[at - 1])) {
+      hadPrewhere = true;
+      edits.push(...whereInstead(tokens, at));
+    } else if (isQualifier(tokens, at, named)) edits.push(removal(tokens, at, at + 1));
+  }
+  for (const setting of settings) checkSetting(setting);
+  return edits.length === 0 ? null : { text: edited(canonical, edits), settings, hadPrewhere };
+}
+
+function checkSetting(setting: SqlSetting): SettingKind {
+  const kind = settingKind(setting);
+  if (kind === 'form' || kind === 'limit' || kind === 'left_out') return kind;
+  const { name, value } = setting;
+  return refuse('settings', {
+    near: name,
+    detail:
+      kind !== 'value'
+        ? `The setting ${name} is not available here.`
+        : `The setting ${name} cannot be ${value.slice(0, 40)} here.`,
+    hint: 'Settings may shape the answer and lower its limits. Time comes with `tier`, rows with `max_rows`, the form of the answer with `format`.',
+  });
+}
+
+/** Names the settings that the run does not take over; none where all of them are limits. */
+export function leftOutWarning(settings: readonly SqlSetting[]): QueryWarning[] {
+  const names = settings.filter((one) => settingKind(one) !== 'limit').map(({ name }) => name);
+  if (names.length === 0) return [];
+  const shown = [...new Set(names)].slice(0, NAMED_MAX).join(', ');
+  return [
+    { code: 'settings_left_out', message: `Left out of the query, because they change no answer: ${shown}.` },
+  ];
+}
+
+/** Warnings are headers too, and short. */
+const NAMED_MAX = 10;
+
+/** `SETTINGS name = literal, …`, of a query or a subquery; `end` is its last token. Null for anything else, which clauses.ts refuses. */
+function settingsClause(
+  tokens: readonly Token[],
+  at: number,
+): { readonly settings: SqlSetting[]; readonly end: number } | null {
+  const before = tokens[at - 1];
+  // Behind a bracket or comma it is an argument of a table function.
+  if (!isKeyword(tokens[at], 'SETTINGS') || before === undefined || /^(Opening|Comma)/.test(before.kind))
+    return null;
+  const settings: SqlSetting[] = [];
+  for (let next = at + 1; ; ) {
+    const [name, equals] = [tokens[next], tokens[next + 1]];
+    if (!isName(name) || equals?.kind !== 'Equals') return null;
+    const sign = tokens[next + 2]?.kind === 'Minus' ? '-' : '';
+    const end = next + 2 + sign.length;
+    const value = literalOf(tokens[end]);
+    if (value === null) return null;
+    settings.push({ name: bare(name), value: sign + value });
+    if (tokens[end + 1]?.kind !== 'Comma') return { settings, end };
+    next = end + 2;
+  }
+}
+
+function literalOf(token: Token | undefined): string | null {
+  if (token?.kind === 'Number') return token.text;
+  if (token?.kind === 'StringLiteral') return token.text.includes('\\') ? null : token.text.slice(1, -1);
+  return token?.kind === 'BareWord' && /^(true|false)$/i.test(token.text) ? token.text.toLowerCase() : null;
+}
+
+/** Words with which a clause begins that can follow WHERE in one query, or a query that can follow it. */
+const AFTER_WHERE =
+  /^(GROUP|HAVING|WINDOW|QUALIFY|ORDER|LIMIT|OFFSET|FETCH|SETTINGS|UNION|EXCEPT|INTERSECT|FORMAT|INTO)$/;
+
+/** PREWHERE becomes WHERE; with a WHERE behind it, both conditions are joined by AND. */
+function whereInstead(tokens: readonly Token[], at: number): Edit[] {
+  const prewhere = replacement(tokens[at], 'WHERE');
+  const where = endOfClause(tokens, at + 1, (token) => isKeyword(token, 'WHERE') || isAfterWhere(token));
+  if (!isKeyword(tokens[where], 'WHERE')) return [prewhere];
+  const end = endOfClause(tokens, where + 1, isAfterWhere);
+  const last = tokens[end - 1];
+  if (last === undefined) return [prewhere];
+  const behind = endOf(last);
+  return [
+    { ...prewhere, by: 'WHERE (' },
+    replacement(tokens[where], ') AND ('),
+    { from: behind, to: behind, by: ')' },
+  ];
+}
+
+function isAfterWhere(token: Token): boolean {
+  return token.kind === 'BareWord' && AFTER_WHERE.test(token.text);
+}
+
+/** The first token from `at` on that ends the clause, at the same depth; the number of tokens where none does. */
+function endOfClause(tokens: readonly Token[], at: number, ends: (token: Token) => boolean): number {
+  let depth = 0;
+  for (let next = at; next < tokens.length; next += 1) {
+    const token = tokens[next];
+    if (token === undefined) break;
+    if (token.kind.startsWith('Opening')) depth += 1;
+    else if (token.kind.startsWith('Closing')) depth -= 1;
+    if (depth < 0 || (depth === 0 && ends(token))) return next;
+  }
+  return tokens.length;
+}
+
+/** `default.` before a public table, in a table's place or before a column: the tokens of the name and the dot. */
+function isQualifier(tokens: readonly Token[], at: number, named: readonly string[]): boolean {
+  const [database, dot, table] = [tokens[at], tokens[at + 1], tokens[at + 2]];
+  if (!isName(database) || dot?.kind !== 'Dot' || !isName(table)) return false;
+  if (tokens[at - 1]?.kind === 'Dot' || !named.includes(bare(database))) return false;
+  return TABLES.has(bare(table));
+}
+
+const TABLES: ReadonlySet<string> = new Set(PUBLIC_TABLE_NAMES);
+
+/** What a PREWHERE stands behind: a table, its alias, FINAL or a bracket; not AS, which makes it a name. */
+function isAfterTable(token: Token | undefined): boolean {
+  if (token?.kind === 'ClosingRoundBracket') return true;
+  return isName(token) && !/^(AS|SELECT|DISTINCT|BY)$/.test(token.text);
+}
+
+function isName(token: Token | undefined): token is Token {
+  return token?.kind === 'BareWord' || token?.kind === 'QuotedIdentifier';
+}
+
+function isKeyword(token: Token | undefined, word: string): boolean {
+  return token?.kind === 'BareWord' && token.text === word;
+}
+
+function bare({ kind, text }: Token): string {
+  return kind === 'QuotedIdentifier' ? text.slice(1, -1) : text;
+}
+
+function endOf({ at, text }: Token): number {
+  return at + Buffer.byteLength(text);
+}
+
+function replacement(token: Token | undefined, by: string): Edit {
+  if (token === undefined) throw new Error('an edit behind the end of a text');
+  return { from: token.at, to: endOf(token), by };
+}
+
+/** From the end of the token before, so that no second space stays; a name is removed up to its table. */
+function removal(tokens: readonly Token[], first: number, last: number): Edit {
+  const [from, to, before] = [tokens[first], tokens[last], tokens[first - 1]];
+  if (from === undefined || to === undefined) throw new Error('an edit behind the end of a text');
+  if (to.kind === 'Dot') return { from: from.at, to: endOf(to), by: '' };
+  return { from: before === undefined ? from.at : endOf(before), to: endOf(to), by: '' };
+}
+
+function edited(canonical: string, edits: readonly Edit[]): string {
+  const bytes = Buffer.from(canonical);
+  const parts: string[] = [];
+  let done = 0;
+  for (const { from, to, by } of [...edits].sort((one, other) => one.from - other.from)) {
+    parts.push(bytes.subarray(done, from).toString('utf8'), by);
+    done = to;
+  }
+  return [...parts, bytes.subarray(done).toString('utf8')].join('').trim();
+}

@@ -1,0 +1,237 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SqlTierId } from '../../../core/domain/plan.ts';
+import { Failure } from '../../../core/errors.ts';
+import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
+import type { Gate, GateAnswer, GateRequest, Sender } from '../../gate/gate.ts';
+import type { AnyOperation, OperationDeps } from '../../operations/define.ts';
+import {
+  CLICKHOUSE_HEADERS,
+  ClickhouseQuery,
+  chargeHeaders,
+  runClickhouse,
+  tiersFor,
+} from '../../operations/sql/clickhouse.ts';
+import { type FailureOptions, httpFailure, refusal } from '../failures.ts';
+import { exposedWith } from '../headers.ts';
+import { AnswerHeaders, HttpSender, whenSent } from '../http-call.ts';
+import { installRefusedMethods } from '../methods.ts';
+import { boundDeps, factsOf } from '../request-facts.ts';
+import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
+import { exceptionOf } from './exceptions.ts';
+import { type Introspection, introspectClickhouse, mayIntrospect, Question } from './introspection.ts';
+import {
+  type ClickhouseLogin,
+  type ClickhouseRequest,
+  queryIdOf,
+  readLogin,
+  readRequest,
+} from './request.ts';
+
+/** Where the interface is below the API's address. A port of its own has it at its root (listener.ts). */
+export const CLICKHOUSE_PATH = '/clickhouse';
+
+/** Clients put queries into the URL. The head of a request has 16 KiB in all. */
+const URL_MAX_CHARS = 15 * 1024;
+const TIME_ZONE = 'UTC';
+const SERVER_NAME = 'settlement-index';
+/** A server's answer to a request without a query, and to /ping. */
+const OK = 'Ok.\n';
+
+export interface ClickhouseRouteOptions {
+  readonly gate: Gate;
+  readonly deps: OperationDeps;
+  readonly sandbox: SqlSandbox;
+  readonly introspection: Introspection;
+  readonly failures: FailureOptions;
+}
+
+/** Serves the ClickHouse HTTP interface over the metered sandbox. */
+export function installClickhouse(app: FastifyInstance, options: ClickhouseRouteOptions): void {
+  const exposed = exposedWith(CLICKHOUSE_HEADERS);
+  const common = {
+    bodyLimit: JSON_BODY_MAX_BYTES,
+    config: { observedAs: 'clickhouse', urlMaxChars: URL_MAX_CHARS },
+    // The engine compresses, and the body may be anything.
+    decompress: false,
+    compress: false,
+    onRequest: (_request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+      reply
+        .header('access-control-expose-headers', exposed)
+        .header('x-clickhouse-timezone', TIME_ZONE)
+        .header('x-clickhouse-server-display-name', SERVER_NAME);
+      done();
+    },
+    errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      sendException(request, reply, httpFailure(error), options.failures);
+    },
+  } as const;
+  for (const url of [CLICKHOUSE_PATH, `${CLICKHOUSE_PATH}/`]) {
+    app.route({
+      ...common,
+      method: ['GET', 'POST'],
+      url,
+      handler: (request, reply) => answer(options, request, reply),
+    });
+    installRefusedMethods(app, url, ['GET', 'POST']);
+  }
+  app.route({
+    ...common,
+    method: 'GET',
+    url: `${CLICKHOUSE_PATH}/ping`,
+    handler: (_request, reply) => sendOk(reply),
+  });
+  installRefusedMethods(app, `${CLICKHOUSE_PATH}/ping`);
+}
+
+function sendOk(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store').type('text/html; charset=UTF-8').send(OK);
+}
+
+/** What was read of a request, or why it cannot be read: the gate counts it in either case. */
+type Read =
+  | { readonly login: ClickhouseLogin; readonly asked: ClickhouseRequest }
+  | { readonly login: ClickhouseLogin; readonly failure: unknown };
+
+const ANONYMOUS: ClickhouseLogin = { user: 'default', password: '', bearer: undefined };
+
+function read(request: FastifyRequest): Read {
+  let login = ANONYMOUS;
+  try {
+    login = readLogin(request);
+    return { login, asked: readRequest(request) };
+  } catch (failure) {
+    return { login, failure };
+  }
+}
+
+async function answer(
+  options: ClickhouseRouteOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const queryId = queryIdOf(request);
+  reply.header('x-clickhouse-query-id', queryId);
+  // Clients look whether a URL is there before they read it; nothing is run for that.
+  if (request.method === 'HEAD') return sendOk(reply);
+  const was = read(request);
+  if ('asked' in was && was.asked.text.trim() === '' && request.method === 'GET') return sendOk(reply);
+  const calls = new Calls(options, { request, reply, login: was.login, queryId });
+  if (!('asked' in was)) return sent(reply, await calls.refused(was.failure));
+  return sent(reply, (await calls.question(was.asked)) ?? (await calls.query(was.asked)));
+}
+
+function sent(reply: FastifyReply, { answer: answered, delivered }: GateAnswer): FastifyReply {
+  if (!('stream' in answered)) throw new Error('an answer of the ClickHouse interface without a body');
+  const { mediaType, headers, body } = answered.stream;
+  if (delivered !== null) whenSent(reply, delivered);
+  // It may fail before Fastify listens for its errors; Fastify then still sees that it was destroyed.
+  body.on('error', () => undefined);
+  return reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' }).send(body);
+}
+
+interface Caller {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly login: ClickhouseLogin;
+  readonly queryId: string;
+}
+
+/** The calls of the gate that one request makes. */
+class Calls {
+  private readonly options: ClickhouseRouteOptions;
+  private readonly caller: Caller;
+  private readonly sender: Sender;
+  private readonly deps: OperationDeps;
+
+  constructor(options: ClickhouseRouteOptions, caller: Caller) {
+    const { request, login } = caller;
+    const facts = factsOf(request);
+    this.options = options;
+    this.caller = caller;
+    const { password, bearer } = login;
+    this.sender = new HttpSender(
+      request,
+      facts,
+      password === '' ? { authorization: bearer } : { 'x-api-key': password },
+    );
+    this.deps = boundDeps(options.deps, options.sandbox, facts);
+  }
+
+  /** Lets the gate count a request that cannot be read, and throws why. */
+  refused(failure: unknown): Promise<GateAnswer> {
+    return this.call(runClickhouse, () => {
+      throw failure;
+    });
+  }
+
+  /** Null where the text asks nothing about the server. */
+  async question({ text, parameters, format, database }: ClickhouseRequest): Promise<GateAnswer | null> {
+    if (!mayIntrospect(text)) return null;
+    const { introspection } = this.options;
+    const { queryId } = this.caller;
+    const signal = this.sender.left();
+    const question = new Question((callerName) =>
+      introspection.introspect({ text, parameters, format, database, queryId, callerName, signal }),
+    );
+    const answered = await this.call(introspectClickhouse, () => ({ question }));
+    return 'stream' in answered.answer ? answered : null;
+  }
+
+  /** In the smallest tier that has the time that was asked for, or the next smaller one that the plan includes. */
+  async query(asked: ClickhouseRequest): Promise<GateAnswer> {
+    const [first, ...smaller] = tiersFor(asked.settings);
+    if (first === undefined) throw new Error('no tier of SQL');
+    const run = (tier: SqlTierId) =>
+      this.call(runClickhouse, () => ({ query: new ClickhouseQuery({ ...asked, tier }) }));
+    let answered = run(first);
+    for (const tier of smaller)
+      answered = answered.catch((error: unknown) => {
+        if (error instanceof Failure && error.code === 'upgrade_required') return run(tier);
+        throw error;
+      });
+    return answered;
+  }
+
+  private call(operation: AnyOperation, raw: GateRequest['raw']): Promise<GateAnswer> {
+    const { request, reply } = this.caller;
+    return this.options.gate.call({
+      operation,
+      surface: 'clickhouse',
+      sender: this.sender,
+      raw,
+      // Nothing is paid for over x402 here.
+      charging: { mayCharge: true, idempotencyKey: undefined },
+      deps: this.deps,
+      progress: new AnswerHeaders(reply, factsOf(request)),
+    });
+  }
+}
+
+/** Every refusal as a ClickHouse server words it. Results are whole before their first byte leaves, so none comes later. */
+function sendException(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failure: Failure,
+  options: FailureOptions,
+): FastifyReply {
+  refusal(request, reply, failure, options);
+  const { code, status, text } = exceptionOf(failure, userOf(request));
+  const { charged } = failure.context;
+  reply
+    .code(status)
+    .removeHeader('content-encoding')
+    .headers({
+      'x-clickhouse-exception-code': String(code),
+      ...(charged === undefined ? {} : chargeHeaders(charged)),
+    });
+  if (status === 401) reply.header('www-authenticate', 'Basic realm="settlement-index"');
+  return reply.type('text/plain; charset=UTF-8').serializer(String).send(text);
+}
+
+function userOf(request: FastifyRequest): string {
+  try {
+    return readLogin(request).user;
+  } catch {
+    return ANONYMOUS.user;
+  }
+}

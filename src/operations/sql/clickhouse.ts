@@ -1,0 +1,291 @@
+import { Type } from '@sinclair/typebox';
+import type { WrittenAs } from '../../../clickhouse/engine/engine.ts';
+import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
+import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts';
+import { fail } from '../../../core/errors.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { askedLimits, formSettings, type SqlSetting } from '../../../sandbox/policy/settings.ts';
+import type { SandboxResult } from '../../../sandbox/sandbox.ts';
+import type { Charge, Outcome } from '../answer.ts';
+import { defineUsageOperation, registerMetered } from '../define.ts';
+import { invalid, type Param } from '../params.ts';
+import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import { asFailureOf, asNotJudged, invalidQuery, unitsFor } from './declare.ts';
+import { SQL_MEDIA } from './params.ts';
+
+/**
+ * A query of the ClickHouse interface: judged, metered and run like one of `POST /v0/sql`, and answered in a format that the engine
+ * writes. No route, tool or page is made from it.
+ */
+
+/** One query as the interface read it. A class, so that no other value passes for one. */
+export class ClickhouseQuery {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Those of the request; those of the text take precedence. */
+  readonly settings: readonly SqlSetting[];
+  /** Where the text names none. */
+  readonly format: string;
+  readonly compression: WrittenAs['compression'];
+  readonly tier: SqlTierId;
+
+  constructor(facts: {
+    readonly text: string;
+    readonly parameters: Readonly<Record<string, string>>;
+    readonly settings: readonly SqlSetting[];
+    readonly format: string;
+    readonly compression: WrittenAs['compression'];
+    readonly tier: SqlTierId;
+  }) {
+    this.text = facts.text;
+    this.parameters = facts.parameters;
+    this.settings = facts.settings;
+    this.format = facts.format;
+    this.compression = facts.compression;
+    this.tier = facts.tier;
+  }
+
+  /** So many units are held, and so long it may run. */
+  budget(): SqlBudget {
+    const tier = sqlTierOf(this.tier);
+    const { seconds } = askedLimits(this.settings);
+    if (seconds === undefined) return sqlBudget(tier);
+    const budget = sqlBudget(tier, Math.min(tier.maxQu, Math.ceil(seconds / SQL_SECONDS_PER_QU)));
+    return { ...budget, seconds: Math.min(budget.seconds, seconds) };
+  }
+}
+
+/** The smallest tier that has the time that `max_execution_time` asks for, or the largest; and the smaller ones, for plans without it. */
+export function tiersFor(settings: readonly SqlSetting[]): readonly SqlTierId[] {
+  const { seconds } = askedLimits(settings);
+  if (seconds === undefined) return [SQL_TIERS[0].tier];
+  const enough = SQL_TIERS.findIndex(({ timeoutSeconds }) => timeoutSeconds >= seconds);
+  const upTo = enough === -1 ? SQL_TIERS.length : enough + 1;
+  return SQL_TIERS.slice(0, upTo)
+    .map(({ tier }) => tier)
+    .reverse();
+}
+
+/** Formats of the engine that a client may choose. Not those that need a schema, read files, or name tables of their own. */
+export const CLICKHOUSE_FORMATS = [
+  ...family('TabSeparated', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('TabSeparatedRaw', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('TSV', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('TSVRaw', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('CSV', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('JSON', ['', 'Strings', 'Columns', 'ColumnsWithMetadata', 'Lines', 'EachRow', 'StringsEachRow']),
+  ...family('JSON', ['EachRowWithProgress', 'StringsEachRowWithProgress', 'ObjectEachRow']),
+  ...family('JSONCompact', ['', 'Strings', 'Columns']),
+  ...family('JSONCompactEachRow', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('JSONCompactStringsEachRow', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('RowBinary', ['', 'WithNames', 'WithNamesAndTypes']),
+  ...family('Pretty', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock', 'JSONEachRow', 'JSONLines']),
+  ...family('PrettyCompact', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock']),
+  ...family('PrettySpace', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock']),
+  ...[
+    'NDJSON',
+    'JSONL',
+    'Native',
+    'Arrow',
+    'ArrowStream',
+    'Parquet',
+    'Values',
+    'Vertical',
+    'Markdown',
+    'XML',
+    'Null',
+  ],
+] as const;
+
+function family(name: string, endings: readonly string[]): string[] {
+  return endings.map((ending) => name + ending);
+}
+
+const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
+  CLICKHOUSE_FORMATS.map((name) => [name.toLowerCase(), name]),
+);
+
+/** The engine's own spelling; undefined for a format that is not available. */
+export function clickhouseFormat(name: string): string | undefined {
+  return FORMAT_NAMES.get(name.toLowerCase());
+}
+
+/** Rows of one answer. Above it a result is an error, unless the client asked for it to be cut: it would not notice. */
+export const CLICKHOUSE_ROWS_MAX = SQL_MEDIA.csv.rowsMax;
+
+const queryParam: Param<ClickhouseQuery> = {
+  in: 'body',
+  description: 'The query as the interface read it.',
+  required: true,
+  schema: Type.Any(),
+  read: (raw, name) => {
+    if (raw instanceof ClickhouseQuery) return raw;
+    throw invalid(name, 'This operation is called by the ClickHouse interface only.');
+  },
+};
+
+interface ReviewedQuery {
+  readonly query: ClickhouseQuery;
+  readonly accepted: Accepted;
+  readonly format: string;
+}
+
+const operation = defineUsageOperation({
+  id: 'runClickhouse',
+  method: 'POST',
+  path: '/clickhouse',
+  summary: 'Run a query of a ClickHouse client',
+  description: 'The ClickHouse HTTP interface.',
+  toolText: 'The ClickHouse HTTP interface.',
+  price: SQL_PRICE,
+  load: 'query',
+  params: { query: queryParam },
+  output: Type.Object({}),
+  fails: ['invalid_query', 'query_failed', 'upgrade_required'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: {},
+  terms: ({ query }) => ({
+    price: sqlPrice(sqlTierOf(query.tier), query.budget()),
+    byUse: true,
+    tier: query.tier,
+  }),
+  review: async ({ query }, { sql }, callerName): Promise<ReviewedQuery> => {
+    const { text, parameters } = query;
+    const asked = { text, parameters, caller: callerName, readsLikeServer: true };
+    const verdict = await sql.inspect(asked).catch(asNotJudged);
+    if ('refused' in verdict) throw invalidQuery(verdict.refused);
+    const { accepted } = verdict;
+    return { query, accepted, format: knownFormat(accepted.format ?? query.format) };
+  },
+  run: async (reviewed, { sql }, { caller, callerName }): Promise<Outcome> => {
+    const { query, accepted, format } = reviewed;
+    const settings = [...query.settings, ...(accepted.settings ?? [])];
+    const budget = query.budget();
+    const { maxRows, isCut, seconds } = limitsOf(settings, budget);
+    const result = await sql
+      .run({
+        accepted,
+        parameters: query.parameters,
+        tier: query.tier,
+        maxSeconds: seconds,
+        format: {
+          name: format,
+          settings: { ...ENGINE_OUTPUT, ...formSettings(settings) },
+          compression: query.compression,
+        },
+        maxRows,
+        caller: callerName,
+      })
+      .catch((error: unknown) =>
+        asFailureOf(error, { budget, hasKey: caller.standing !== 'anonymous', text: query.text }),
+      );
+    const usedQu = unitsFor(result.engineMs, budget);
+    if (!isCut && (result.cutByBytes || result.resultRows >= maxRows)) {
+      result.body.destroy();
+      throw tooLarge(maxRows - 1, usedQu);
+    }
+    return {
+      usedQu,
+      answer: (charge) => ({
+        stream: {
+          mediaType: result.mediaType ?? 'application/octet-stream',
+          headers: headersOf(result, format, charge),
+          body: result.body,
+          trailers: null,
+        },
+      }),
+      discard: () => void result.body.destroy(),
+    };
+  },
+});
+
+export const runClickhouse = registerMetered(operation);
+
+/** Throws `Failure` (`invalid_query`, of the rule `forbidden_clause`). */
+function knownFormat(name: string): string {
+  const known = clickhouseFormat(name);
+  if (known !== undefined) return known;
+  throw fail('invalid_query', {
+    detail: `Unknown format ${name.slice(0, 100)}.`,
+    query: { reason: UNKNOWN_FORMAT, near: name.slice(0, 100) },
+  });
+}
+
+/** `reason` of a format that is not available. */
+export const UNKNOWN_FORMAT = 'unknown_format';
+
+interface RunLimits {
+  /** What the engine is asked for: one more than a result may have, where that is an error. */
+  readonly maxRows: number;
+  readonly isCut: boolean;
+  readonly seconds: number;
+}
+
+function limitsOf(settings: readonly SqlSetting[], budget: SqlBudget): RunLimits {
+  const asked = askedLimits(settings);
+  const seconds = Math.min(budget.seconds, asked.seconds ?? budget.seconds);
+  const rows = Math.min(CLICKHOUSE_ROWS_MAX, asked.rows ?? CLICKHOUSE_ROWS_MAX);
+  if (asked.limit !== undefined && asked.limit <= rows) return { maxRows: asked.limit, isCut: true, seconds };
+  return asked.cuts ? { maxRows: rows, isCut: true, seconds } : { maxRows: rows + 1, isCut: false, seconds };
+}
+
+function tooLarge(rows: number, usedQu: number): Error {
+  return fail('query_failed', {
+    detail: `Limit for result exceeded: it has more than ${rows} rows, or is larger than 64 MiB in memory.`,
+    query: {
+      reason: 'result_size',
+      hint: 'Aggregate, add a LIMIT or select fewer columns; with result_overflow_mode=break the result is cut instead.',
+    },
+    usedQu,
+  });
+}
+
+/** Headers of an answer that clients of ClickHouse read, and the units charged. */
+export const CLICKHOUSE_HEADERS = [
+  'X-ClickHouse-Summary',
+  'X-ClickHouse-Query-Id',
+  'X-ClickHouse-Format',
+  'X-ClickHouse-Timezone',
+  'X-ClickHouse-Server-Display-Name',
+  'X-ClickHouse-Exception-Code',
+  'X-Units-Held',
+  'X-Units-Charged',
+  'X-Units-Balance',
+] as const;
+
+function headersOf(result: SandboxResult, format: string, charge: Charge): Record<string, string> {
+  const { contentCoding } = result;
+  return {
+    'x-clickhouse-summary': summaryOf(result),
+    'x-clickhouse-format': format,
+    ...chargeHeaders(charge),
+    ...(contentCoding === undefined ? {} : { 'content-encoding': contentCoding }),
+  };
+}
+
+export function chargeHeaders({ heldQu, chargedQu, balance }: Charge): Record<string, string> {
+  return {
+    'x-units-held': String(heldQu),
+    'x-units-charged': String(chargedQu),
+    ...(balance === null ? {} : { 'x-units-balance': String(balance) }),
+  };
+}
+
+const NS_PER_MS = 1_000_000;
+
+/** Numbers as texts, as the engine writes them. */
+function summaryOf(result: SandboxResult): string {
+  return JSON.stringify({
+    read_rows: String(result.rowsRead),
+    read_bytes: String(result.bytesRead),
+    written_rows: '0',
+    written_bytes: '0',
+    total_rows_to_read: String(result.rowsRead),
+    result_rows: String(result.resultRows),
+    result_bytes: String(result.resultBytes ?? 0),
+    elapsed_ns: String(Math.round(result.engineMs * NS_PER_MS)),
+    memory_usage: String(result.memoryBytes),
+  });
+}

@@ -1,0 +1,154 @@
+import { createRequire } from 'node:module';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { createClient as createWebClient } from '@clickhouse/client-web';
+import { ClickHouseDriver } from '@cubejs-backend/clickhouse-driver';
+import { afterAll, expect } from 'vitest';
+import { trustedText } from '../../../../clickhouse/engine/sql.ts';
+import { DOOR_ROWS, type Door, openDoor } from '../../../kit/clickhouse-door.ts';
+import { test } from '../../../kit/fixtures.ts';
+
+/** The interface as published clients use it. */
+
+let door: Door;
+
+test.beforeAll(async ({ sqlService }) => {
+  door = await openDoor(sqlService);
+});
+test.beforeEach(async () => {
+  await door.renew();
+});
+afterAll(async () => {
+  await door?.close();
+});
+
+const COUNT = 'SELECT count() AS n FROM settlements';
+
+test('@clickhouse/client pings, queries with parameters, streams, and shows errors whole', async () => {
+  const client: ClickHouseClient = createClient({
+    url: door.url,
+    username: 'analyst',
+    password: door.key,
+    database: 'default',
+    compression: { response: true },
+    clickhouse_settings: { max_threads: 4, output_format_json_quote_64bit_integers: 0 },
+  });
+  try {
+    expect(await client.ping()).toEqual({ success: true });
+    const query = 'SELECT toUInt32({n:UInt32}) AS n, {s:String} AS s';
+    const one = await client.query({
+      query,
+      query_params: { n: 7, s: "it's\ta tab" },
+      format: 'JSONEachRow',
+    });
+    expect(await one.json()).toEqual([{ n: 7, s: "it's\ta tab" }]);
+    const list = await client.query({
+      query: 'SELECT {l:Array(String)} AS l, {o:Nullable(String)} AS o',
+      query_params: { l: ["it's", 'b\\'], o: null },
+      format: 'JSONEachRow',
+    });
+    expect(await list.json()).toEqual([{ l: ["it's", 'b\\'], o: null }]);
+    const all = await client.query({ query: COUNT, format: 'JSON' });
+    expect(await all.json()).toMatchObject({
+      data: [{ n: DOOR_ROWS }],
+      meta: [{ name: 'n', type: 'UInt64' }],
+      rows: 1,
+    });
+    const streamed = await client.query({ query: 'SELECT number FROM numbers(20000)', format: 'CSV' });
+    let rows = 0;
+    for await (const part of streamed.stream()) rows += part.length;
+    expect(rows).toBe(20_000);
+    await expect(client.query({ query: 'SELECT nope FROM settlements' })).rejects.toMatchObject({
+      code: '47',
+      type: 'UNKNOWN_IDENTIFIER',
+      message: expect.stringContaining('nope'),
+    });
+    await expect(
+      client.insert({ table: 'settlements', values: [{ a: 1 }], format: 'JSONEachRow' }),
+    ).rejects.toMatchObject({
+      code: '164',
+      type: 'READONLY',
+    });
+    await expect(client.command({ query: 'DROP TABLE settlements' })).rejects.toMatchObject({ code: '164' });
+  } finally {
+    await client.close();
+  }
+  const stranger = createClient({ url: door.url, password: 'guess' });
+  await expect(stranger.query({ query: 'SELECT 1' })).rejects.toMatchObject({
+    code: '516',
+    type: 'AUTHENTICATION_FAILED',
+  });
+  await stranger.close();
+});
+
+test('@clickhouse/client-web queries and shows errors', async () => {
+  const client = createWebClient({
+    url: door.url,
+    username: 'x',
+    password: door.key,
+    compression: { response: true },
+  });
+  const answer = await client.query({ query: COUNT, format: 'JSONCompact' });
+  expect(await answer.json()).toMatchObject({ data: [[DOOR_ROWS]] });
+  await expect(client.query({ query: 'SELEC' })).rejects.toMatchObject({ code: '62' });
+  await client.close();
+});
+
+const require = createRequire(import.meta.url);
+
+interface OldClient {
+  query(text: string, more?: object): { toPromise(): Promise<unknown> };
+}
+
+test('clickhouse (npm) queries with parameters and shows errors', async () => {
+  const { ClickHouse } = require('clickhouse') as { ClickHouse: new (options: object) => OldClient }; // no types of its own
+  const { hostname, port } = new URL(door.url);
+  const client = new ClickHouse({
+    url: `http://${hostname}`,
+    port: Number(port),
+    basicAuth: { username: 'x', password: door.key },
+    isUseGzip: true,
+    format: 'json',
+    config: {
+      session_id: 'session_id if need',
+      session_timeout: 60,
+      output_format_json_quote_64bit_integers: 0,
+      enable_http_compression: 0,
+      database: 'default',
+    },
+  });
+  expect(await client.query(COUNT).toPromise()).toEqual([{ n: DOOR_ROWS }]);
+  expect(await client.query('SELECT {a:UInt8} AS a', { params: { a: 5 } }).toPromise()).toEqual([{ a: 5 }]);
+  await expect(client.query('SELECT nope FROM settlements').toPromise()).rejects.toThrow(/nope/);
+});
+
+test('@cubejs-backend/clickhouse-driver tests its connection and queries', async () => {
+  const { hostname, port } = new URL(door.url);
+  const driver = new ClickHouseDriver({
+    host: hostname,
+    port,
+    username: 'x',
+    password: door.key,
+    database: 'default',
+    protocol: 'http:',
+  } as never);
+  try {
+    await driver.testConnection();
+    const rows = await driver.query('SELECT count() AS n FROM default.settlements WHERE log_index < ?', [10]);
+    expect(rows).toEqual([{ n: '10' }]);
+  } finally {
+    await driver.release();
+  }
+});
+
+test('the engine’s own url() reads an answer as a table', async ({ sandbox }) => {
+  const url = `${door.url}/?password=${door.key}&default_format=RowBinary&query=${encodeURIComponent('SELECT log_index, payer FROM settlements ORDER BY 1')}`;
+  const { rows } = await sandbox.writer.rows({
+    name: 'door-as-table',
+    sql: trustedText(
+      `SELECT count(), max(i), uniqExact(p) FROM url('${url}', RowBinary, 'i UInt32, p String')`,
+    ),
+    maxSeconds: 20,
+    maxRows: 1,
+  });
+  expect(rows[0]?.slice(0, 2).map(Number)).toEqual([DOOR_ROWS, DOOR_ROWS - 1]);
+});
