@@ -5,7 +5,7 @@ import { createGuest } from '../clickhouse/guest/engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
-import { cataloguePolicy, createIntrospection, type Introspection } from './catalogue/introspect.ts';
+import { cataloguePolicy, createIntrospection } from './catalogue/introspect.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
@@ -46,7 +46,7 @@ export interface SandboxOptions {
   readonly observeGuest?: (guest: Guest) => Guest;
 }
 
-export interface OpenSandbox extends SqlSandbox, Introspection {
+export interface OpenSandbox extends SqlSandbox {
   /** Usage of the places for queries. */
   load: Places['load'];
   /** Checks the guest now instead of at the first call, so that the log shows the result early. Never rejects. */

@@ -29,6 +29,39 @@ export interface SqlSandbox {
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
     signal: AbortSignal,
   ): Promise<Estimate>;
+  /**
+   * Answers what tools ask a ClickHouse server about itself. Null if the text is no such question: it is then metered like any other.
+   * Rejects with `Refused`, `QueryFailed`, `QueryAbandoned`, `SandboxBusy`, or `EngineError` if the engine is at fault.
+   */
+  introspect(request: IntrospectionRequest): Promise<Introspected | null>;
+}
+
+export interface IntrospectionRequest {
+  readonly text: string;
+  readonly parameters: QueryParameters;
+  /** The engine's name of the format, unless the text ends with FORMAT. */
+  readonly format: string;
+  /** The database that the client chose; null if it chose none. */
+  readonly database: string | null;
+  /** How the engine writes the answer; its own settings by default. */
+  readonly written?: WrittenAs | undefined;
+  /** Identifies the caller for fair queueing and penalties, as `caller` of a query (sandbox/sandbox.ts). Holds no secret. */
+  readonly callerName: string;
+  /** What `currentUser()` answers. Default: the id of the caller's organization, or `anonymous`. */
+  readonly userName?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Introspected {
+  readonly format: string;
+  /** The whole answer. Must be read to its end or destroyed. */
+  readonly body: Readable;
+  readonly resultRows: number;
+  readonly resultBytes: number;
+  /** Of `body`, as the engine names it. */
+  readonly mediaType?: string;
+  /** Absent without one. */
+  readonly contentCoding?: string;
 }
 
 /** Whose SQL runs, from the most callers to none. */

@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import { Readable as ReadableOf } from 'node:stream';
+import { Readable } from 'node:stream';
 import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
 import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
@@ -7,14 +6,20 @@ import { isOrganizationName, organizationName } from '../../core/domain/caller.t
 import type { SqlCallers } from '../../core/domain/plan.ts';
 import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
-import { isProblem, type Parsed, type QueryParameters, type SqlParser } from '../judge/parser.ts';
+import { isProblem, type Parsed, type SqlParser } from '../judge/parser.ts';
 import { Refused, refuse } from '../judge/refusal.ts';
 import { policyVersion, type SqlPolicy } from '../policy/policy.ts';
 import type { Admission, UnreadResults } from '../run/admission.ts';
 import { explainFailure } from '../run/explain-failure.ts';
 import { openPlanning, type Planning, type PlanningDeps, type Resolve } from '../run/planning.ts';
 import { CallerLeft, StoppedLate } from '../run/watchdog.ts';
-import { QueryAbandoned, QueryFailed } from '../sandbox.ts';
+import {
+  type Introspected,
+  type IntrospectionRequest,
+  QueryAbandoned,
+  QueryFailed,
+  type SqlSandbox,
+} from '../sandbox.ts';
 import { catalogueSelect, isDatabase, type Session, schemaOf, withoutDatabase } from './select.ts';
 import { describedRows, FIRST_WORDS, statementAnswer } from './show.ts';
 import { checkedFormat, isWord, type Statement, withoutEnd } from './words.ts';
@@ -24,36 +29,6 @@ import { checkedFormat, isWord, type Statement, withoutEnd } from './words.ts';
  * EXISTS, USE, SET, SELECTs over `system` and `information_schema`, and constants such as `version()`. Free of charge, so every answer
  * shares the one place of the estimates and their two seconds.
  */
-export interface Introspection {
-  /**
-   * Null if the text is no introspection: it is then metered like any other. Rejects with `Refused`, `QueryFailed`,
-   * `QueryAbandoned`, `SandboxBusy`, or `EngineError` if the engine is at fault.
-   */
-  introspect(request: IntrospectionRequest): Promise<Introspected | null>;
-}
-
-export interface IntrospectionRequest {
-  readonly text: string;
-  readonly parameters: QueryParameters;
-  /** The engine's name of the format, unless the text ends with FORMAT. */
-  readonly format: string;
-  /** The database that the client chose; null if it chose none. */
-  readonly database: string | null;
-  /** Identifies the caller for fair queueing and penalties, as `caller` of a query (sandbox/sandbox.ts). Holds no secret. */
-  readonly callerName: string;
-  /** What `currentUser()` answers. Default: the id of the caller's organization, or `anonymous`. */
-  readonly userName?: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-export interface Introspected {
-  readonly format: string;
-  /** The whole answer. Must be read to its end or destroyed. */
-  readonly body: Readable;
-  readonly resultRows: number;
-  readonly resultBytes: number;
-}
-
 export interface IntrospectDeps extends PlanningDeps {
   /** Whose SQL this deployment runs: these are texts of callers, too. */
   readonly openTo: () => SqlCallers;
@@ -99,7 +74,7 @@ function mayBeIntrospection(text: string): boolean {
   return first === 'DESC' || FIRST_WORDS.some((word) => word === first);
 }
 
-export function createIntrospection(deps: IntrospectDeps): Introspection {
+export function createIntrospection(deps: IntrospectDeps): Pick<SqlSandbox, 'introspect'> {
   const cache = createVerdictCache(VERDICTS);
   const remembered = rememberedParses();
   const version = policyVersion(deps.policy.catalogue);
@@ -161,7 +136,7 @@ async function answered(
   const statement = withoutEnd(parsed.canonical, parsed.tokens);
   const format = checkedFormat(statement.format ?? request.format);
   const answer = statementAnswer(statement, parsed.written, session);
-  if (answer === 'nothing') return { format, body: ReadableOf.from([]), resultRows: 0, resultBytes: 0 };
+  if (answer === 'nothing') return { format, body: Readable.from([]), resultRows: 0, resultBytes: 0 };
   const text = 'select' in answer ? answer.select : await describedQuery(answer.describe, request, deps);
   // The parameters were those of the described query.
   return run(text, { ...request, parameters: {} }, format, deps);
@@ -281,7 +256,7 @@ async function run(
   deps: Deps,
 ): Promise<Introspected> {
   const accepted = await deps.judged(text, request, 'catalogue');
-  const { figures, body } = await placed(
+  const { figures, body, mediaType, contentCoding } = await placed(
     accepted,
     request,
     'catalogue',
@@ -298,13 +273,21 @@ async function run(
             maxSeconds: SECONDS_MAX,
             maxRows: ROWS_MAX,
             memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
+            ...(request.written === undefined ? {} : { written: request.written }),
           },
           until,
         ),
       ),
   );
   deps.unread.watch(request.callerName, body);
-  return { format, body, resultRows: figures.resultRows, resultBytes: figures.resultBytes };
+  return {
+    format,
+    body,
+    resultRows: figures.resultRows,
+    resultBytes: figures.resultBytes,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(contentCoding === undefined ? {} : { contentCoding }),
+  };
 }
 
 /** Runs `work` in the place for estimates, once the resolved names have been judged. */

@@ -10,9 +10,6 @@ import { refuse } from './refusal.ts';
  * engine then parses what is left, and must print exactly that again (inspect.ts). So the judged text is one that the engine wrote.
  */
 
-/** Names under which clients know the database of the public tables. */
-export const PUBLISHED_DATABASES = ['default', 'settlement_index'] as const;
-
 export interface PlainText {
   readonly text: string;
   readonly settings: readonly SqlSetting[];

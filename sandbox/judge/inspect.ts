@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
-import { leftOutWarning, PUBLISHED_DATABASES, plainText } from './client-text.ts';
+import { leftOutWarning, plainText } from './client-text.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, type QueryParameter } from './literals/parameters.ts';
@@ -80,7 +81,7 @@ async function plainQuery(
   { parser, readsLikeServer = false }: InspectDeps,
 ): Promise<Omit<ParsedQuery, 'values' | 'policy'>> {
   const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer };
-  const plain = plainText(sent, readsLikeServer ? PUBLISHED_DATABASES : []);
+  const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : []);
   if (plain === null) return { ...sent, ...found, text: sent.canonical };
   const { text, settings, hadPrewhere } = plain;
   const parsed = read(await parser.parse(text));

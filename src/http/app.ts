@@ -17,7 +17,6 @@ import type { Accounts, AnyOperation, OperationDeps } from '../operations/define
 import { OPERATIONS } from '../operations/index.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { installOperations } from './api-routes.ts';
-import { type Introspection, NO_INTROSPECTION } from './clickhouse/introspection.ts';
 import { CLICKHOUSE_PATH, installClickhouse } from './clickhouse/route.ts';
 import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
@@ -53,8 +52,6 @@ export interface AppOptions {
   readonly drain?: Drain;
   /** How long a request may take to arrive, instead of the limit of the product. */
   readonly receiveMaxMs?: number;
-  /** Answers questions of ClickHouse clients about the server; absent where every text is run as a query. */
-  readonly introspection?: Introspection;
   /** Absent where requests are neither counted nor traced. */
   readonly observation?: RequestObservation;
 }
@@ -111,7 +108,6 @@ function installRoutes(
     gate,
     deps,
     sandbox,
-    introspection: options.introspection ?? NO_INTROSPECTION,
     failures: failures(CLICKHOUSE_PATH),
   });
   const mcpResources = options.resources ?? DOCS_RESOURCES;

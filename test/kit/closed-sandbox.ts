@@ -9,4 +9,5 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   inspect: refuse,
   run: refuse,
   estimate: refuse,
+  introspect: () => Promise.resolve(null),
 };

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import type { IntrospectionRequest } from '../../sandbox/catalogue/introspect.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
+import type { IntrospectionRequest } from '../../sandbox/sandbox.ts';
 import { testLog } from './engine.ts';
 import type { SandboxEngine } from './sandbox-engine.ts';
 

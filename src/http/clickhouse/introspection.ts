@@ -1,39 +1,15 @@
-import type { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
+import type { Introspected } from '../../../sandbox/sandbox.ts';
 import type { Outcome } from '../../operations/answer.ts';
 import { defineUsageOperation, registerMetered } from '../../operations/define.ts';
 import { invalid, type Param } from '../../operations/params.ts';
-import { PRICES } from '../../operations/prices.ts';
+import { PRICES, SQL_TIERS, sqlBudget } from '../../operations/prices.ts';
+import { asFailureOf } from '../../operations/sql/declare.ts';
 
 /**
  * Questions of clients about the server: its databases, tables, columns, settings. They are answered from the published catalogue, free of
  * charge and counted like every request.
  */
-export interface Introspection {
-  /** Null for a text that is no such question: it is run as a query. */
-  introspect(request: IntrospectionRequest): Promise<IntrospectionAnswer | null>;
-}
-
-export interface IntrospectionRequest {
-  readonly text: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  /** Where the text names none. */
-  readonly format: string;
-  readonly database: string;
-  readonly queryId: string;
-  readonly callerName: string;
-  readonly signal: AbortSignal;
-}
-
-export interface IntrospectionAnswer {
-  readonly body: Readable;
-  /** As the engine spells it. */
-  readonly format: string;
-  readonly mediaType?: string;
-}
-
-/** Where there is no catalogue: every text is run as a query. */
-export const NO_INTROSPECTION: Introspection = { introspect: () => Promise.resolve(null) };
 
 /**
  * Whether a text can be such a question. Any other is run without asking, so that it is counted once; one that only looks like it is
@@ -44,13 +20,13 @@ export function mayIntrospect(text: string): boolean {
 }
 
 const ASKS =
-  /\b(system|information_schema|pg_catalog|SHOW|DESC|DESCRIBE|EXISTS|USE|SET|currentDatabase|current_database|currentUser|version|timezone|serverTimezone|hostName)\b/i;
+  /\b(system|information_schema|pg_catalog|SHOW|DESC|DESCRIBE|EXISTS|USE|SET|current_?database|current_?user|database|schema|user|version|\w*timezone|hostname|fqdn|displayname)\b/i;
 
 /** A question on its way through the gate, which hands it to `run`. */
 export class Question {
-  readonly ask: (callerName: string) => Promise<IntrospectionAnswer | null>;
+  readonly ask: (callerName: string) => Promise<Introspected | null>;
 
-  constructor(ask: (callerName: string) => Promise<IntrospectionAnswer | null>) {
+  constructor(ask: (callerName: string) => Promise<Introspected | null>) {
     this.ask = ask;
   }
 }
@@ -85,15 +61,19 @@ const operation = defineUsageOperation({
   terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
   review: ({ question }) => Promise.resolve(question),
   run: async (question, _deps, { callerName }): Promise<Outcome> => {
-    const answer = await question.ask(callerName);
+    const answer = await question.ask(callerName).catch(asFailure);
     if (answer === null) return { usedQu: null, answer: () => ({ body: {} }), discard: () => undefined };
-    const { body, format, mediaType = 'application/octet-stream' } = answer;
+    const { body, format, contentCoding, mediaType = 'application/octet-stream' } = answer;
     return {
       usedQu: null,
       answer: () => ({
         stream: {
           mediaType,
-          headers: { 'x-clickhouse-format': format, ...NOTHING_READ },
+          headers: {
+            'x-clickhouse-format': format,
+            ...(contentCoding === undefined ? {} : { 'content-encoding': contentCoding }),
+            ...NOTHING_READ,
+          },
           body,
           trailers: null,
         },
@@ -102,6 +82,11 @@ const operation = defineUsageOperation({
     };
   },
 });
+
+/** A question has no budget: nothing of it is charged. */
+function asFailure(error: unknown): never {
+  return asFailureOf(error, { budget: sqlBudget(SQL_TIERS[0]), hasKey: false, text: '' });
+}
 
 /** Its answer is a stream, or an empty body where the text is no question. */
 export const introspectClickhouse = registerMetered(operation);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
+import { PUBLISHED_DATABASE } from '../../../clickhouse/catalogue/tables.ts';
 import { CONTENT_CODINGS, type ContentCoding, type WrittenAs } from '../../../clickhouse/engine/engine.ts';
 import type { Failure } from '../../../core/errors.ts';
-import { PUBLISHED_DATABASES } from '../../../sandbox/judge/client-text.ts';
 import { NULL_TEXT, READ_AS_LITERAL } from '../../../sandbox/judge/literals/parameters.ts';
 import { type SqlSetting, settingKind } from '../../../sandbox/policy/settings.ts';
 import { clickhouseFormat } from '../../operations/sql/clickhouse.ts';
@@ -45,9 +45,9 @@ const WORDS: ReadonlySet<string> = new Set([
 const PARAMETER = /^param_([A-Za-z_]\w{0,63})$/;
 /** What a server answers in when a client names no format. */
 const DEFAULT_FORMAT = 'TabSeparated';
-/** Databases that clients connect to: the published one under its names, and those of the catalogue. */
+/** Databases that clients connect to: the published one, and those of the catalogue. */
 const DATABASES: ReadonlySet<string> = new Set([
-  ...PUBLISHED_DATABASES,
+  PUBLISHED_DATABASE,
   'system',
   'information_schema',
   'INFORMATION_SCHEMA',
@@ -150,11 +150,11 @@ const UNESCAPED: Readonly<Record<string, string>> = {
 };
 
 function databaseOf(name: string): string {
-  if (name === '') return PUBLISHED_DATABASES[0];
+  if (name === '') return PUBLISHED_DATABASE;
   if (DATABASES.has(name)) return name;
   throw exception(
     'UNKNOWN_DATABASE',
-    `Database ${name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')} does not exist. The public tables are in ${PUBLISHED_DATABASES.join(', also called ')}.`,
+    `Database ${name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')} does not exist. The public tables are in ${PUBLISHED_DATABASE}.`,
   );
 }
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { Failure } from '../../../core/errors.ts';
+import { formSettings } from '../../../sandbox/policy/settings.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate, GateAnswer, GateRequest, Sender } from '../../gate/gate.ts';
 import type { AnyOperation, OperationDeps } from '../../operations/define.ts';
@@ -18,7 +20,7 @@ import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { exceptionOf } from './exceptions.ts';
-import { type Introspection, introspectClickhouse, mayIntrospect, Question } from './introspection.ts';
+import { introspectClickhouse, mayIntrospect, Question } from './introspection.ts';
 import {
   type ClickhouseLogin,
   type ClickhouseRequest,
@@ -41,7 +43,6 @@ export interface ClickhouseRouteOptions {
   readonly gate: Gate;
   readonly deps: OperationDeps;
   readonly sandbox: SqlSandbox;
-  readonly introspection: Introspection;
   readonly failures: FailureOptions;
 }
 
@@ -165,13 +166,13 @@ class Calls {
   }
 
   /** Null where the text asks nothing about the server. */
-  async question({ text, parameters, format, database }: ClickhouseRequest): Promise<GateAnswer | null> {
+  async question(asked: ClickhouseRequest): Promise<GateAnswer | null> {
+    const { text, parameters, format, database, compression } = asked;
     if (!mayIntrospect(text)) return null;
-    const { introspection } = this.options;
-    const { queryId } = this.caller;
     const signal = this.sender.left();
+    const written = { settings: { ...ENGINE_OUTPUT, ...formSettings(asked.settings) }, compression };
     const question = new Question((callerName) =>
-      introspection.introspect({ text, parameters, format, database, queryId, callerName, signal }),
+      this.options.sandbox.introspect({ text, parameters, format, database, written, callerName, signal }),
     );
     const answered = await this.call(introspectClickhouse, () => ({ question }));
     return 'stream' in answered.answer ? answered : null;
