@@ -8,6 +8,7 @@ import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts'
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { isProblem, type Parsed, type SqlParser } from '../judge/parser.ts';
 import { Refused, refuse } from '../judge/refusal.ts';
+import { clickhouseFormat } from '../policy/formats.ts';
 import { policyVersion, type SqlPolicy } from '../policy/policy.ts';
 import type { Admission, UnreadResults } from '../run/admission.ts';
 import { explainFailure } from '../run/explain-failure.ts';
@@ -22,7 +23,7 @@ import {
 } from '../sandbox.ts';
 import { catalogueSelect, isDatabase, type Session, schemaOf, withoutDatabase } from './select.ts';
 import { describedRows, FIRST_WORDS, statementAnswer } from './show.ts';
-import { checkedFormat, isWord, type Statement, withoutEnd } from './words.ts';
+import { isWord, type Statement, withoutEnd } from './words.ts';
 
 /**
  * What tools ask a ClickHouse server about itself, answered from the published catalogue (docs/design/sandbox.md): SHOW, DESCRIBE,
@@ -134,7 +135,9 @@ async function answered(
   if (isWord(first, 'SELECT', 'WITH') || first?.text === '(') return selected(parsed, request, deps);
   if (!isWord(first, ...FIRST_WORDS)) return null;
   const statement = withoutEnd(parsed.canonical, parsed.tokens);
-  const format = checkedFormat(statement.format ?? request.format);
+  const format = clickhouseFormat(statement.format ?? request.format);
+  // Refused by name when it is run as a query.
+  if (format === undefined) return null;
   const answer = statementAnswer(statement, parsed.written, session);
   if (answer === 'nothing') return { format, body: Readable.from([]), resultRows: 0, resultBytes: 0 };
   const text = 'select' in answer ? answer.select : await describedQuery(answer.describe, request, deps);
@@ -182,6 +185,8 @@ async function selected(
     mentioned(statement, sessionOf(request));
   if (!isFree({ text: parsed.canonical, tokens: parsed.tokens, format: null })) return null;
   const statement = withoutEnd(parsed.canonical, parsed.tokens);
+  const format = clickhouseFormat(statement.format ?? request.format);
+  if (format === undefined) return null;
   const written = catalogueSelect(statement, sessionOf(request));
   try {
     const accepted = await deps.judged(written.text, request, 'catalogue');
@@ -191,7 +196,7 @@ async function selected(
     if (!(error instanceof Refused) || written.readsCatalogue) throw mixedUp(error);
     return null;
   }
-  return run(written.text, request, checkedFormat(statement.format ?? request.format), deps);
+  return run(written.text, request, format, deps);
 }
 
 /**

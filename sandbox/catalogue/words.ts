@@ -1,5 +1,6 @@
 import type { Token } from '../judge/parser.ts';
 import { refuse } from '../judge/refusal.ts';
+import { type SqlSetting, settingKind } from '../policy/settings.ts';
 
 /** Small readers of the engine's tokens of a canonical text: keywords in capitals, aliases always with AS, no comments. */
 
@@ -25,24 +26,10 @@ export interface Statement {
   readonly format: string | null;
 }
 
-/**
- * Settings that only shape an answer or bound the work, which clients send with any text: left out, because the rows of the catalogue
- * are few and do not change.
- */
-const HARMLESS =
-  /^(max_\w+|timeout_\w+|readonly|(in|out)put_format_\w+|format_\w+|date_time_\w+|session_\w+|describe_\w+|send_progress_in_http_headers|wait_end_of_query|result_overflow_mode|read_overflow_mode|log_comment|log_queries|select_sequential_consistency|use_\w*cache\w*|enable_http_compression|http_\w+|cast_string_to_dynamic_use_inference|join_use_nulls|union_default_mode|low_cardinality_\w+|show_table_uuid_in_table_create_query_if_not_nil|show_\w+)$/;
-
-export interface Setting {
-  readonly name: string;
-  /** As it is written. */
-  readonly value: string;
-}
-
-/** Throws `Refused` (`settings`). */
-export function checkSetting({ name, value }: Setting): void {
-  // Some clients ask for a read-only connection; this one cannot be anything else.
-  const asksToWrite = name === 'readonly' && !/^'?[12]'?$/.test(value);
-  if (HARMLESS.test(name) && !asksToWrite) return;
+/** Settings that change no answer are left out: the rows of the catalogue are few and do not change. Throws `Refused` (`settings`). */
+export function checkSetting({ name, value }: SqlSetting): void {
+  const kind = settingKind({ name, value: /^'.*'$/s.test(value) ? value.slice(1, -1) : value });
+  if (kind !== null && kind !== 'value') return;
   refuse('settings', {
     near: name,
     detail: `The setting ${name} cannot be set here.`,
@@ -79,8 +66,8 @@ function settingsAt(tokens: readonly Token[]): number {
 }
 
 /** The settings in `name = literal, …`; none if the tokens are anything else. */
-export function settingsIn(tokens: readonly Token[]): readonly Setting[] {
-  const settings: Setting[] = [];
+export function settingsIn(tokens: readonly Token[]): readonly SqlSetting[] {
+  const settings: SqlSetting[] = [];
   let at = 0;
   while (at < tokens.length) {
     const sign = tokens[at + 2]?.kind === 'Minus' ? 1 : 0;
@@ -122,18 +109,4 @@ export function replaced(
     done = last.at + Buffer.byteLength(last.text);
   }
   return [...parts, bytes.subarray(done).toString('utf8')].join('');
-}
-
-/** Formats of an answer. Others, such as Protobuf, need a schema on the server. */
-const FORMATS =
-  /^(JSON\w*|NDJSON|CSV\w*|TSV\w*|TabSeparated\w*|Native|RowBinary\w*|Arrow|ArrowStream|Parquet|Pretty\w*|Vertical|Values|XML|Markdown|Null)$/;
-
-/** Throws `Refused` (`forbidden_clause`). */
-export function checkedFormat(format: string): string {
-  if (FORMATS.test(format)) return format;
-  return refuse('forbidden_clause', {
-    near: format,
-    detail: `The format ${format} is not available here.`,
-    hint: 'SELECT name FROM system.formats lists the formats.',
-  });
 }

@@ -82,7 +82,7 @@ export async function createOrganization(
   { units = 0, plan = 'free' }: { readonly units?: number; readonly plan?: PlanId } = {},
 ): Promise<string> {
   const id = `org_${randomUUID()}`;
-  await store.accounts.createOrganization({ id, displayName: 'Test', plan, createdAtMs: 0 });
+  await store.accounts.createOrganization({ id, displayName: 'Acme', plan, createdAtMs: 0 });
   if (units > 0)
     await store.units.grant({ organizationId: id, grantId: 'test', units, note: 'for a test', atMs: 0 });
   return id;

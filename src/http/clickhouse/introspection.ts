@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import type { Introspected } from '../../../sandbox/sandbox.ts';
+import { fail } from '../../../core/errors.ts';
+import type { Introspected, IntrospectionRequest } from '../../../sandbox/sandbox.ts';
 import type { Outcome } from '../../operations/answer.ts';
 import { defineUsageOperation, registerMetered } from '../../operations/define.ts';
 import { invalid, type Param } from '../../operations/params.ts';
@@ -22,11 +23,14 @@ export function mayIntrospect(text: string): boolean {
 const ASKS =
   /\b(system|information_schema|pg_catalog|SHOW|DESC|DESCRIBE|EXISTS|USE|SET|current_?database|current_?user|database|schema|user|version|\w*timezone|hostname|fqdn|displayname)\b/i;
 
+/** Who asks, as the gate knows it. */
+type Asker = Pick<IntrospectionRequest, 'callerName' | 'userName'>;
+
 /** A question on its way through the gate, which hands it to `run`. */
 export class Question {
-  readonly ask: (callerName: string) => Promise<Introspected | null>;
+  readonly ask: (asker: Asker) => Promise<Introspected | null>;
 
-  constructor(ask: (callerName: string) => Promise<Introspected | null>) {
+  constructor(ask: (asker: Asker) => Promise<Introspected | null>) {
     this.ask = ask;
   }
 }
@@ -53,15 +57,19 @@ const operation = defineUsageOperation({
   load: 'none',
   params: { question: questionParam },
   output: Type.Object({}),
-  fails: ['invalid_query'],
+  fails: ['invalid_query', 'api_key_required'],
   paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: {},
   terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
   review: ({ question }) => Promise.resolve(question),
-  run: async (question, _deps, { callerName }): Promise<Outcome> => {
-    const answer = await question.ask(callerName).catch(asFailure);
+  run: async (question, _deps, { caller, callerName }): Promise<Outcome> => {
+    // A client without a key is told when it connects: no query of it could run.
+    if (!caller.keyPresent) throw fail('api_key_required', { detail: 'Send an API key as the password.' });
+    const answer = await question
+      .ask({ callerName, userName: caller.organization?.displayName })
+      .catch(asFailure);
     if (answer === null) return { usedQu: null, answer: () => ({ body: {} }), discard: () => undefined };
     const { body, format, contentCoding, mediaType = 'application/octet-stream' } = answer;
     return {

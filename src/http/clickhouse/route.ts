@@ -171,8 +171,8 @@ class Calls {
     if (!mayIntrospect(text)) return null;
     const signal = this.sender.left();
     const written = { settings: { ...ENGINE_OUTPUT, ...formSettings(asked.settings) }, compression };
-    const question = new Question((callerName) =>
-      this.options.sandbox.introspect({ text, parameters, format, database, written, callerName, signal }),
+    const question = new Question((asker) =>
+      this.options.sandbox.introspect({ ...asker, text, parameters, format, database, written, signal }),
     );
     const answered = await this.call(introspectClickhouse, () => ({ question }));
     return 'stream' in answered.answer ? answered : null;

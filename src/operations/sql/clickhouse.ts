@@ -4,6 +4,7 @@ import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
 import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
 import { askedLimits, formSettings, type SqlSetting } from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
@@ -64,50 +65,6 @@ export function tiersFor(settings: readonly SqlSetting[]): readonly SqlTierId[] 
   return SQL_TIERS.slice(0, upTo)
     .map(({ tier }) => tier)
     .reverse();
-}
-
-/** Formats of the engine that a client may choose. Not those that need a schema, read files, or name tables of their own. */
-export const CLICKHOUSE_FORMATS = [
-  ...family('TabSeparated', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('TabSeparatedRaw', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('TSV', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('TSVRaw', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('CSV', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('JSON', ['', 'Strings', 'Columns', 'ColumnsWithMetadata', 'Lines', 'EachRow', 'StringsEachRow']),
-  ...family('JSON', ['EachRowWithProgress', 'StringsEachRowWithProgress', 'ObjectEachRow']),
-  ...family('JSONCompact', ['', 'Strings', 'Columns']),
-  ...family('JSONCompactEachRow', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('JSONCompactStringsEachRow', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('RowBinary', ['', 'WithNames', 'WithNamesAndTypes']),
-  ...family('Pretty', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock', 'JSONEachRow', 'JSONLines']),
-  ...family('PrettyCompact', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock']),
-  ...family('PrettySpace', ['', 'MonoBlock', 'NoEscapes', 'NoEscapesMonoBlock']),
-  ...[
-    'NDJSON',
-    'JSONL',
-    'Native',
-    'Arrow',
-    'ArrowStream',
-    'Parquet',
-    'Values',
-    'Vertical',
-    'Markdown',
-    'XML',
-    'Null',
-  ],
-] as const;
-
-function family(name: string, endings: readonly string[]): string[] {
-  return endings.map((ending) => name + ending);
-}
-
-const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
-  CLICKHOUSE_FORMATS.map((name) => [name.toLowerCase(), name]),
-);
-
-/** The engine's own spelling; undefined for a format that is not available. */
-export function clickhouseFormat(name: string): string | undefined {
-  return FORMAT_NAMES.get(name.toLowerCase());
 }
 
 /** Rows of one answer. Above it a result is an error, unless the client asked for it to be cut: it would not notice. */

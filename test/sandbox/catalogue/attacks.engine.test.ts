@@ -7,6 +7,7 @@ import { QueryFailed } from '../../../sandbox/sandbox.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { test } from '../../kit/fixtures.ts';
 import { type AskedCatalogue, askedCatalogue } from '../../kit/introspection.ts';
+import { PUBLISHED } from '../../kit/published-answers.ts';
 import { insertSettlements, settlement } from '../../kit/rows.ts';
 
 /** The corpus of attacks on the sandbox, sent as questions to the catalogue: free of charge must not mean less looked at. */
@@ -78,41 +79,3 @@ describe('the corpus of attacks through the catalogue', () => {
     await closed.close();
   });
 });
-
-/** Refused at /v0/sql, answered here from the published rows. */
-const PUBLISHED: readonly string[] = [
-  'SELECT hostName()',
-  'SELECT FQDN()',
-  'SELECT displayName()',
-  'SELECT HOSTNAME()',
-  'SELECT * FROM system.settings',
-  'SELECT * FROM system.tables',
-  'SELECT * FROM system.columns',
-  'SELECT * FROM system.parts',
-  'SELECT * FROM system.clusters',
-  'SELECT * FROM system.build_options',
-  'SELECT * FROM system.one',
-  'SELECT * FROM information_schema.tables',
-  'SELECT * FROM INFORMATION_SCHEMA.COLUMNS',
-  'SELECT 1 SETTINGS use_query_cache = 1',
-  'SET ROLE NONE',
-  'SELECT 1 FORMAT Null',
-  'SELECT 1 FORMAT Native',
-  'SELECT 1 AS a FORMAT RowBinary',
-  'SET max_execution_time = 0',
-  'SHOW TABLES',
-  'SHOW DATABASES',
-  'SHOW CREATE TABLE settlements',
-  'SHOW PROCESSLIST',
-  "SHOW SETTINGS LIKE 'max%'",
-  'SHOW FUNCTIONS',
-  'SHOW ENGINES',
-  'DESCRIBE TABLE settlements',
-  'EXISTS TABLE vault.secrets',
-  'SELECT version()',
-  "SELECT version() LIKE '26.%'",
-  'SELECT length(version())',
-  'SELECT currentDatabase()',
-  'SELECT currentUser()',
-  'SELECT serverTimeZone()',
-];

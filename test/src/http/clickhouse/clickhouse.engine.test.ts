@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect } from 'vitest';
-import { CLICKHOUSE_FORMATS } from '../../../../src/operations/sql/clickhouse.ts';
+import { CLICKHOUSE_FORMATS } from '../../../../sandbox/policy/formats.ts';
 import { DOOR_ROWS, type Door, openDoor } from '../../../kit/clickhouse-door.ts';
 import { test } from '../../../kit/fixtures.ts';
 
@@ -249,7 +249,9 @@ describe('settings', () => {
 
   test('of time choose what is held, and bound the run', async () => {
     const held = async (seconds: string) =>
-      (await door.ask('SELECT 1', { max_execution_time: seconds })).headers.get('x-units-held');
+      (await door.ask('SELECT count() FROM settlements', { max_execution_time: seconds })).headers.get(
+        'x-units-held',
+      );
     expect(await held('3')).toBe('1');
     expect(await held('15')).toBe('3');
     expect(await held('60')).toBe('12');
@@ -319,7 +321,7 @@ describe('what tools add to a text', () => {
 
   test.each([
     'SELECT 1 SETTINGS readonly = 0',
-    'SELECT 1 SETTINGS readonly = 1',
+    'SELECT count() FROM settlements SETTINGS readonly = 1',
     'SELECT * FROM numbers(1, SETTINGS max_threads = 1)',
     'SELECT 1 SETTINGS max_rows_to_read = 0',
     "SELECT 1 SETTINGS additional_table_filters = {'settlements': '1'}",

@@ -2,6 +2,7 @@ import { afterAll, expect } from 'vitest';
 import { attackCases } from '../../../kit/attack-cases.ts';
 import { type Door, openDoor } from '../../../kit/clickhouse-door.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { PUBLISHED } from '../../../kit/published-answers.ts';
 
 /**
  * The hostile texts through the ClickHouse interface: those that are refused, because the bombs run against the sandbox itself. The judge
@@ -11,14 +12,17 @@ import { test } from '../../../kit/fixtures.ts';
 /** What no answer may show: names of ours, of the engine's places, users and versions. */
 const INSIDE =
   /index_of_test|_public\b|wallet_log|26\.\d+\.\d|unhex\(|__table|\/dev\/shm|\bguest\b.*@|\(version/;
+/** Refused at `/v0/sql`, and what clients of ClickHouse write: the published database, formats that `/v0/sql` does not have. */
+const CLIENTS_MAY =
+  /^SELECT \* FROM default\.settlements$|^SELECT 1(?: AS a)? FORMAT (?:Null|Native|RowBinary)$/;
 const REFUSALS = attackCases({
   secretFile: '/nonexistent/secret',
   outFile: '/nonexistent/out',
   database: 'index_of_test',
-}).filter(({ sql, expect: { outcome } }) => outcome === 'refused' && !CLIENTS_MAY.test(sql));
-/** Refused at `/v0/sql`, and what clients of ClickHouse write: the published database, formats that `/v0/sql` does not have. */
-const CLIENTS_MAY =
-  /^SELECT \* FROM default\.settlements$|^SELECT 1(?: AS a)? FORMAT (?:Null|Native|RowBinary)$/;
+}).filter(
+  ({ sql, expect: { outcome } }) =>
+    outcome === 'refused' && !CLIENTS_MAY.test(sql) && !PUBLISHED.includes(sql),
+);
 /** More at once would wait in the sandbox's line. */
 const AT_ONCE = 4;
 
