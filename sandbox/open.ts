@@ -5,6 +5,8 @@ import { createGuest } from '../clickhouse/guest/engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
+import { createSuggest } from './dialects/suggest.ts';
+import { createTranslator } from './dialects/translator.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
@@ -76,17 +78,21 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
   const resolve = createResolve({ guest, policy: { ...policy, databases } });
   const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  const inspectText = rememberedInspect({ parser: createEngineParser(guest), policy }, admission);
+  const estimate = createEstimate({ resolve, guests: shards, admission, watchdog });
+  const translator = createTranslator({ log });
   return {
     openTo,
-    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, admission),
+    inspect: inspectText,
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
-    estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
+    estimate,
+    suggest: createSuggest({ translator, inspect: inspectText, estimate }),
     load: () => runPlaces.load(),
     openNow: () => narrower(openTo(), admission.openTo()),
     // The log says why the check fails.
     check: () => settled(gate),
     async close() {
-      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
+      await Promise.all([guest, ...shards, killer, translator].map((part) => part.close()));
     },
   };
 }

@@ -28,6 +28,11 @@ export interface SqlSandbox {
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
     signal: AbortSignal,
   ): Promise<Estimate>;
+  /**
+   * The text in ClickHouse's words, if it is of another dialect and the result is accepted; null otherwise. Never runs anything and never
+   * rejects.
+   */
+  suggest(text: SandboxText): Promise<string | null>;
 }
 
 /** Whose SQL runs, from the most callers to none. */

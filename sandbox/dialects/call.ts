@@ -1,0 +1,58 @@
+import type { Node } from './nodes.ts';
+import type { Dialect } from './spelling.ts';
+
+/** A function call as the rules see it. */
+export interface Call {
+  /** In lower case, without the prefix of marked aggregates. */
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** Without the markers. */
+  readonly args: readonly Node[];
+  readonly distinct: boolean;
+  readonly order: readonly OrderMark[];
+  readonly limit: Node | null;
+  /** The condition of FILTER. */
+  readonly filter: Node | null;
+  /** Whether OVER follows. */
+  readonly isWindow: boolean;
+  /** An argument as ClickHouse text; as an operand of a binary operator, in brackets where it needs them. */
+  print(node: Node): string;
+  operand(node: Node): string;
+}
+
+export interface OrderMark {
+  readonly by: Node;
+  readonly descending: boolean;
+}
+
+/** ClickHouse text for a call; null where the rule is for other arguments. A text is a template: `$1` is the first argument. */
+export type Rule = string | ((call: Call) => string | null);
+export type Rules = Readonly<Record<string, Rule>>;
+
+/** The text by a rule; null where it does not fit. */
+export function applied(rule: Rule, call: Call): string | null {
+  if (typeof rule !== 'string') return rule(call);
+  const wanted = Math.max(0, ...[...rule.matchAll(/\$(\d)/g)].map(([, digit]) => Number(digit)));
+  if (call.args.length !== wanted) return null;
+  return rule.replace(/(\$)?\$(\d)/g, (_, operand: string | undefined, digit: string) => {
+    const node = call.args[Number(digit) - 1];
+    if (node === undefined) return '';
+    return operand === undefined ? call.print(node) : call.operand(node);
+  });
+}
+
+/** The same arguments under ClickHouse's name. */
+export function renamedTo(name: string): Rule {
+  return ({ args, print }) => `${name}(${args.map(print).join(', ')})`;
+}
+
+/** Tries the rules in turn. */
+export function firstOf(...rules: readonly Rule[]): Rule {
+  return (call) => {
+    for (const rule of rules) {
+      const text = applied(rule, call);
+      if (text !== null) return text;
+    }
+    return null;
+  };
+}
