@@ -1,5 +1,5 @@
 import type { Node } from './nodes.ts';
-import type { Dialect } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
 
 /** A function call as the rules see it. */
 export interface Call {
@@ -26,7 +26,8 @@ export interface OrderMark {
 }
 
 /** ClickHouse text for a call; null where the rule is for other arguments. A text is a template: `$1` is the first argument. */
-export type Rule = string | ((call: Call) => string | null);
+export type Rule = string | RuleFunction;
+export type RuleFunction = (call: Call) => string | null;
 export type Rules = Readonly<Record<string, Rule>>;
 
 /** The text by a rule; null where it does not fit. */
@@ -42,12 +43,12 @@ export function applied(rule: Rule, call: Call): string | null {
 }
 
 /** The same arguments under ClickHouse's name. */
-export function renamedTo(name: string): Rule {
+export function renamedTo(name: string): RuleFunction {
   return ({ args, print }) => `${name}(${args.map(print).join(', ')})`;
 }
 
 /** Tries the rules in turn. */
-export function firstOf(...rules: readonly Rule[]): Rule {
+export function firstOf(...rules: readonly Rule[]): RuleFunction {
   return (call) => {
     for (const rule of rules) {
       const text = applied(rule, call);

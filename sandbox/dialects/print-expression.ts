@@ -21,7 +21,8 @@ import { dayConstant, intervalOfNode, partOf, partOfDifference, timeConstant, TI
 import { castTarget, castText } from './rules/types.ts';
 import { VALUES } from './rules/values.ts';
 import { findColumn, nameText, type Scope } from './scope.ts';
-import { type Dialect, MARKED_PREFIX, MARKERS } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
+import { MARKED_PREFIX, MARKERS } from './spelling.ts';
 
 /** Prints an expression of a dialect's tree as ClickHouse. */
 

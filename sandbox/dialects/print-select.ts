@@ -13,7 +13,8 @@ import { type Printer, printExpression } from './print-expression.ts';
 import { printFrom, type FromItem, fromItems } from './print-from.ts';
 import { printOrder, printSpecification } from './print-window.ts';
 import { aliasesOf, nameText, NO_SCOPE, type Scope } from './scope.ts';
-import { type Dialect, MARKERS } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
+import { MARKERS } from './spelling.ts';
 
 /** Prints a statement of a dialect's tree as ClickHouse. */
 export function printStatement(ast: Node, dialect: Dialect): string {
@@ -72,9 +73,10 @@ function isBracketed(ast: Node): boolean {
 
 function setOperator(operator: unknown): string {
   const word = wordOf(operator).toUpperCase();
-  if (word === 'MINUS') return 'EXCEPT';
+  if (word === 'MINUS') return 'EXCEPT DISTINCT';
   if (!/^(UNION|INTERSECT|EXCEPT)( ALL| DISTINCT)?$/.test(word)) throw new Untranslatable(word);
-  return word;
+  // Of these two ClickHouse keeps repeated rows unless it is told not to.
+  return /^(INTERSECT|EXCEPT)$/.test(word) ? `${word} DISTINCT` : word;
 }
 
 function printWith(item: Node, place: Place): string {

@@ -1,3 +1,4 @@
+import type { Dialect } from './dialects.ts';
 import {
   afterBracket,
   type DialectToken,
@@ -13,9 +14,6 @@ import {
  * Writes the constructs that a grammar of the library does not read in a form that all four read, before the text is parsed. The
  * order, the limit and the condition of an aggregate become calls of marker functions among its arguments, which rules/aggregates.ts reads.
  */
-
-export const DIALECTS = ['postgresql', 'trino', 'bigquery', 'mysql'] as const;
-export type Dialect = (typeof DIALECTS)[number];
 
 const QUOTING: Readonly<Record<Dialect, Quoting>> = {
   postgresql: { doubleQuotedTexts: false, backslashes: false },
@@ -38,9 +36,6 @@ export const MARKERS = {
 
 /** Before the name of an aggregate whose clauses have become arguments. */
 export const MARKED_PREFIX = 'si_';
-
-/** A text of more characters is not tried: the grammars need longer than it is worth. */
-export const TEXT_MAX_CHARS = 16_384;
 
 export function respell(text: string, dialect: Dialect): string {
   const quoting = QUOTING[dialect];

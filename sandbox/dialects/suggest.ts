@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Verdict } from '../judge/inspect.ts';
 import { Refused } from '../judge/refusal.ts';
 import { QueryFailed, type SandboxText, type SqlSandbox } from '../sandbox.ts';
-import { TEXT_MAX_CHARS } from './spelling.ts';
-import type { Translation } from './translate.ts';
+import { likelyFirst, TEXT_MAX_CHARS } from './dialects.ts';
 import type { Translator } from './translator.ts';
 
 /**
@@ -22,27 +21,23 @@ export interface SuggestDeps {
 const PLAN_MAX_MS = 300;
 /** Remembered answers, which include that there is none. */
 const REMEMBERED_MAX = 1_000;
-/** A caller whose text ended the thread gets no suggestions for this long. */
+/** A caller whose texts ended the thread this often within the pause gets no suggestions for the rest of it. */
+const ENDED_MAX = 3;
 const PAUSE_MS = 60_000;
 const PAUSED_MAX = 10_000;
 
 export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
   const { nowMs = Date.now } = deps;
   const remembered = new Map<string, string | null>();
-  const pausedUntil = new Map<string, number>();
+  const pauses = createPauses(nowMs);
   const asking = new Set<string>();
-  const keep = (key: string, sql: string | null): string | null => {
-    remembered.set(key, sql);
-    dropOldest(remembered, REMEMBERED_MAX);
-    return sql;
-  };
   const answer = async (asked: SandboxText, key: string): Promise<string | null> => {
-    const outcome = await deps.translator.translate(asked.text);
-    if ('translations' in outcome) return keep(key, await firstAccepted(outcome.translations, asked, deps));
-    if (outcome.failed === 'busy') return null;
-    pausedUntil.set(asked.caller, nowMs() + PAUSE_MS);
-    dropOldest(pausedUntil, PAUSED_MAX);
-    return keep(key, null);
+    const found = await firstAccepted(asked, deps);
+    if (found === 'ended') pauses.count(asked.caller);
+    if (found === 'ended' || found === 'busy') return null;
+    remembered.set(key, found.sql);
+    dropOldest(remembered, REMEMBERED_MAX);
+    return found.sql;
   };
   return async (asked) => {
     const { text, caller } = asked;
@@ -52,7 +47,7 @@ export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
     const known = remembered.get(key);
     if (known !== undefined) return known;
     // One text of a caller at a time: the thread is shared.
-    if (asking.has(caller) || (pausedUntil.get(caller) ?? 0) > nowMs()) return null;
+    if (asking.has(caller) || pauses.holds(caller)) return null;
     asking.add(caller);
     try {
       return await answer(asked, key);
@@ -65,6 +60,27 @@ export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
   };
 }
 
+interface Pauses {
+  count(caller: string): void;
+  holds(caller: string): boolean;
+}
+
+function createPauses(nowMs: () => number): Pauses {
+  const ended = new Map<string, { readonly count: number; readonly untilMs: number }>();
+  const of = (caller: string) => {
+    const known = ended.get(caller);
+    return known === undefined || known.untilMs <= nowMs() ? { count: 0, untilMs: nowMs() + PAUSE_MS } : known;
+  };
+  return {
+    count(caller) {
+      const { count, untilMs } = of(caller);
+      ended.set(caller, { count: count + 1, untilMs });
+      dropOldest(ended, PAUSED_MAX);
+    },
+    holds: (caller) => of(caller).count >= ENDED_MAX,
+  };
+}
+
 function dropOldest(map: Map<string, unknown>, max: number): void {
   for (const oldest of map.keys()) {
     if (map.size <= max) return;
@@ -73,16 +89,20 @@ function dropOldest(map: Map<string, unknown>, max: number): void {
 }
 
 async function firstAccepted(
-  translations: readonly Translation[],
   asked: SandboxText,
   deps: SuggestDeps,
-): Promise<string | null> {
-  for (const { sql } of translations) {
-    if (squeezed(sql) === squeezed(asked.text)) continue;
+): Promise<{ readonly sql: string | null } | 'ended' | 'busy'> {
+  const tried = new Set([squeezed(asked.text)]);
+  for (const dialect of likelyFirst(asked.text)) {
+    const outcome = await deps.translator.translate(asked.text, dialect);
+    if ('failed' in outcome) return outcome.failed;
+    const { sql } = outcome;
+    if (sql === null || tried.has(squeezed(sql))) continue;
+    tried.add(squeezed(sql));
     const verdict = await deps.inspect({ text: sql, parameters: {}, caller: asked.caller });
-    if (await isPlannable(verdict, asked, deps)) return sql;
+    if (await isPlannable(verdict, asked, deps)) return { sql };
   }
-  return null;
+  return { sql: null };
 }
 
 /** Without what the printer may write otherwise. */

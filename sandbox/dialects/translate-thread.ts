@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { translations } from './translate.ts';
+import { translated } from './translate.ts';
 import type { FromTranslateThread, ToTranslateThread } from './translator.ts';
 
 /** The thread in which texts of other dialects are parsed. It may be ended at any moment: it holds nothing that is not in its code. */
@@ -9,5 +9,5 @@ if (port === null) throw new Error('translate-thread.ts runs as a worker thread 
 
 const answer = (message: FromTranslateThread): void => port.postMessage(message);
 
-port.on('message', ({ id, text }: ToTranslateThread) => answer({ id, translations: translations(text) }));
-answer({ id: 'ready', translations: [] });
+port.on('message', ({ id, text, dialect }: ToTranslateThread) => answer({ id, sql: translated(text, dialect) }));
+answer({ id: 'ready', sql: null });

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
-import type { Translation } from './translate.ts';
+import type { Dialect } from './dialects.ts';
 
 /**
  * The thread that translates, seen from the service. The grammars are not ours: a text of a few bytes can make one loop or use all
@@ -9,23 +9,26 @@ import type { Translation } from './translate.ts';
  * replaced at the next text.
  */
 export interface Translator {
-  translate(text: string): Promise<Outcome>;
+  /** Reads the text as one dialect. */
+  translate(text: string, dialect: Dialect): Promise<Outcome>;
   close(): Promise<void>;
 }
 
 export type Outcome =
-  | { readonly translations: readonly Translation[] }
+  /** In ClickHouse's words; null where it cannot be read or written. */
+  | { readonly sql: string | null }
   /** `ended`: the text took too long or ended the thread. `busy`: too many texts wait. */
   | { readonly failed: 'ended' | 'busy' };
 
 export interface ToTranslateThread {
   readonly id: number;
   readonly text: string;
+  readonly dialect: Dialect;
 }
 
 export interface FromTranslateThread {
   readonly id: number | 'ready';
-  readonly translations: readonly Translation[];
+  readonly sql: string | null;
 }
 
 export interface TranslatorOptions {
@@ -36,9 +39,9 @@ export interface TranslatorOptions {
   readonly startMaxMs?: number;
 }
 
-/** A query of the usual length takes 5 to 60 ms in all four grammars. */
+/** A query of the usual length takes 2 to 30 ms. */
 const TEXT_MAX_MS = 200;
-/** The first text also loads the grammars. */
+/** The first text of a dialect also loads and compiles its grammar. */
 const FIRST_TEXT_MAX_MS = 1_000;
 /** Starting takes some 50 ms from the build, and up to a second from the source. */
 const START_MAX_MS = 5_000;
@@ -49,6 +52,7 @@ const HEAP_MAX_MB = 96;
 
 interface Waiting {
   readonly text: string;
+  readonly dialect: Dialect;
   resolve(outcome: Outcome): void;
 }
 
@@ -61,7 +65,7 @@ class ThreadTranslator implements Translator {
   private readonly waiting: Waiting[] = [];
   private worker: Worker | undefined;
   private isReady = false;
-  private isWarm = false;
+  private readonly warm = new Set<Dialect>();
   private nextId = 1;
   private flight: { readonly id: number; readonly asked: Waiting } | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -70,10 +74,10 @@ class ThreadTranslator implements Translator {
     this.options = options;
   }
 
-  translate(text: string): Promise<Outcome> {
+  translate(text: string, dialect: Dialect): Promise<Outcome> {
     if (this.waiting.length >= WAITING_MAX) return Promise.resolve({ failed: 'busy' });
     return new Promise((resolve) => {
-      this.waiting.push({ text, resolve });
+      this.waiting.push({ text, dialect, resolve });
       this.next();
     });
   }
@@ -92,15 +96,15 @@ class ThreadTranslator implements Translator {
     const id = this.nextId;
     this.nextId += 1;
     this.flight = { id, asked };
-    this.limit(this.options.textMaxMs ?? (this.isWarm ? TEXT_MAX_MS : FIRST_TEXT_MAX_MS));
-    worker.postMessage({ id, text: asked.text } satisfies ToTranslateThread);
+    this.limit(this.options.textMaxMs ?? (this.warm.has(asked.dialect) ? TEXT_MAX_MS : FIRST_TEXT_MAX_MS));
+    worker.postMessage({ id, text: asked.text, dialect: asked.dialect } satisfies ToTranslateThread);
   }
 
   private start(): Worker {
     const worker = (this.options.startThread ?? startThread)();
     this.worker = worker;
     this.isReady = false;
-    this.isWarm = false;
+    this.warm.clear();
     // It must not keep the process alive.
     worker.unref();
     worker.on('message', (message: FromTranslateThread) => this.take(worker, message));
@@ -115,13 +119,14 @@ class ThreadTranslator implements Translator {
     this.timer = setTimeout(() => void this.end('it took too long'), ms);
   }
 
-  private take(worker: Worker, { id, translations }: FromTranslateThread): void {
+  private take(worker: Worker, { id, sql }: FromTranslateThread): void {
     if (worker !== this.worker) return;
     if (id === 'ready') this.isReady = true;
     else if (id === this.flight?.id) {
-      this.flight.asked.resolve({ translations });
+      const { asked } = this.flight;
+      this.warm.add(asked.dialect);
       this.flight = undefined;
-      this.isWarm = true;
+      asked.resolve({ sql });
     }
     clearTimeout(this.timer);
     this.next();

@@ -1,4 +1,4 @@
-import type { Call, Rule, Rules } from '../call.ts';
+import type { Call, Rule, RuleFunction, Rules } from '../call.ts';
 import { numberOf, textOf } from '../nodes.ts';
 import { constantText } from './texts.ts';
 
@@ -59,7 +59,7 @@ const percentile =
 const NULL_OF_NONE = new Set(['min', 'max', 'avg']);
 
 /** An aggregate with FILTER as a combinator. */
-export const filtered: Rule = (call) => {
+export const filtered: RuleFunction = (call) => {
   const { name, args, distinct, filter, print } = call;
   if (filter === null) return null;
   const condition = print(filter);

@@ -52,6 +52,19 @@ const split: Rule = ({ args, print }) => {
   return `splitByString(${separator === undefined ? "','" : print(separator)}, ${print(value)})`;
 };
 
+/** `SUBSTRING_INDEX(x, '/', 2)`; ClickHouse's own takes separators of one character only. */
+const substringIndex: Rule = ({ args, print }) => {
+  const [value, separator, count] = args;
+  if (value === undefined || separator === undefined || count === undefined) return null;
+  const between = textOf(separator);
+  if (between === null || between.length === 1) return `substringIndex(${args.map(print).join(', ')})`;
+  const parts = `splitByString(${print(separator)}, ${print(value)})`;
+  const number = print(count);
+  if (number === '1' || number === '-1') return `${parts}[${number}]`;
+  const slice = number.startsWith('-') ? `arraySlice(${parts}, ${number})` : `arraySlice(${parts}, 1, ${number})`;
+  return `arrayStringConcat(${slice}, ${print(separator)})`;
+};
+
 const joinArray: Rule = ({ args, print }) => {
   const [array, separator] = args;
   return array === undefined ? null : `arrayStringConcat(${print(array)}, ${separator === undefined ? "','" : print(separator)})`;
@@ -68,7 +81,7 @@ export const TEXTS: Rules = {
   split_part: splitPart,
   split: split,
   string_to_array: split,
-  substring_index: 'substringIndex($1, $2, $3)',
+  substring_index: substringIndex,
   char_length: 'lengthUTF8($1)',
   character_length: 'lengthUTF8($1)',
   octet_length: 'length($1)',

@@ -1,4 +1,4 @@
-import type { Dialect } from '../spelling.ts';
+import type { Dialect } from '../dialects.ts';
 
 /** Patterns of times, as `formatDateTime` of ClickHouse reads them. Sources: the manuals of the four dialects, and ClickHouse's. */
 

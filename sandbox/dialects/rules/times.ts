@@ -1,4 +1,4 @@
-import { type Call, firstOf, type Rule, type Rules } from '../call.ts';
+import { type Call, firstOf, type Rule, type RuleFunction, type Rules } from '../call.ts';
 import { functionName, isNode, type Node, numberOf, textOf, wordOf } from '../nodes.ts';
 import { constantText } from './texts.ts';
 import { timeFormat } from './time-formats.ts';
@@ -147,7 +147,7 @@ const moved =
 
 /** Whole units between two times (`age`), or changes of the calendar's unit (`dateDiff`), which days of a calendar are compared by. */
 const between =
-  (name: 'age' | 'dateDiff', order: 'unit, from, to' | 'to, from, unit'): Rule =>
+  (name: 'age' | 'dateDiff', order: 'unit, from, to' | 'to, from, unit'): RuleFunction =>
   ({ args, print }) => {
     const [unit, from, to] = order === 'unit, from, to' ? args : args.toReversed();
     const named = unitNamed(unit);
@@ -211,7 +211,7 @@ const formatted =
     return ours === null || value === undefined ? null : `formatDateTime(${print(value)}, ${constantText(ours)})`;
   };
 
-const toDay: Rule = (call) => {
+const toDay: RuleFunction = (call) => {
   const [value, second, third] = call.args;
   const text = value === undefined ? null : textOf(value);
   if (text !== null && second === undefined) return dayConstant(text);

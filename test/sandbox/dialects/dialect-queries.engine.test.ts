@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DIALECTS, type Dialect } from '../../../sandbox/dialects/spelling.ts';
+import { DIALECTS, type Dialect } from '../../../sandbox/dialects/dialects.ts';
 import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
 import { fillEndpoints, fillIdentities, marketRows } from '../../kit/market.ts';
 import { testLog } from '../../kit/engine.ts';
