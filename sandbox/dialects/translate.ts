@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { type Node, nodesOf, isNode, Untranslatable } from './nodes.ts';
 import { printStatement } from './print-select.ts';
-import type { Dialect } from './dialects.ts';
+import { type Dialect, TEXT_MAX_CHARS } from './dialects.ts';
 import { respell } from './spelling.ts';
 
 /** Reads a text as one of four dialects and writes it as ClickHouse. Runs in a thread of its own: the grammars can loop and run out of memory. */
@@ -14,11 +15,15 @@ interface Grammar {
 const grammars = new Map<Dialect, Grammar>();
 const require = createRequire(import.meta.url);
 
+/** The build holds the four grammars as files of its own (scripts/build-grammars.mjs): the package around them is 89 MB. */
+const FROM_SOURCE = extname(import.meta.url) === '.ts';
+
 /** Loaded at first use: each takes about 15 ms and 5 MB. */
 function grammarOf(dialect: Dialect): Grammar {
   const known = grammars.get(dialect);
   if (known !== undefined) return known;
-  const { Parser } = require(`node-sql-parser/build/${dialect}.js`) as { Parser: new () => Grammar }; // its documented export
+  const file = FROM_SOURCE ? `node-sql-parser/build/${dialect}.js` : `./grammars/${dialect}.cjs`;
+  const { Parser } = require(file) as { Parser: new () => Grammar }; // its documented export
   const grammar = new Parser();
   grammars.set(dialect, grammar);
   return grammar;
@@ -29,6 +34,7 @@ function grammarOf(dialect: Dialect): Grammar {
  * grammar does not read is tried with that of PostgreSQL, which reads the most.
  */
 export function translated(text: string, dialect: Dialect): string | null {
+  if (text.length > TEXT_MAX_CHARS) return null;
   const spelled = respell(text, dialect);
   if (!isBalanced(spelled)) return null;
   for (const grammar of dialect === 'postgresql' ? [dialect] : ([dialect, 'postgresql'] as const)) {

@@ -62,7 +62,7 @@ export function refused(call: AnsweredCall, problem: Problem, failure: Failure):
 }
 
 const SUGGESTED =
-  'The query reads like another dialect of SQL: `suggested_sql` asks the same in that of ClickHouse. It was not run; compare the two first.';
+  'The query reads like another dialect of SQL: `suggested_sql` asks the same in that of ClickHouse. It was not run: compare the two, then call run_sql with it.';
 
 function told(
   { verdict, next: then }: { readonly verdict: string; readonly next: string },

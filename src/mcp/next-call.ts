@@ -92,8 +92,8 @@ function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | 
   const { near, meant, suggestedSql } = context.query ?? {};
   const field = typeof given['sql'] === 'string' ? 'sql' : 'query';
   const sql = given[field];
-  // A model that makes the call asks for what it has read: the text of the answer says that it is another query.
-  if (suggestedSql !== undefined) return { ...given, [field]: suggestedSql };
+  // Another query than the one that was asked: the caller compares the two and decides.
+  if (suggestedSql !== undefined) return null;
   if (near === undefined || meant === undefined || typeof sql !== 'string') return null;
   const corrected = sql.replace(QUOTED_OR_NAME, (word) =>
     word === near || word === `"${near}"` ? meant : word,
