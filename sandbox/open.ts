@@ -6,6 +6,7 @@ import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-d
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
 import { createSuggest } from './dialects/suggest.ts';
+import { createTypeCheck } from './dialects/type-check.ts';
 import { createTranslator } from './dialects/translator.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
@@ -86,7 +87,11 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: inspectText,
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
     estimate,
-    suggest: createSuggest({ translator, inspect: inspectText, estimate }),
+    suggest: createSuggest({
+      translator,
+      inspect: inspectText,
+      checkTypes: createTypeCheck({ guest, admission, watchdog, policy: { ...policy, databases } }),
+    }),
     load: () => runPlaces.load(),
     openNow: () => narrower(openTo(), admission.openTo()),
     // The log says why the check fails.

@@ -46,7 +46,11 @@ export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelPr
         {state.phase === 'done' ? <Charge result={state.result} /> : null}
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'history' ? <HistoryList onOpen={onOpen} /> : <Outcome {...{ state, tab, onShowPlace, onUse }} />}
+        {tab === 'history' ? (
+          <HistoryList onOpen={onOpen} />
+        ) : (
+          <Outcome {...{ state, tab, onShowPlace, onUse }} />
+        )}
       </div>
     </section>
   );

@@ -1,5 +1,14 @@
-import type { Node } from './nodes.ts';
 import type { Dialect } from './dialects.ts';
+import type { Node } from './nodes.ts';
+import type { Scope } from './scope.ts';
+
+/** What prints the parts of a query, for the files that print one kind of part. */
+export interface Printer {
+  readonly dialect: Dialect;
+  expression(node: Node, scope: Scope): string;
+  /** A whole statement, for subqueries. */
+  select(ast: Node, outer: Scope): string;
+}
 
 /** A function call as the rules see it. */
 export interface Call {

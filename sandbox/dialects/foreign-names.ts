@@ -77,7 +77,8 @@ export const FOREIGN_TABLES: readonly ForeignTable[] = [
   },
   {
     index: 'Dune',
-    source: 'github.com/duneanalytics/spellbook dbt_subprojects/tokens/models/transfers_and_balances/base/_schema.yml',
+    source:
+      'github.com/duneanalytics/spellbook dbt_subprojects/tokens/models/transfers_and_balances/base/_schema.yml',
     names: ['tokens.transfers', 'tokens_*.transfers', 'tokens_*.base_transfers'],
     ours: 'settlements',
     columns: DUNE_TRANSFER,
@@ -118,7 +119,8 @@ export const FOREIGN_TABLES: readonly ForeignTable[] = [
   },
   {
     index: 'Allium',
-    source: 'docs.allium.so/historical-data/supported-blockchains/evm/base/assets/transfers/erc20-token-transfers',
+    source:
+      'docs.allium.so/historical-data/supported-blockchains/evm/base/assets/transfers/erc20-token-transfers',
     names: ['*.assets.erc20_token_transfers', '*.assets.fungible_token_transfers'],
     ours: 'settlements',
     columns: {
@@ -231,7 +233,10 @@ export function foreignTable(path: readonly string[]): FoundTable | null {
 
 /** What the star of the pattern stands for, or null where the name does not match. */
 function matched(pattern: string, name: string): string | null {
-  const expression = pattern.split('*').map((part) => part.replaceAll('.', '\\.')).join('([a-z0-9_-]+)');
+  const expression = pattern
+    .split('*')
+    .map((part) => part.replaceAll('.', '\\.'))
+    .join('([a-z0-9_-]+)');
   const found = new RegExp(`^${expression}$`).exec(name);
   return found === null ? null : (found[1] ?? '');
 }

@@ -26,7 +26,11 @@ export function nodesOf(value: unknown): readonly Node[] {
 /** A name or word, which the trees wrap in up to three objects. */
 export function wordOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(wordOf).filter((word) => word !== '').join('.');
+  if (Array.isArray(value))
+    return value
+      .map(wordOf)
+      .filter((word) => word !== '')
+      .join('.');
   if (!isNode(value)) return '';
   if ('expr' in value) return wordOf(value['expr']);
   return wordOf(value['value']);
@@ -36,7 +40,10 @@ export function wordOf(value: unknown): string {
 export function functionName(call: Node): string {
   const name = call['name'];
   if (!isNode(name)) return wordOf(name).toLowerCase();
-  return [wordOf(name['schema']), wordOf(name['name'])].filter((part) => part !== '').join('.').toLowerCase();
+  return [wordOf(name['schema']), wordOf(name['name'])]
+    .filter((part) => part !== '')
+    .join('.')
+    .toLowerCase();
 }
 
 /** The arguments of a call. */
@@ -79,6 +86,15 @@ export function numberOf(node: unknown): number | null {
   if (!isNode(node) || (node['type'] !== 'number' && node['type'] !== 'bigint')) return null;
   const value = Number(node['value']);
   return Number.isFinite(value) ? value : null;
+}
+
+/** Throws where a node has a part that the printer would leave out. */
+export function onlyKnown(node: Node, parts: ReadonlySet<string>): void {
+  for (const [part, value] of Object.entries(node)) {
+    const isEmpty = value === null || value === undefined || value === '' || value === false;
+    const holdsNothing = (Array.isArray(value) && value.length === 0) || typeof value === 'function';
+    if (!isEmpty && !holdsNothing && !parts.has(part)) throw new Untranslatable(part);
+  }
 }
 
 /** The statement of a subquery; null for anything else. */

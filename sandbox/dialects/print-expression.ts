@@ -1,4 +1,5 @@
-import { applied, type Call, type OrderMark, type Rules } from './call.ts';
+import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
+import { applied, type Call, type OrderMark, type Printer, type Rules } from './call.ts';
 import { CHAIN_IDS } from './foreign-names.ts';
 import {
   argumentsOf,
@@ -9,6 +10,7 @@ import {
   nodeOf,
   nodesOf,
   numberOf,
+  onlyKnown,
   subqueryOf,
   textOf,
   Untranslatable,
@@ -17,20 +19,13 @@ import {
 import { printOver } from './print-window.ts';
 import { AGGREGATES, filtered } from './rules/aggregates.ts';
 import { constantText, hashText, TEXTS } from './rules/texts.ts';
-import { dayConstant, intervalOfNode, partOf, partOfDifference, timeConstant, TIMES } from './rules/times.ts';
+import { dayConstant, intervalOfNode, partOf, partOfDifference, TIMES, timeConstant } from './rules/times.ts';
 import { castTarget, castText } from './rules/types.ts';
 import { VALUES } from './rules/values.ts';
 import { findColumn, nameText, type Scope } from './scope.ts';
-import type { Dialect } from './dialects.ts';
 import { MARKED_PREFIX, MARKERS } from './spelling.ts';
 
 /** Prints an expression of a dialect's tree as ClickHouse. */
-
-export interface Printer {
-  readonly dialect: Dialect;
-  /** A whole statement, for subqueries. */
-  select(ast: Node, outer: Scope): string;
-}
 
 const RULES: Rules = { ...VALUES, ...TEXTS, ...TIMES, ...AGGREGATES };
 
@@ -56,9 +51,31 @@ export function printExpression(node: Node, scope: Scope, printer: Printer): str
   const kind = wordOf(node['type']);
   const printNode = PRINTERS[kind];
   const query = subqueryOf(node);
-  if (query !== null && (printNode === undefined || kind === 'select')) return `(${printer.select(query, scope)})`;
+  if (query !== null && (printNode === undefined || kind === 'select'))
+    return `(${printer.select(query, scope)})`;
   if (printNode === undefined) throw new Untranslatable(kind === '' ? 'a part of the query' : kind);
-  return printNode(node, scope, printer);
+  onlyKnown(node, EXPRESSION_PARTS);
+  const text = printNode(node, scope, printer);
+  const place = kind === 'column_ref' ? undefined : nodesOf(node['array_index'])[0];
+  return place === undefined ? text : `${text}[${indexText(nodeOf(place['index']), scope, printer)}]`;
+}
+
+/** Of an expression. A part that is not here would be left out without a word. */
+const EXPRESSION_PARTS: ReadonlySet<string> = new Set(
+  'type,name,args,over,parentheses,array_index,separator,value,column,table,schema,db,symbol,target,keyword,expr,operator,left,right,unit,expr_list,brackets,array_path,filter,subFields,definition,as'.split(
+    ',',
+  ),
+);
+
+/** In brackets after an array: `OFFSET(0)` of BigQuery is the first element, as is `1` everywhere else. */
+function indexText(index: Node, scope: Scope, printer: Printer): string {
+  const print = (node: Node): string => printExpression(node, scope, printer);
+  const name = index['type'] === 'function' ? functionName(index) : '';
+  const [place] = argumentsOf(index);
+  if (place === undefined || !/^(safe_)?(offset|ordinal)$/.test(name)) return print(index);
+  const count = numberOf(place);
+  if (name.endsWith('ordinal')) return print(place);
+  return count === null ? `${print(place)} + 1` : String(count + 1);
 }
 
 /** In brackets where the operator around it binds as strongly. */
@@ -70,7 +87,9 @@ function operand(node: Node, strength: number, scope: Scope, printer: Printer): 
 function strengthOf(node: Node, text: string): number {
   if (node['type'] === 'unary_expr') return node['operator'] === 'NOT' ? 3 : 8;
   if (node['type'] === 'binary_expr')
-    return /^(concat|intDiv|match|has|NOT )/.test(text) ? COMPARISON : (STRENGTH[operatorOf(node)] ?? COMPARISON);
+    return /^(concat|intDiv|match|has|NOT )/.test(text)
+      ? COMPARISON
+      : (STRENGTH[operatorOf(node)] ?? COMPARISON);
   // A rule may have made an operator of a call.
   return node['type'] === 'function' && /[-+/] /.test(text.replace(/\([^()]*\)/g, '')) ? 5 : WHOLE;
 }
@@ -97,7 +116,10 @@ const PRINTERS: Readonly<Record<string, PrintNode>> = {
   timestamp: (node) => timeConstant(wordOf(node['value'])),
   datetime: (node) => timeConstant(wordOf(node['value'])),
   interval: (node, scope, printer) =>
-    known(intervalOfNode(node, (inner) => printExpression(inner, scope, printer)), 'an interval'),
+    known(
+      intervalOfNode(node, (inner) => printExpression(inner, scope, printer)),
+      'an interval',
+    ),
   unary_expr: printUnary,
   binary_expr: printBinary,
   case: printCase,
@@ -141,7 +163,7 @@ function printColumn(node: Node, scope: Scope, printer: Printer): string {
   if (key !== null) return found.text;
   return place === undefined
     ? indexed({ type: 'text_of', text: found.text }, offset, scope, printer)
-    : `${found.text}[${printExpression(nodeOf(place['index']), scope, printer)}]`;
+    : `${found.text}[${indexText(nodeOf(place['index']), scope, printer)}]`;
 }
 
 /** `APPROX_QUANTILES(x, 100)[OFFSET(50)]`, `SPLIT(x, '/')[SAFE_OFFSET(2)]`: offsets count from zero, ordinals from one. */
@@ -158,7 +180,8 @@ function indexed(value: Node, offset: Node | undefined, scope: Scope, printer: P
       return `quantile(${count / all})(${print(column)})`;
   }
   const isOffset = /OFFSET$/i.test(wordOf(offset['name']));
-  const index = count === null ? `${print(place)}${isOffset ? ' + 1' : ''}` : String(isOffset ? count + 1 : count);
+  const index =
+    count === null ? `${print(place)}${isOffset ? ' + 1' : ''}` : String(isOffset ? count + 1 : count);
   return `${print(value)}[${index}]`;
 }
 
@@ -264,7 +287,8 @@ function anyOf({ left, right, print }: Sides): string | null {
 
 function inList(operator: string, { left, right, print, printer, scope }: Sides): string {
   const first = operand(left, COMPARISON + 1, scope, printer);
-  if (right['type'] === 'unnest') return `${operator === 'IN' ? '' : 'NOT '}has(${print(nodeOf(right['expr']))}, ${first})`;
+  if (right['type'] === 'unnest')
+    return `${operator === 'IN' ? '' : 'NOT '}has(${print(nodeOf(right['expr']))}, ${first})`;
   const items = right['type'] === 'expr_list' ? nodesOf(right['value']) : [right];
   const [only] = items;
   const query = only === undefined ? null : subqueryOf(only);
@@ -330,11 +354,20 @@ function printArray(node: Node, scope: Scope, printer: Printer): string {
 
 function printCall(node: Node, scope: Scope, printer: Printer): string {
   const written = functionName(node);
-  if (written === 'exists') return `EXISTS (${printer.select(queryOf(subqueryOf(argumentsOf(node)[0])), scope)})`;
+  if (written === 'exists')
+    return `EXISTS (${printer.select(queryOf(subqueryOf(argumentsOf(node)[0])), scope)})`;
+  const [subject, target] = argumentsOf(node);
+  if (written === 'convert' && subject !== undefined && target?.['type'] === 'datatype') {
+    const print = (inner: Node): string => printExpression(inner, scope, printer);
+    return known(castText({ value: subject, target, isTry: false, print }), 'CONVERT to this type');
+  }
   // Inside an aggregate a name is a column, wherever the aggregate stands.
-  const inner: Scope = node['type'] === 'aggr_func' || isMarked(written) ? { ...scope, clause: 'columns' } : scope;
+  const inner: Scope =
+    node['type'] === 'aggr_func' || isMarked(written) ? { ...scope, clause: 'columns' } : scope;
   const call = callOf(node, inner, printer);
-  const text = ruled(call) ?? filtered(call) ?? plainCall(node, call);
+  const ofTable =
+    isStarOfTable(call) && call.filter === null ? known(countOfTable(call, scope), 'count(t.*)') : null;
+  const text = ofTable ?? ruled(call) ?? filtered(call) ?? plainCall(node, call);
   const over = isNode(node['over']) ? printOver(node['over'], scope, printer) : '';
   return `${text}${over}`;
 }
@@ -349,7 +382,8 @@ function isMarked(name: string): boolean {
 }
 
 /** With FILTER only the rules that know it. */
-const KNOWS_FILTER = /^(string_agg|listagg|group_concat|array_agg|percentile_cont|percentile_disc|approx_percentile|any_value)$/;
+const KNOWS_FILTER =
+  /^(string_agg|listagg|group_concat|array_agg|percentile_cont|percentile_disc|approx_percentile|any_value)$/;
 
 function ruled(call: Call): string | null {
   const rule = Object.hasOwn(RULES, call.name) ? RULES[call.name] : undefined;
@@ -402,8 +436,9 @@ function orderOf(mark: Node): OrderMark[] {
 
 /** A function without a rule is called by its name; the judge knows whether it exists. */
 function plainCall(node: Node, call: Call): string {
-  if (call.order.length > 0 || call.limit !== null || call.filter !== null) throw new Untranslatable(call.name);
-  const star = argumentsOf(node).some(({ type }) => type === 'star') || isStarOfTable(call);
+  if (call.order.length > 0 || call.limit !== null || call.filter !== null)
+    throw new Untranslatable(call.name);
+  const star = argumentsOf(node).some(({ type }) => type === 'star');
   const args = star ? '' : call.args.map(call.print).join(', ');
   return `${call.name}(${call.distinct ? 'DISTINCT ' : ''}${args})`;
 }
@@ -411,4 +446,12 @@ function plainCall(node: Node, call: Call): string {
 /** `count(t.*)`. */
 function isStarOfTable({ name, args }: Call): boolean {
   return name === 'count' && args.length === 1 && args[0] !== undefined && columnOf(args[0])?.name === '*';
+}
+
+/** Rows of that table only: in an outer join, those that it added are NULL. */
+function countOfTable(call: Call, scope: Scope): string | null {
+  const name = columnOf(call.args[0])?.table ?? '';
+  const table = scope.sources.find((source) => source.name === name)?.table ?? null;
+  const column = table === null ? undefined : PUBLIC_TABLES[table].columns[0]?.name;
+  return column === undefined ? null : `count(${nameText(name)}.${column})`;
 }

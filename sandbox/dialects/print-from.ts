@@ -1,8 +1,20 @@
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import type { Printer } from './call.ts';
 import { foreignTable } from './foreign-names.ts';
-import { argumentsOf, functionName, isNode, type Node, nodeOf, nodesOf, subqueryOf, Untranslatable, wordOf } from './nodes.ts';
-import { type Printer, printExpression } from './print-expression.ts';
-import { unitOf } from './rules/times.ts';
+import {
+  argumentsOf,
+  functionName,
+  isNode,
+  type Node,
+  nodeOf,
+  nodesOf,
+  subqueryOf,
+  textOf,
+  Untranslatable,
+  wordOf,
+} from './nodes.ts';
+import { printExpression } from './print-expression.ts';
+import { intervalOfText, unitOf } from './rules/times.ts';
 import { nameText, type Scope, type Source } from './scope.ts';
 
 /** FROM: tables by our names, series of days and numbers as subqueries, arrays as ARRAY JOIN. */
@@ -55,7 +67,11 @@ function joinOf(node: Node, at: number): string {
   return join === 'INNER JOIN' ? 'JOIN' : join;
 }
 
-function itemOf(node: Node, at: number, mustBeNamed: boolean): Pick<FromItem, 'source' | 'series' | 'unnested'> {
+function itemOf(
+  node: Node,
+  at: number,
+  mustBeNamed: boolean,
+): Pick<FromItem, 'source' | 'series' | 'unnested'> {
   const call = tableCall(node);
   if (call !== null) return calledItem(call, node);
   const query = subqueryOf(node) ?? subqueryOf(node['expr']);
@@ -70,7 +86,11 @@ function itemOf(node: Node, at: number, mustBeNamed: boolean): Pick<FromItem, 's
   const foreign = foreignTable(path);
   const last = path.at(-1) ?? '';
   const ours = foreign?.ours ?? publicTable(last);
-  return { source: { name: alias === '' ? (ours ?? last) : alias, foreign, table: ours }, series: null, unnested: null };
+  return {
+    source: { name: alias === '' ? (ours ?? last) : alias, foreign, table: ours },
+    series: null,
+    unnested: null,
+  };
 }
 
 /** An alias without a list of columns. */
@@ -100,11 +120,18 @@ function tableCall(node: Node): Node | null {
 
 const SERIES = /^(generate_series|sequence|generate_array|generate_date_array|generate_timestamp_array)$/;
 
+/** What UNNEST makes rows of; null for another function. */
+function unnestedOf(call: Node): Node | null {
+  if (call['type'] === 'unnest') return nodeOf(call['expr']);
+  return functionName(call) === 'unnest' ? nodeOf(argumentsOf(call)[0]) : null;
+}
+
 function calledItem(call: Node, node: Node): Pick<FromItem, 'source' | 'series' | 'unnested'> {
-  const isUnnest = call['type'] === 'unnest' || functionName(call) === 'unnest';
-  const inner = isUnnest ? (call['type'] === 'unnest' ? nodeOf(call['expr']) : nodeOf(argumentsOf(call)[0])) : call;
+  const unnested = unnestedOf(call);
+  const inner = unnested ?? call;
   const { table, column } = aliasParts(wordOf(node['as']), inner);
-  if (node['with_offset'] !== undefined && node['with_offset'] !== null) throw new Untranslatable('WITH OFFSET');
+  if (node['with_offset'] !== undefined && node['with_offset'] !== null)
+    throw new Untranslatable('WITH OFFSET');
   if (inner['type'] === 'function' && SERIES.test(functionName(inner))) {
     const [from, to, step] = argumentsOf(inner);
     if (from === undefined || to === undefined) throw new Untranslatable('this series');
@@ -114,7 +141,7 @@ function calledItem(call: Node, node: Node): Pick<FromItem, 'source' | 'series' 
       unnested: null,
     };
   }
-  if (!isUnnest) throw new Untranslatable(`the table function ${functionName(call)}`);
+  if (unnested === null) throw new Untranslatable(`the table function ${functionName(call)}`);
   return { source: null, series: null, unnested: { table, column, array: inner } };
 }
 
@@ -135,8 +162,7 @@ export function printFrom(items: readonly FromItem[], scope: Scope, printer: Pri
     .map((item, at) => {
       const { node, join } = item;
       const text = sourceText(item, { scope, printer, isAlone });
-      const lead = at === 0 ? '' : join === ',' ? ', ' : `\n${join} `;
-      return `${lead}${text}${onText(node, scope, printer)}`;
+      return `${leadOf(join, at)}${text}${onText(node, scope, printer)}`;
     })
     .join('');
   const expanded = arrays.map(({ unnested, join }) => {
@@ -146,6 +172,11 @@ export function printFrom(items: readonly FromItem[], scope: Scope, printer: Pri
   });
   if (joined === '' && arrays.length > 0) return `(SELECT 1)${expanded.join('')}`;
   return `${joined}${expanded.join('')}`;
+}
+
+function leadOf(join: string, at: number): string {
+  if (at === 0) return '';
+  return join === ',' ? ', ' : `\n${join} `;
 }
 
 function onText(node: Node, scope: Scope, printer: Printer): string {
@@ -182,20 +213,53 @@ function sourceText(item: FromItem, { scope, printer, isAlone }: SourcePlace): s
 }
 
 /** Days, times or numbers from one to another: `numbers` counts the steps. */
-function seriesText({ from, to, step, column }: Series, scope: Scope, printer: Printer): string {
-  const [start, end] = [from, to].map((node) => printExpression(node, scope, printer));
-  const span = step === null ? null : printExpression(step, scope, printer);
+function seriesText(series: Series, scope: Scope, printer: Printer): string {
+  const [start = '', end = ''] = [series.from, series.to].map((node) =>
+    printExpression(node, scope, printer),
+  );
+  const span = spanText(series.step, scope, printer);
   const [, count, unit] = /^INTERVAL (\d+) (\w+)$/.exec(span ?? '') ?? [];
-  const isTime = span !== null && unit !== undefined;
-  if (isTime || (span === null && /today|toDate|toStart|toMonday/.test(start ?? ''))) {
-    const by = unitOf(unit ?? 'day') ?? 'day';
-    const every = Number(count ?? 1);
-    const steps = every === 1 ? `dateDiff('${by}', ${start}, ${end})` : `intDiv(dateDiff('${by}', ${start}, ${end}), ${every})`;
-    const offset = every === 1 ? 'number' : `number * ${every}`;
-    const name = `toInterval${by.charAt(0).toUpperCase()}${by.slice(1)}`;
-    return `SELECT ${start} + ${name}(${offset}) AS ${nameText(column)} FROM numbers(${steps} + 1)`;
-  }
-  const every = span ?? '1';
-  const steps = every === '1' ? `${end} - ${start} + 1` : `intDiv(${end} - ${start}, ${every}) + 1`;
-  return `SELECT ${start} + number${every === '1' ? '' : ` * ${every}`} AS ${nameText(column)} FROM numbers(${steps})`;
+  const isOfDays = span === null && /today|toDate|toStart|toMonday/.test(start);
+  const { row, rows } =
+    unit !== undefined || isOfDays
+      ? timeSteps({ start, end, unit: unitOf(unit ?? 'day') ?? 'day', every: Number(count ?? 1) })
+      : numberSteps(start, end, span ?? '1');
+  return `SELECT ${start} + ${row} AS ${nameText(series.column)} FROM numbers(${rows})`;
+}
+
+/** A step may be an interval, or PostgreSQL's text of one. */
+function spanText(step: Node | null, scope: Scope, printer: Printer): string | null {
+  if (step === null) return null;
+  const text = textOf(step);
+  return (text === null ? null : intervalOfText(text)) ?? printExpression(step, scope, printer);
+}
+
+interface Steps {
+  /** What is added to the start in row `number`. */
+  readonly row: string;
+  readonly rows: string;
+}
+
+function timeSteps({
+  start,
+  end,
+  unit,
+  every,
+}: {
+  readonly start: string;
+  readonly end: string;
+  readonly unit: string;
+  readonly every: number;
+}): Steps {
+  const units = `dateDiff('${unit}', ${start}, ${end})`;
+  const name = `toInterval${unit.charAt(0).toUpperCase()}${unit.slice(1)}`;
+  return every === 1
+    ? { row: `${name}(number)`, rows: `${units} + 1` }
+    : { row: `${name}(number * ${every})`, rows: `intDiv(${units}, ${every}) + 1` };
+}
+
+function numberSteps(start: string, end: string, every: string): Steps {
+  return every === '1'
+    ? { row: 'number', rows: `${end} - ${start} + 1` }
+    : { row: `number * ${every}`, rows: `intDiv(${end} - ${start}, ${every}) + 1` };
 }

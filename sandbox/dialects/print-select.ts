@@ -1,24 +1,31 @@
+import type { Printer } from './call.ts';
+import type { Dialect } from './dialects.ts';
 import {
+  argumentsOf,
   columnOf,
   functionName,
   isNode,
   type Node,
   nodeOf,
   nodesOf,
+  onlyKnown,
   subqueryOf,
   Untranslatable,
   wordOf,
 } from './nodes.ts';
-import { type Printer, printExpression } from './print-expression.ts';
-import { printFrom, type FromItem, fromItems } from './print-from.ts';
+import { printExpression } from './print-expression.ts';
+import { type FromItem, fromItems, printFrom } from './print-from.ts';
 import { printOrder, printSpecification } from './print-window.ts';
-import { aliasesOf, nameText, NO_SCOPE, type Scope } from './scope.ts';
-import type { Dialect } from './dialects.ts';
+import { aliasesOf, NO_SCOPE, nameText, type Scope } from './scope.ts';
 import { MARKERS } from './spelling.ts';
 
 /** Prints a statement of a dialect's tree as ClickHouse. */
 export function printStatement(ast: Node, dialect: Dialect): string {
-  const printer: Printer = { dialect, select: (inner, outer) => printQuery(inner, { outer, printer, isInner: true }) };
+  const printer: Printer = {
+    dialect,
+    expression: (node, scope) => printExpression(node, scope, printer),
+    select: (inner, outer) => printQuery(inner, { outer, printer, isInner: true }),
+  };
   return printQuery(ast, { outer: NO_SCOPE, printer, isInner: false });
 }
 
@@ -46,7 +53,10 @@ function printQuery(ast: Node, place: Place): string {
   const order = [...nodesOf(ast['_orderby']), ...inLast];
   const limit = limitText(ast['_limit'], null) || (isBracketed(last) ? '' : limitText(last['limit'], null));
   const selects = parts.map((part) => {
-    const text = printSelect(part === last && !isBracketed(last) ? { ...part, orderby: null, limit: null } : part, place);
+    const text = printSelect(
+      part === last && !isBracketed(last) ? { ...part, orderby: null, limit: null } : part,
+      place,
+    );
     return isBracketed(part) ? `(${text})` : text;
   });
   const union = selects
@@ -59,7 +69,8 @@ function printQuery(ast: Node, place: Place): string {
 
 function partsOf(ast: Node): Node[] {
   const parts: Node[] = [];
-  for (let part: Node | null = ast; part !== null; part = isNode(part['_next']) ? part['_next'] : null) parts.push(part);
+  for (let part: Node | null = ast; part !== null; part = isNode(part['_next']) ? part['_next'] : null)
+    parts.push(part);
   return parts;
 }
 
@@ -82,12 +93,23 @@ function setOperator(operator: unknown): string {
 function printWith(item: Node, place: Place): string {
   const query = subqueryOf(item['stmt']);
   if (query === null) throw new Untranslatable('this WITH');
-  if (nodesOf(item['columns']).length > 0) throw new Untranslatable('a list of columns after the name of a WITH');
-  return `${nameText(wordOf(item['name']))} AS (${printQuery(query, { ...place, isInner: true })})`;
+  const [first, ...others] = nodesOf(query['columns']);
+  const marker =
+    isNode(first?.['expr']) && functionName(first['expr']) === MARKERS.columns ? first['expr'] : null;
+  const names = [...nodesOf(item['columns']), ...(marker === null ? [] : argumentsOf(marker))].map(
+    (column) => columnOf(column)?.name ?? wordOf(column),
+  );
+  const list = names.length === 0 ? '' : ` (${names.map(nameText).join(', ')})`;
+  const body = printQuery(marker === null ? query : { ...query, columns: others }, {
+    ...place,
+    isInner: true,
+  });
+  return `${nameText(wordOf(item['name']))}${list} AS (${body})`;
 }
 
-function printSelect(ast: Node, { outer, printer, isInner }: Place): string {
-  if (ast['as_struct_val'] !== undefined && ast['as_struct_val'] !== null) throw new Untranslatable('SELECT AS STRUCT');
+function printSelect(written: Node, { outer, printer, isInner }: Place): string {
+  const ast = withSeriesInFrom(written);
+  onlyKnown(ast, SELECT_PARTS);
   const columns = nodesOf(ast['columns']);
   const aliases = aliasesOf(columns);
   const items = fromItems(nodesOf(ast['from']), { mustBeNamed: aliases.size > 0 });
@@ -105,7 +127,8 @@ function printSelect(ast: Node, { outer, printer, isInner }: Place): string {
     ...(isNode(ast['where']) ? [whereText(ast['where'], scope, printer)] : []),
     ...chainConditions(items),
   ];
-  const part = (word: string, node: unknown, at: Scope): string => (isNode(node) ? `\n${word} ${print(node, at)}` : '');
+  const part = (word: string, node: unknown, at: Scope): string =>
+    isNode(node) ? `\n${word} ${print(node, at)}` : '';
   const order = nodesOf(ast['orderby']);
   return [
     `SELECT ${isDistinct(ast) ? 'DISTINCT ' : ''}`,
@@ -117,10 +140,18 @@ function printSelect(ast: Node, { outer, printer, isInner }: Place): string {
     windowText(ast['window'], scope, printer),
     part('QUALIFY', ast['qualify'], later),
     order.length === 0 ? '' : `\nORDER BY ${printOrder(order, later, printer)}`,
-    distinctOn.length === 0 ? '' : `\nLIMIT 1 BY ${distinctOn.map((item) => print(item['expr'] ?? item, scope)).join(', ')}`,
+    distinctOn.length === 0
+      ? ''
+      : `\nLIMIT 1 BY ${distinctOn.map((item) => print(item['expr'] ?? item, scope)).join(', ')}`,
     limitText(ast['limit'], isNode(ast['_next']) ? null : ast['_limit']),
   ].join('');
 }
+
+const SELECT_PARTS: ReadonlySet<string> = new Set(
+  'type,distinct,columns,into,from,where,groupby,having,orderby,limit,with,window,qualify,set_op,_next,_orderby,_limit,parentheses,parentheses_symbol,tableList,columnList,loc'.split(
+    ',',
+  ),
+);
 
 function isDistinct(ast: Node): boolean {
   const { distinct } = ast;
@@ -128,7 +159,31 @@ function isDistinct(ast: Node): boolean {
 }
 
 function unnestedOf(items: readonly FromItem[]): ReadonlyMap<string, string> {
-  return new Map(items.flatMap(({ unnested }) => (unnested === null ? [] : [[unnested.table, unnested.column] as const])));
+  return new Map(
+    items.flatMap(({ unnested }) => (unnested === null ? [] : [[unnested.table, unnested.column] as const])),
+  );
+}
+
+/** `SELECT generate_series(1, 5)` without FROM makes rows: the series goes to FROM. */
+function withSeriesInFrom(ast: Node): Node {
+  if (nodesOf(ast['from']).length > 0) return ast;
+  let series: Node | null = null;
+  const replaced = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replaced);
+    if (!isNode(value)) return value;
+    const isSeries = value['type'] === 'function' && functionName(value) === 'generate_series';
+    if (isSeries && series === null) {
+      series = value;
+      return { type: 'column_ref', table: null, column: 'generate_series' };
+    }
+    return subqueryOf(value) === null
+      ? Object.fromEntries(Object.entries(value).map(([part, inner]) => [part, replaced(inner)]))
+      : value;
+  };
+  const columns = replaced(ast['columns']);
+  return series === null
+    ? ast
+    : { ...ast, columns, from: [{ type: 'expr', expr: series, as: 'generate_series' }] };
 }
 
 /** In brackets if a condition of ours follows. */
@@ -145,14 +200,19 @@ function chainConditions(items: readonly FromItem[]): string[] {
   return only === undefined || others.length > 0 || chain === undefined ? [] : [`chain = '${chain}'`];
 }
 
-function printItem(item: Node, scope: Scope, { printer, isInner }: { printer: Printer; isInner: boolean }): string {
+function printItem(
+  item: Node,
+  scope: Scope,
+  { printer, isInner }: { printer: Printer; isInner: boolean },
+): string {
   const expression = nodeOf(item['expr'] ?? item);
   if (item['type'] === 'except') {
     const left = nodesOf(item['expr_list']).map((part) => nameText(columnOf(part['expr'])?.name ?? ''));
     return `${printExpression(expression, scope, printer)} EXCEPT (${left.join(', ')})`;
   }
   const text = printExpression(expression, scope, printer);
-  const alias = typeof item['as'] === 'string' ? item['as'] : ownName(expression, text, { scope, printer, isInner });
+  const alias =
+    typeof item['as'] === 'string' ? item['as'] : ownName(expression, text, { scope, printer, isInner });
   return alias === null || alias === text ? text : `${text} AS ${nameText(alias)}`;
 }
 
@@ -164,7 +224,8 @@ function ownName(
 ): string | null {
   const column = columnOf(expression);
   if (column !== null && column.name !== '*' && !/[.]/.test(column.name)) {
-    const isSame = text === column.name || text === nameText(column.name) || text.endsWith(`.${nameText(column.name)}`);
+    const isSame =
+      text === column.name || text === nameText(column.name) || text.endsWith(`.${nameText(column.name)}`);
     return isSame ? null : column.name;
   }
   const isCall = ['function', 'aggr_func', 'window_func'].includes(wordOf(expression['type']));
@@ -172,11 +233,15 @@ function ownName(
 }
 
 function groupText(group: unknown, scope: Scope, printer: Printer): string {
-  const columns = Array.isArray(group) ? nodesOf(group) : nodesOf(isNode(group) ? group['columns'] : undefined);
+  const columns = Array.isArray(group)
+    ? nodesOf(group)
+    : nodesOf(isNode(group) ? group['columns'] : undefined);
   if (columns.length === 0) return '';
   const [first] = columns;
   if (first !== undefined && columnOf(first)?.name === MARKERS.groupByAll) return '\nGROUP BY ALL';
-  const modifiers = nodesOf(isNode(group) ? group['modifiers'] : undefined).map((word) => wordOf(word['value']).toUpperCase());
+  const modifiers = nodesOf(isNode(group) ? group['modifiers'] : undefined).map((word) =>
+    wordOf(word['value']).toUpperCase(),
+  );
   const list = columns.map((column) => printExpression(column, scope, printer)).join(', ');
   return `\nGROUP BY ${list}${modifiers.map((word) => ` ${word}`).join('')}`;
 }

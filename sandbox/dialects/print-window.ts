@@ -1,5 +1,5 @@
+import type { Printer } from './call.ts';
 import { isNode, type Node, nodeOf, nodesOf, Untranslatable, wordOf } from './nodes.ts';
-import { type Printer, printExpression } from './print-expression.ts';
 import { nameText, type Scope } from './scope.ts';
 
 /** ` OVER (…)` or ` OVER name`. */
@@ -13,7 +13,7 @@ export function printOver(over: Node, scope: Scope, printer: Printer): string {
 export function printSpecification(window: Node, scope: Scope, printer: Printer): string {
   const specification = isNode(window['window_specification']) ? window['window_specification'] : {};
   const partition = nodesOf(specification['partitionby']).map((item) =>
-    printExpression(isNode(item['expr']) ? item['expr'] : item, scope, printer),
+    printer.expression(isNode(item['expr']) ? item['expr'] : item, scope),
   );
   const order = nodesOf(specification['orderby']);
   return [
@@ -44,7 +44,7 @@ export function printOrder(items: readonly Node[], scope: Scope, printer: Printe
   return items
     .map((item) => {
       const nulls = wordOf(item['nulls']).toUpperCase();
-      const text = printExpression(nodeOf(item['expr']), scope, printer);
+      const text = printer.expression(nodeOf(item['expr']), scope);
       return `${text}${item['type'] === 'DESC' ? ' DESC' : ''}${nulls === '' ? '' : ` ${nulls}`}`;
     })
     .join(', ');

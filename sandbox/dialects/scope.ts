@@ -48,7 +48,8 @@ export interface FoundColumn {
 
 export function findColumn(column: ColumnName, scope: Scope): FoundColumn {
   const { table, name } = column;
-  if (table !== '' && scope.unnested.has(table)) return plain(scope.unnested.get(table) === name ? name : table, '');
+  if (table !== '' && scope.unnested.has(table))
+    return plain(scope.unnested.get(table) === name ? name : table, '');
   const source = sourceOf(column, scope);
   const foreign = foreignColumn(name, source);
   if (foreign !== undefined && !isAliasHere(column, scope)) return renamed(foreign, table, source);
@@ -64,7 +65,11 @@ function renamed(foreign: string, table: string, source: Source | null): FoundCo
   if (foreign.startsWith('=')) return { text: foreign.slice(1), ours: null, renamed: true };
   if (foreign.startsWith('@')) return { text: foreign.slice(1), ours: null, renamed: true };
   const qualifier = table === '' ? '' : (source?.name ?? table);
-  return { text: qualifier === '' ? foreign : `${nameText(qualifier)}.${foreign}`, ours: foreign, renamed: true };
+  return {
+    text: qualifier === '' ? foreign : `${nameText(qualifier)}.${foreign}`,
+    ours: foreign,
+    renamed: true,
+  };
 }
 
 /** Whether a bare name means an alias of this SELECT. */
@@ -79,7 +84,8 @@ function sourceOf({ table, name }: ColumnName, scope: Scope): Source | null {
     );
     if (found !== undefined) return found;
     // A name without a table is looked for further out only if nothing here can have it.
-    if (table === '' && at.sources.length > 0 && at.sources.some(({ table: ours }) => ours === null)) return null;
+    if (table === '' && at.sources.length > 0 && at.sources.some(({ table: ours }) => ours === null))
+      return null;
   }
   return null;
 }

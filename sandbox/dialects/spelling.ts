@@ -2,12 +2,12 @@ import type { Dialect } from './dialects.ts';
 import {
   afterBracket,
   type DialectToken,
+  type Quoting,
   quoteText,
   solid,
   tokensOf,
   valueOfText,
   wordsAt,
-  type Quoting,
 } from './tokens.ts';
 
 /**
@@ -32,6 +32,7 @@ export const MARKERS = {
   same: 'si_same',
   groupByAll: 'si_group_by_all',
   power: 'si_power',
+  columns: 'si_columns',
 } as const;
 
 /** Before the name of an aggregate whose clauses have become arguments. */
@@ -60,9 +61,11 @@ function plainToken(token: DialectToken, before: DialectToken | undefined, quoti
   if (kind === 'number' && /^0x/i.test(text) && text.length >= HASH_MIN_DIGITS + 2)
     return { kind: 'text', text: quoteText(text.toLowerCase()) };
   // Some grammars read the exponent as a name.
-  if (kind === 'number' && /^[\d.]+e\+?\d+$/i.test(text) && Number(text) < EXPONENT_MAX) return { kind, text: String(Number(text)) };
+  if (kind === 'number' && /^[\d.]+e\+?\d+$/i.test(text) && Number(text) < EXPONENT_MAX)
+    return { kind, text: String(Number(text)) };
   // A raw text: its backslashes are part of it.
-  if (kind === 'text' && /^[rR]$/.test(before?.text ?? '')) return { kind, text: quoteText(text.slice(1, -1)) };
+  if (kind === 'text' && /^[rR]$/.test(before?.text ?? ''))
+    return { kind, text: quoteText(text.slice(1, -1)) };
   if (kind === 'text') return { kind, text: quoteText(valueOfText(text, quoting)) };
   if (kind === 'word' && /^[rR]$/.test(text)) return token;
   return token;
@@ -118,7 +121,9 @@ const fetchFirst: Step = (tokens, at) => {
 const utcZone: Step = (tokens, at) => {
   const after = wordsAt(tokens, at, ['AT', 'TIME', 'ZONE']);
   const zone = after === null ? at : solid(tokens, after);
-  return after !== null && /^'(utc|etc\/utc|gmt)'$/i.test(tokens[zone]?.text ?? '') ? { by: [], next: zone + 1 } : null;
+  return after !== null && /^'(utc|etc\/utc|gmt)'$/i.test(tokens[zone]?.text ?? '')
+    ? { by: [], next: zone + 1 }
+    : null;
 };
 
 const groupByAll: Step = (tokens, at) => {
@@ -138,8 +143,7 @@ const typedNumber: Step = (tokens, at) => {
 const distinctFrom: Step = (tokens, at) => {
   const left = operandEnd(tokens, at);
   if (left === null || tokens[at - 1]?.text === '.') return null;
-  const same =
-    wordsAt(tokens, left, ['IS', 'NOT', 'DISTINCT', 'FROM']) ?? wordsAt(tokens, left, ['<=>']);
+  const same = wordsAt(tokens, left, ['IS', 'NOT', 'DISTINCT', 'FROM']) ?? wordsAt(tokens, left, ['<=>']);
   const other = wordsAt(tokens, left, ['IS', 'DISTINCT', 'FROM']);
   const from = same ?? other;
   if (from === null) return null;
@@ -166,9 +170,14 @@ const substringFrom: Step = (tokens, at) => {
   const end = tokens[open]?.text === '(' ? afterBracket(tokens, open) : null;
   if (end === null) return null;
   const inner = tokens.slice(open + 1, end - 1);
-  if (!topLevel(inner).some(({ text }) => /^FROM$/i.test(text)) || /^SELECT$/i.test(inner[solid(inner, 0)]?.text ?? ''))
+  if (
+    !topLevel(inner).some(({ text }) => /^FROM$/i.test(text)) ||
+    /^SELECT$/i.test(inner[solid(inner, 0)]?.text ?? '')
+  )
     return null;
-  const commas = inner.map((token) => (token.kind === 'word' && /^(FROM|FOR)$/i.test(token.text) ? raw(',') : token));
+  const commas = inner.map((token) =>
+    token.kind === 'word' && /^(FROM|FOR)$/i.test(token.text) ? raw(',') : token,
+  );
   return { by: [raw('substring'), raw('('), ...commas, raw(')')], next: end };
 };
 
@@ -194,6 +203,20 @@ const power: Step = (tokens, at) => {
   if (right === null) return null;
   const call = `${MARKERS.power}(${joined(tokens.slice(at, left))}, ${joined(tokens.slice(start, right))})`;
   return { by: [raw(call)], next: right };
+};
+
+/** `WITH name(a, b) AS (SELECT …`: the names become a first column, which the printer takes out again. */
+const columnsOfWith: Step = (tokens, at) => {
+  if (tokens[at]?.kind !== 'word') return null;
+  const open = solid(tokens, at + 1);
+  const end = tokens[open]?.text === '(' ? afterBracket(tokens, open) : null;
+  const select = end === null ? null : wordsAt(tokens, end, ['AS', '(', 'SELECT']);
+  if (end === null || select === null) return null;
+  const names = joined(tokens.slice(open + 1, end - 1));
+  if (!/^[\w\s,]+$/.test(names)) return null;
+  const after = wordsAt(tokens, select, ['DISTINCT']);
+  const lead = `${tokens[at]?.text ?? ''} AS (SELECT ${after === null ? '' : 'DISTINCT '}`;
+  return { by: [raw(lead), raw(`${MARKERS.columns}(${names}), `)], next: after ?? select };
 };
 
 const ORDERED =
@@ -275,7 +298,10 @@ function argumentsOf(tokens: readonly DialectToken[]): MarkedArguments {
   };
 }
 
-type Started = { readonly part: 'order' | 'limit' | 'separator' | 'distinct' | 'dropped'; readonly next: number };
+type Started = {
+  readonly part: 'order' | 'limit' | 'separator' | 'distinct' | 'dropped';
+  readonly next: number;
+};
 
 const CLAUSES: readonly (readonly [Started['part'], readonly string[]])[] = [
   ['order', ['ORDER', 'BY']],
@@ -322,6 +348,7 @@ const STEPS: readonly Step[] = [
   typedNumber,
   distinctFrom,
   substringFrom,
+  columnsOfWith,
   power,
   markedAggregate,
 ];

@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { Verdict } from '../judge/inspect.ts';
-import { Refused } from '../judge/refusal.ts';
-import { QueryFailed, type SandboxText, type SqlSandbox } from '../sandbox.ts';
+import type { PlannedQuery } from '../run/planning.ts';
+import type { SandboxText, SqlSandbox } from '../sandbox.ts';
 import { likelyFirst, TEXT_MAX_CHARS } from './dialects.ts';
 import type { Translator } from './translator.ts';
 
 /**
  * What to offer beside the refusal of a text: the same question in ClickHouse's words, if the text is of another dialect. An offer has
- * been judged like any other text, and planned where planning is fast. It is never run.
+ * been judged like any other text, and its names and types fit. It is never run.
  */
 export interface SuggestDeps {
   readonly translator: Pick<Translator, 'translate'>;
   readonly inspect: SqlSandbox['inspect'];
-  readonly estimate: SqlSandbox['estimate'];
+  /** Whether names and types fit, with no row read (type-check.ts). */
+  readonly checkTypes: (query: PlannedQuery, signal: AbortSignal) => Promise<boolean>;
   /** For tests. */
   readonly nowMs?: () => number;
 }
 
-/** Planning a suggestion may take this long; one that takes longer is offered unplanned. */
-const PLAN_MAX_MS = 300;
+/** Checking names and types takes some milliseconds; a suggestion whose check takes longer is not offered. */
+const CHECK_MAX_MS = 1_000;
 /** Remembered answers, which include that there is none. */
 const REMEMBERED_MAX = 1_000;
 /** A caller whose texts ended the thread this often within the pause gets no suggestions for the rest of it. */
@@ -69,7 +70,9 @@ function createPauses(nowMs: () => number): Pauses {
   const ended = new Map<string, { readonly count: number; readonly untilMs: number }>();
   const of = (caller: string) => {
     const known = ended.get(caller);
-    return known === undefined || known.untilMs <= nowMs() ? { count: 0, untilMs: nowMs() + PAUSE_MS } : known;
+    return known === undefined || known.untilMs <= nowMs()
+      ? { count: 0, untilMs: nowMs() + PAUSE_MS }
+      : known;
   };
   return {
     count(caller) {
@@ -100,24 +103,27 @@ async function firstAccepted(
     if (sql === null || tried.has(squeezed(sql))) continue;
     tried.add(squeezed(sql));
     const verdict = await deps.inspect({ text: sql, parameters: {}, caller: asked.caller });
-    if (await isPlannable(verdict, asked, deps)) return { sql };
+    if (await fits(verdict, asked, deps)) return { sql };
   }
   return { sql: null };
 }
 
 /** Without what the printer may write otherwise. */
 function squeezed(sql: string): string {
-  return sql.toLowerCase().replace(/[\s;`"]+/g, '').replace(/\bas\b/g, '');
+  return sql
+    .toLowerCase()
+    .replace(/[\s;`"]+/g, '')
+    .replace(/\bas\b/g, '');
 }
 
-async function isPlannable(verdict: Verdict, { caller }: SandboxText, { estimate }: SuggestDeps): Promise<boolean> {
+async function fits(
+  verdict: Verdict,
+  { caller }: SandboxText,
+  { checkTypes }: SuggestDeps,
+): Promise<boolean> {
   if (!('accepted' in verdict)) return false;
-  const { accepted } = verdict;
-  // Planning the others computes their subqueries, which is not free.
-  if (!accepted.safeToPlan) return true;
-  const failure: unknown = await estimate({ accepted, parameters: {}, caller }, AbortSignal.timeout(PLAN_MAX_MS)).then(
-    () => null,
-    (error: unknown) => error,
+  return checkTypes(
+    { accepted: verdict.accepted, parameters: {}, caller },
+    AbortSignal.timeout(CHECK_MAX_MS),
   );
-  return !(failure instanceof Refused || failure instanceof QueryFailed);
 }

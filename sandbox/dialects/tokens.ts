@@ -61,7 +61,9 @@ function tokenAt(
 export function valueOfText(quoted: string, { backslashes }: Quoting): string {
   const quote = quoted.charAt(0);
   const inner = quoted.slice(1, -1).replaceAll(quote + quote, quote);
-  return backslashes ? inner.replace(/\\([\s\S])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped) : inner;
+  return backslashes
+    ? inner.replace(/\\([\s\S])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped)
+    : inner;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '0': '\0' };
@@ -91,7 +93,11 @@ export function solid(tokens: readonly DialectToken[], at: number): number {
 }
 
 /** Whether these words stand from `at`, and the index after them. */
-export function wordsAt(tokens: readonly DialectToken[], at: number, words: readonly string[]): number | null {
+export function wordsAt(
+  tokens: readonly DialectToken[],
+  at: number,
+  words: readonly string[],
+): number | null {
   let index = at;
   for (const word of words) {
     index = solid(tokens, index);

@@ -9,5 +9,7 @@ if (port === null) throw new Error('translate-thread.ts runs as a worker thread 
 
 const answer = (message: FromTranslateThread): void => port.postMessage(message);
 
-port.on('message', ({ id, text, dialect }: ToTranslateThread) => answer({ id, sql: translated(text, dialect) }));
+port.on('message', ({ id, text, dialect }: ToTranslateThread) =>
+  answer({ id, sql: translated(text, dialect) }),
+);
 answer({ id: 'ready', sql: null });

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { type Node, nodesOf, isNode, Untranslatable } from './nodes.ts';
-import { printStatement } from './print-select.ts';
 import { type Dialect, TEXT_MAX_CHARS } from './dialects.ts';
+import { isNode, type Node, nodesOf, Untranslatable } from './nodes.ts';
+import { printStatement } from './print-select.ts';
 import { respell } from './spelling.ts';
 
 /** Reads a text as one of four dialects and writes it as ClickHouse. Runs in a thread of its own: the grammars can loop and run out of memory. */

@@ -157,13 +157,18 @@ class ThreadTranslator implements Translator {
   }
 }
 
-const TEXT_ENDED_IT = 'a query in another dialect could not be parsed within its limits; the thread is replaced';
+const TEXT_ENDED_IT =
+  'a query in another dialect could not be parsed within its limits; the thread is replaced';
 
 function startThread(): Worker {
   const fromSource = extname(import.meta.url) === '.ts';
   const file = fromSource ? './translate-thread-from-source.mjs' : './translate-thread.js';
   return new Worker(new URL(file, import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB, maxYoungGenerationSizeMb: HEAP_MAX_MB / 4, stackSizeMb: 2 },
+    resourceLimits: {
+      maxOldGenerationSizeMb: HEAP_MAX_MB,
+      maxYoungGenerationSizeMb: HEAP_MAX_MB / 4,
+      stackSizeMb: 2,
+    },
     env: {},
     stdin: false,
   });

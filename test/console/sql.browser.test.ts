@@ -119,7 +119,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
   });
 
   it('offers a query of another dialect in the SQL of ClickHouse, and runs it only when told', async () => {
-    await openWith('SELECT "to", COUNT_IF(amount_usd > 0) AS n FROM tokens.transfers GROUP BY 1 ORDER BY 2 DESC');
+    await openWith(
+      'SELECT "to", COUNT_IF(amount_usd > 0) AS n FROM tokens.transfers GROUP BY 1 ORDER BY 2 DESC',
+    );
     await run();
     await result().getByText('SQL of ClickHouse').first().waitFor();
     await result().getByRole('button', { name: 'Use this query' }).click();

@@ -1,5 +1,5 @@
 import type { Call, Rule, RuleFunction, Rules } from '../call.ts';
-import { numberOf, textOf } from '../nodes.ts';
+import { isNode, type Node, nodesOf, numberOf, textOf } from '../nodes.ts';
 import { constantText } from './texts.ts';
 
 /** Aggregates, their order, their conditions, and window functions. */
@@ -38,7 +38,9 @@ const arrayAgg: Rule = (call) => limited(arrayOf(call), call);
 const joinedTexts: Rule = (call) => {
   const [, separator] = call.args;
   const between = separator === undefined ? ',' : textOf(separator);
-  return between === null ? null : `arrayStringConcat(${limited(arrayOf(call), call)}, ${constantText(between)})`;
+  return between === null
+    ? null
+    : `arrayStringConcat(${limited(arrayOf(call), call)}, ${constantText(between)})`;
 };
 
 /** `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`; of BigQuery and Trino `percentile_cont(x, 0.5)`. */
@@ -50,10 +52,30 @@ const percentile =
     const level = order === undefined ? second : first;
     const value = order === undefined ? first : order.by;
     const share = level === undefined ? null : numberOf(level);
+    const several = level === undefined || order?.descending === true ? null : sharesOf(level);
+    if (value !== undefined && several !== null)
+      return `${MANY[quantile] ?? ''}${ifOf(call)}(${several.join(', ')})(toFloat64(${call.print(value)})${conditionOf(call)})`;
     if (value === undefined || share === null || share < 0 || share > 1) return null;
     const at = order?.descending === true ? 1 - share : share;
     return `${quantile}${ifOf(call)}(${at})(toFloat64(${call.print(value)})${conditionOf(call)})`;
   };
+
+/** `ARRAY[0.5, 0.9]`. */
+function sharesOf(level: Node): readonly number[] | null {
+  const listed = isNode(level['expr_list']) ? nodesOf(level['expr_list']['value']) : [];
+  const items = listed.length > 0 ? listed : nodesOf(level['array_path']).map((item) => item['expr']);
+  const shares = items.map(numberOf);
+  return shares.length > 0 &&
+    shares.every((share): share is number => share !== null && share >= 0 && share <= 1)
+    ? shares
+    : null;
+}
+
+const MANY: Readonly<Record<string, string>> = {
+  quantile: 'quantiles',
+  quantileExactInclusive: 'quantilesExactInclusive',
+  quantileExactLow: 'quantilesExactLow',
+};
 
 /** Of no rows the least of the four dialects is NULL, and ClickHouse's is zero. */
 const NULL_OF_NONE = new Set(['min', 'max', 'avg']);
@@ -68,10 +90,13 @@ export const filtered: RuleFunction = (call) => {
   if (name === 'count' && distinct) return `uniqExactIf(${[...values, condition].join(', ')})`;
   const ours = FILTERED_NAMES[name] ?? name;
   const combinators = NULL_OF_NONE.has(name) ? 'OrNullIf' : 'If';
-  return distinct || call.order.length > 0 ? null : `${ours}${combinators}(${[...values, condition].join(', ')})`;
+  return distinct || call.order.length > 0
+    ? null
+    : `${ours}${combinators}(${[...values, condition].join(', ')})`;
 };
 
 const FILTERED_NAMES: Readonly<Record<string, string>> = {
+  map_agg: 'mapFromArrays(groupArray($1), groupArray($2))',
   approx_distinct: 'uniq',
   max_by: 'argMax',
   min_by: 'argMin',
@@ -85,7 +110,9 @@ const neighbour =
   ({ args, print }) => {
     const [value, ...others] = args.map(print);
     if (value === undefined) return null;
-    return others.length > 1 ? `${name}(${[value, ...others].join(', ')})` : `${name}(toNullable(${[`${value})`, ...others].join(', ')})`;
+    return others.length > 1
+      ? `${name}(${[value, ...others].join(', ')})`
+      : `${name}(toNullable(${[`${value})`, ...others].join(', ')})`;
   };
 
 /** `APPROX_QUANTILES(x, 100)[OFFSET(50)]` is read with its index by the printer. */
@@ -117,7 +144,8 @@ export const AGGREGATES: Rules = {
     const [value, count] = args;
     return value === undefined || count === undefined ? null : `topK(${print(count)})(${print(value)})`;
   },
-  any_value: (call) => (call.args[0] === undefined ? null : `any${ifOf(call)}(${call.print(call.args[0])}${conditionOf(call)})`),
+  any_value: (call) =>
+    call.args[0] === undefined ? null : `any${ifOf(call)}(${call.print(call.args[0])}${conditionOf(call)})`,
   arbitrary: 'any($1)',
   max_by: 'argMax($1, $2)',
   min_by: 'argMin($1, $2)',

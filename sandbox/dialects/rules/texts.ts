@@ -1,5 +1,5 @@
-import { firstOf, renamedTo, type Rule, type Rules } from '../call.ts';
-import { type Node, textOf } from '../nodes.ts';
+import { type Call, firstOf, type Rule, type Rules, renamedTo } from '../call.ts';
+import { type Node, numberOf, textOf } from '../nodes.ts';
 
 /** Functions of texts, addresses, URLs and arrays. */
 
@@ -61,14 +61,34 @@ const substringIndex: Rule = ({ args, print }) => {
   const parts = `splitByString(${print(separator)}, ${print(value)})`;
   const number = print(count);
   if (number === '1' || number === '-1') return `${parts}[${number}]`;
-  const slice = number.startsWith('-') ? `arraySlice(${parts}, ${number})` : `arraySlice(${parts}, 1, ${number})`;
+  const slice = number.startsWith('-')
+    ? `arraySlice(${parts}, ${number})`
+    : `arraySlice(${parts}, 1, ${number})`;
   return `arrayStringConcat(${slice}, ${print(separator)})`;
 };
 
+/** The dialects pad numbers as well. */
+function padded(name: string): Rule {
+  return ({ args, print }) => {
+    const [value, ...others] = args.map(print);
+    return value === undefined ? null : `${name}(${[`toString(${value})`, ...others].join(', ')})`;
+  };
+}
+
 const joinArray: Rule = ({ args, print }) => {
   const [array, separator] = args;
-  return array === undefined ? null : `arrayStringConcat(${print(array)}, ${separator === undefined ? "','" : print(separator)})`;
+  return array === undefined
+    ? null
+    : `arrayStringConcat(${print(array)}, ${separator === undefined ? "','" : print(separator)})`;
 };
+
+/** `substring(x FROM 'pattern')` of PostgreSQL. */
+function substringOfPattern({ args, print }: Call): string | null {
+  const [value, pattern] = args;
+  if (value === undefined || pattern === undefined || args.length !== 2 || textOf(pattern) === null)
+    return null;
+  return `extract(${print(value)}, ${print(pattern)})`;
+}
 
 export const TEXTS: Rules = {
   strpos: 'position($1, $2)',
@@ -76,7 +96,7 @@ export const TEXTS: Rules = {
   charindex: 'position($2, $1)',
   locate: 'position($2, $1)',
   substr: renamedTo('substring'),
-  substring: renamedTo('substring'),
+  substring: firstOf(substringOfPattern, renamedTo('substring')),
   mid: renamedTo('substring'),
   split_part: splitPart,
   split: split,
@@ -88,8 +108,8 @@ export const TEXTS: Rules = {
   byte_length: 'length($1)',
   ucase: 'upper($1)',
   lcase: 'lower($1)',
-  lpad: renamedTo('leftPad'),
-  rpad: renamedTo('rightPad'),
+  lpad: padded('leftPad'),
+  rpad: padded('rightPad'),
   btrim: 'trimBoth($1)',
   ltrim: 'trimLeft($1)',
   rtrim: 'trimRight($1)',
@@ -123,7 +143,9 @@ export const TEXTS: Rules = {
     return separator === undefined ? null : `arrayStringConcat([${values.join(', ')}], ${separator})`;
   },
   cardinality: 'length($1)',
-  array_length: firstOf('length($1)', ({ args, print }) => (args.length === 2 && args[0] !== undefined ? `length(${print(args[0])})` : null)),
+  array_length: firstOf('length($1)', ({ args, print }) =>
+    args.length === 2 && args[0] !== undefined ? `length(${print(args[0])})` : null,
+  ),
   array_distinct: 'arrayDistinct($1)',
   array_sort: 'arraySort($1)',
   array_join: joinArray,
@@ -135,6 +157,22 @@ export const TEXTS: Rules = {
   array_reverse: 'arrayReverse($1)',
   array_concat: renamedTo('arrayConcat'),
   array_cat: renamedTo('arrayConcat'),
+  bytearray_substring: ({ args, print }) => {
+    const [value, from, count] = args;
+    const [start, length] = [from, count].map((node) => (node === undefined ? null : numberOf(node)));
+    // Two digits a byte, after the prefix.
+    return value === undefined || typeof start !== 'number' || typeof length !== 'number'
+      ? null
+      : `concat('0x', substring(${print(value)}, ${1 + start * 2}, ${length * 2}))`;
+  },
+  elt: ({ args, print }) => {
+    const [place, ...values] = args.map(print);
+    return place === undefined ? null : `[${values.join(', ')}][${place}]`;
+  },
+  field: ({ args, print }) => {
+    const [value, ...values] = args.map(print);
+    return value === undefined ? null : `indexOf([${values.join(', ')}], ${value})`;
+  },
   element_at: '$$1[$2]',
   unnest: 'arrayJoin($1)',
 };

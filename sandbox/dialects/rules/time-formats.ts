@@ -28,7 +28,14 @@ const POSTGRES_WORDS: readonly (readonly [string, string])[] = [
 ];
 
 /** `strftime`, which BigQuery uses, where it differs from ClickHouse. */
-const STRFTIME: Readonly<Record<string, string>> = { M: '%i', B: '%M', A: '%W', R: '%H:%i', X: '%T', x: '%D' };
+const STRFTIME: Readonly<Record<string, string>> = {
+  M: '%i',
+  B: '%M',
+  A: '%W',
+  R: '%H:%i',
+  X: '%T',
+  x: '%D',
+};
 /** MySQL and Trino, where they differ. */
 const MYSQL: Readonly<Record<string, string>> = { s: '%S', v: '%V', x: '%G', k: '%H', l: '%I' };
 /** What `formatDateTime` reads. */

@@ -54,7 +54,13 @@ function firstArgument(call: Node): unknown {
 }
 
 /** Seconds of each unit that has always the same. */
-const SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3_600, day: 86_400, week: 604_800 };
+const SECONDS: Readonly<Record<string, number>> = {
+  second: 1,
+  minute: 60,
+  hour: 3_600,
+  day: 86_400,
+  week: 604_800,
+};
 
 /** `'7 days'`, `'1 day 12 hours'`, `'24:00:00'`. */
 export function intervalOfText(text: string): string | null {
@@ -92,7 +98,10 @@ export function intervalOfNode(node: Node, print: (node: Node) => string): strin
 
 /** A day or a time as ClickHouse reads it. */
 export function timeConstant(text: string): string {
-  const plain = text.trim().replace('T', ' ').replace(/(?:\.\d+)?\s*(?:Z|UTC|\+00(?::?00)?)$/i, '');
+  const plain = text
+    .trim()
+    .replace('T', ' ')
+    .replace(/(?:\.\d+)?\s*(?:Z|UTC|\+00(?::?00)?)$/i, '');
   const [, day = '', time = '00:00:00'] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?/.exec(plain) ?? [];
   if (day === '') return `parseDateTimeBestEffort(${constantText(text)}, 'UTC')`;
   return `toDateTime('${day} ${time.length === 5 ? `${time}:00` : time}', 'UTC')`;
@@ -103,7 +112,10 @@ export function dayConstant(text: string): string {
 }
 
 /** BigQuery's weeks begin on Sunday unless they name Monday; of another day there is no function. */
-function truncated(value: string, { unit, start }: { readonly unit: string; readonly start: string }): string | null {
+function truncated(
+  value: string,
+  { unit, start }: { readonly unit: string; readonly start: string },
+): string | null {
   if (unit === 'week' && ['week', 'weeks', 'sunday'].includes(start)) return `toStartOfWeek(${value}, 0)`;
   if (unit === 'week' && !['isoweek', 'monday'].includes(start)) return null;
   return TRUNCATED[unit]?.replace('$', value) ?? null;
@@ -138,7 +150,8 @@ const moved =
     const [first, second, third] = args;
     if (first === undefined || second === undefined) return null;
     if (third === undefined) {
-      const span = intervalOfNode(second, print);
+      // MySQL counts days where no unit is named.
+      const span = numberOf(second) === null ? intervalOfNode(second, print) : interval(print(second), 'day');
       return span === null ? null : `${operand(first)} ${sign} ${span}`;
     }
     const named = unitNamed(first);
@@ -196,20 +209,36 @@ const datePart: Rule = ({ args, dialect, print }) => {
   const [part, value] = args;
   if (part === undefined || value === undefined) return null;
   const word = textOf(part) ?? wordOf(part['column']);
-  if (value['type'] === 'binary_expr' && value['operator'] === '-' && isNode(value['left']) && isNode(value['right']))
+  if (
+    value['type'] === 'binary_expr' &&
+    value['operator'] === '-' &&
+    isNode(value['left']) &&
+    isNode(value['right'])
+  )
     return partOfDifference(word, print(value['left']), print(value['right']));
   return partOf(word, print(value), dialect);
 };
 
 /** A time as text. */
 const formatted =
-  (valueFirst: boolean): Rule =>
+  (valueFirst: boolean): RuleFunction =>
   ({ args, dialect, print }) => {
     const [value, format] = valueFirst ? args : args.toReversed();
     const pattern = format === undefined ? null : textOf(format);
     const ours = pattern === null ? null : timeFormat(pattern, dialect);
-    return ours === null || value === undefined ? null : `formatDateTime(${print(value)}, ${constantText(ours)})`;
+    return ours === null || value === undefined
+      ? null
+      : `formatDateTime(${print(value)}, ${constantText(ours)})`;
   };
+
+/** `to_char(x, 'FM999,990.00')`: rounded, without the separators of thousands. */
+const formattedNumber: Rule = ({ args, print }) => {
+  const [value, format] = args;
+  const pattern = format === undefined ? null : textOf(format);
+  if (value === undefined || pattern === null || !/^[FM$09,.DG ]+%?$/.test(pattern)) return null;
+  const decimals = /[.D]([09]+)/.exec(pattern)?.[1]?.length ?? 0;
+  return `toString(round(${print(value)}, ${decimals}))`;
+};
 
 const toDay: RuleFunction = (call) => {
   const [value, second, third] = call.args;
@@ -225,14 +254,17 @@ const toTime: Rule = ({ args, print }) => {
   if (value === undefined || args.length > 1) return null;
   const text = textOf(value);
   if (text !== null) return timeConstant(text);
-  return numberOf(value) === null ? `toDateTime(${print(value)}, 'UTC')` : `fromUnixTimestamp(${print(value)})`;
+  return numberOf(value) === null
+    ? `toDateTime(${print(value)}, 'UTC')`
+    : `fromUnixTimestamp(${print(value)})`;
 };
 
 const NOW: Rule = () => 'now()';
 const TODAY: Rule = () => 'today()';
 const fromSeconds = 'fromUnixTimestamp(toInt64($1))';
 
-const toSeconds: Rule = ({ args, print }) => `toUnixTimestamp(${args[0] === undefined ? 'now()' : print(args[0])})`;
+const toSeconds: Rule = ({ args, print }) =>
+  `toUnixTimestamp(${args[0] === undefined ? 'now()' : print(args[0])})`;
 
 const PART_FUNCTIONS: Rules = Object.fromEntries(
   ['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second'].map((part) => [
@@ -291,11 +323,20 @@ export const TIMES: Rules = {
   monthname: "dateName('month', $1)",
   last_day: 'toLastDayOfMonth($1)',
   last_day_of_month: 'toLastDayOfMonth($1)',
-  to_char: firstOf(formatted(true), 'toString($1)'),
+  to_char: firstOf(formattedNumber, formatted(true)),
   date_format: formatted(true),
   format_timestamp: formatted(false),
   format_date: formatted(false),
-  format_datetime: formatted(false),
+  format_datetime: firstOf(
+    ({ args, dialect, print }) => {
+      const format = dialect === 'trino' && args[1] !== undefined ? textOf(args[1]) : null;
+      return format === null || args[0] === undefined
+        ? null
+        : `formatDateTimeInJodaSyntax(${print(args[0])}, ${constantText(format)})`;
+    },
+    (call) => (call.dialect === 'trino' ? null : formatted(false)(call)),
+  ),
+  to_iso8601: "formatDateTime($1, '%Y-%m-%dT%H:%i:%SZ')",
   from_unixtime: fromSeconds,
   timestamp_seconds: fromSeconds,
   to_timestamp: fromSeconds,
@@ -307,6 +348,7 @@ export const TIMES: Rules = {
   date: toDay,
   to_date: (call) => (call.args.length === 1 ? toDay(call) : null),
   parse_date: (call) => (call.args[1] === undefined ? null : `toDate(${call.print(call.args[1])})`),
+  str_to_date: 'parseDateTime($1, $2)',
   from_iso8601_date: 'toDate($1)',
   from_iso8601_timestamp: toTime,
   timestamp: toTime,

@@ -1,6 +1,6 @@
 import { isNode, type Node, nodesOf, textOf, wordOf } from '../nodes.ts';
-import { dayConstant, intervalOfText, timeConstant } from './times.ts';
 import { constantText, hashText } from './texts.ts';
+import { dayConstant, intervalOfText, timeConstant } from './times.ts';
 
 /**
  * Casts. They are written as functions, because `CAST(x AS String)` of ClickHouse fails on NULL. A cast that the dialects need and
@@ -12,10 +12,12 @@ interface CastType {
   readonly scale: number | null;
 }
 
-const INTEGER = /^(small|big|medium|tiny)?int(eger|64|32|8|4|2)?$|^(un)?signed( integer)?$|^byteint$|^uint256$|^int256$/;
+const INTEGER =
+  /^(small|big|medium|tiny)?int(eger|64|32|8|4|2)?$|^(un)?signed( integer)?$|^byteint$|^uint256$|^int256$/;
 const FLOATING = /^(double( precision)?|float(4|8|32|64)?|real)$/;
 const EXACT = /^(numeric|decimal|bignumeric|number|bigdecimal)$/;
-const TEXT = /^(text|varchar|char|character|character varying|string|nvarchar|bpchar|varbinary|bytea|bytes|binary)$/;
+const TEXT =
+  /^(text|varchar|char|character|character varying|string|nvarchar|bpchar|varbinary|bytea|bytes|binary)$/;
 const TIME = /^(timestamp|timestamptz|datetime)( with(out)? time zone)?$/;
 const TRUTH = /^bool(ean)?$/;
 
@@ -38,7 +40,8 @@ export function castText({ value, target, isTry, print }: CastParts): string | n
     return `accurateCastOrNull(${printed}, '${INTEGER.test(type.name) ? 'Int64' : 'Float64'}')`;
   if (INTEGER.test(type.name)) return `toInt64(${isFractional(value) ? `round(${printed})` : printed})`;
   if (FLOATING.test(type.name)) return `toFloat64(${printed})`;
-  if (EXACT.test(type.name)) return type.scale === null ? exactText(value, printed) : `round(${printed}, ${type.scale})`;
+  if (EXACT.test(type.name))
+    return type.scale === null ? exactText(value, printed) : `round(${printed}, ${type.scale})`;
   if (TEXT.test(type.name)) return `toString(${printed})`;
   if (type.name === 'date') return `toDate(${printed})`;
   if (TIME.test(type.name)) return `toDateTime(${printed}, 'UTC')`;
@@ -48,8 +51,9 @@ export function castText({ value, target, isTry, print }: CastParts): string | n
 function typeOf(target: Node): CastType {
   const words = [wordOf(target['dataType']), ...suffixOf(target['suffix'])].join(' ').toLowerCase().trim();
   const { scale, length } = target;
-  const hasLength = typeof length === 'number';
-  return { name: words, scale: typeof scale === 'number' ? scale : hasLength && EXACT.test(words) ? 0 : null };
+  // NUMERIC(18) has no digits after the point.
+  const whole = typeof length === 'number' && EXACT.test(words) ? 0 : null;
+  return { name: words, scale: typeof scale === 'number' ? scale : whole };
 }
 
 function suffixOf(suffix: unknown): string[] {
@@ -72,7 +76,8 @@ function exactText(value: Node, printed: string): string {
 }
 
 const FRACTIONAL_COLUMN = /^(amount_usd|usd_amount|price_usd|settled_usd|score|value|evidence_probability)$/;
-const FRACTIONAL_CALL = /^(avg|median|percentile|quantile|stddev|sqrt|pow|si_percentile|si_approx_percentile)/i;
+const FRACTIONAL_CALL =
+  /^(avg|median|percentile|quantile|stddev|sqrt|pow|si_percentile|si_approx_percentile)/i;
 
 /** Whether a value may have a fraction, which the dialects round to an integer and ClickHouse cuts off. */
 function isFractional(value: unknown): boolean {
@@ -80,7 +85,10 @@ function isFractional(value: unknown): boolean {
   if (!isNode(value)) return false;
   if (value['type'] === 'binary_expr' && value['operator'] === '/') return true;
   if (value['type'] === 'column_ref') return FRACTIONAL_COLUMN.test(wordOf(value['column']));
-  if ((value['type'] === 'function' || value['type'] === 'aggr_func') && FRACTIONAL_CALL.test(wordOf(value['name'])))
+  if (
+    (value['type'] === 'function' || value['type'] === 'aggr_func') &&
+    FRACTIONAL_CALL.test(wordOf(value['name']))
+  )
     return true;
   return Object.values(value).some(isFractional);
 }

@@ -1,4 +1,4 @@
-import { firstOf, renamedTo, type Rule, type Rules } from '../call.ts';
+import { firstOf, type Rule, type Rules, renamedTo } from '../call.ts';
 import { isNode } from '../nodes.ts';
 import { MARKERS } from '../spelling.ts';
 
@@ -9,7 +9,8 @@ const decode: Rule = ({ args, print }) => {
   const [value, ...pairs] = args.map(print);
   if (value === undefined || pairs.length < 2) return null;
   const branches: string[] = [];
-  for (let at = 0; at + 1 < pairs.length; at += 2) branches.push(`${value} = ${pairs[at] ?? ''}, ${pairs[at + 1] ?? ''}`);
+  for (let at = 0; at + 1 < pairs.length; at += 2)
+    branches.push(`${value} = ${pairs[at] ?? ''}, ${pairs[at + 1] ?? ''}`);
   return `multiIf(${branches.join(', ')}, ${pairs.length % 2 === 1 ? (pairs.at(-1) ?? 'NULL') : 'NULL'})`;
 };
 
@@ -54,6 +55,7 @@ export const VALUES: Rules = {
       return dialect === 'bigquery' ? `log(${first}) / log(${second})` : `log(${second}) / log(${first})`;
     return dialect === 'postgresql' ? `log10(${first})` : `log(${first})`;
   },
+  width_bucket: 'widthBucket(toFloat64($1), $2, $3, $4)',
   ceil: 'ceil($1)',
   ceiling: 'ceil($1)',
   trunc: truncate,

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Accepted, Verdict } from '../../../sandbox/judge/inspect.ts';
 import { createSuggest, type SuggestDeps } from '../../../sandbox/dialects/suggest.ts';
 import type { Outcome } from '../../../sandbox/dialects/translator.ts';
-import { QueryFailed } from '../../../sandbox/sandbox.ts';
+import type { Accepted, Verdict } from '../../../sandbox/judge/inspect.ts';
 
 /** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by what is remembered. */
 
@@ -16,30 +15,28 @@ const ACCEPTED: Accepted = {
   needsSmallBlocks: false,
   safeToPlan: true,
 };
-const ESTIMATE = { rows: 0, bytes: 0, withoutKey: [], withoutTime: [] };
 
 function suggesting(over: Partial<SuggestDeps> = {}) {
   const translate = vi.fn((): Promise<Outcome> => Promise.resolve({ sql: 'SELECT 1' }));
   const inspect = vi.fn((): Promise<Verdict> => Promise.resolve({ accepted: ACCEPTED }));
-  const deps = { translator: { translate }, inspect, estimate: () => Promise.resolve(ESTIMATE), ...over };
+  const deps = { translator: { translate }, inspect, checkTypes: () => Promise.resolve(true), ...over };
   const suggest = createSuggest(deps);
   const ask = (text: string, caller = 'one') => suggest({ text, parameters: {}, caller });
   return { ask, translate, inspect };
 }
 
 describe('a suggestion', () => {
-  test('is the first translation that is accepted and can be planned', async () => {
+  test('is the first translation that is accepted and whose types fit', async () => {
     const { ask } = suggesting();
     expect(await ask('SELECT 1::int')).toBe('SELECT 1');
   });
 
-  test('is none where every translation is refused, cannot be planned, or is the text itself', async () => {
+  test('is none where every translation is refused, does not fit its types, or is the text itself', async () => {
     const refused = suggesting({
       inspect: () => Promise.resolve({ refused: { code: 'unknown_table', detail: 'There is none.' } }),
     });
     expect(await refused.ask('SELECT 2::int')).toBeNull();
-    const failed = new QueryFailed({ reason: 'unknown_column', detail: 'There is none.', figures: null });
-    expect(await suggesting({ estimate: () => Promise.reject(failed) }).ask('SELECT 3::int')).toBeNull();
+    expect(await suggesting({ checkTypes: () => Promise.resolve(false) }).ask('SELECT 3::int')).toBeNull();
     const same = suggesting();
     expect(await same.ask('select  1;')).toBeNull();
     expect(same.inspect).not.toHaveBeenCalled();

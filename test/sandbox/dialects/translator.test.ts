@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createTranslator, type Translator, type TranslatorOptions } from '../../../sandbox/dialects/translator.ts';
+import {
+  createTranslator,
+  type Translator,
+  type TranslatorOptions,
+} from '../../../sandbox/dialects/translator.ts';
 import { testLog } from '../../kit/engine.ts';
 
 /** No text can keep the thread for long, use its memory up, or end the suggestions of later texts. */
