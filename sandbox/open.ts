@@ -6,8 +6,8 @@ import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-d
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
 import { createSuggest } from './dialects/suggest.ts';
-import { createTypeCheck } from './dialects/type-check.ts';
 import { createTranslator } from './dialects/translator.ts';
+import { createTypeCheck } from './dialects/type-check.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';

@@ -22,8 +22,6 @@ export interface Call {
   readonly limit: Node | null;
   /** The condition of FILTER. */
   readonly filter: Node | null;
-  /** Whether OVER follows. */
-  readonly isWindow: boolean;
   /** An argument as ClickHouse text; as an operand of a binary operator, in brackets where it needs them. */
   print(node: Node): string;
   operand(node: Node): string;

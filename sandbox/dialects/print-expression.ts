@@ -60,7 +60,7 @@ export function printExpression(node: Node, scope: Scope, printer: Printer): str
   return place === undefined ? text : `${text}[${indexText(nodeOf(place['index']), scope, printer)}]`;
 }
 
-/** Of an expression. A part that is not here would be left out without a word. */
+/** Parts of an expression that are printed. Any other part would be lost, which would change the question. */
 const EXPRESSION_PARTS: ReadonlySet<string> = new Set(
   'type,name,args,over,parentheses,array_index,separator,value,column,table,schema,db,symbol,target,keyword,expr,operator,left,right,unit,expr_list,brackets,array_path,filter,subFields,definition,as'.split(
     ',',
@@ -407,7 +407,6 @@ function callOf(node: Node, scope: Scope, printer: Printer): Call {
     order: marks.flatMap(orderOf),
     limit: marked(MARKERS.limit),
     filter: own ?? marked(MARKERS.filter),
-    isWindow: isNode(node['over']),
     print: (inner) => printExpression(inner, scope, printer),
     operand: (inner) => operand(inner, WHOLE, scope, printer),
   };

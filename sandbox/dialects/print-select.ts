@@ -48,7 +48,7 @@ function printQuery(ast: Node, place: Place): string {
   const parts = partsOf(ast);
   const last = parts.at(-1) ?? ast;
   if (parts.length === 1) return `${head}${printSelect({ ...ast, orderby: orderOf(ast) }, place)}`;
-  // Of a union, the library keeps ORDER BY and LIMIT in its last SELECT or beside its first. ClickHouse would apply them to the last.
+  // Of a union, the library keeps ORDER BY and LIMIT in its last SELECT or in `_orderby` and `_limit` of its first. ClickHouse would apply them to the last.
   const inLast = isBracketed(last) ? [] : nodesOf(last['orderby']);
   const order = [...nodesOf(ast['_orderby']), ...inLast];
   const limit = limitText(ast['_limit'], null) || (isBracketed(last) ? '' : limitText(last['limit'], null));
@@ -86,7 +86,7 @@ function setOperator(operator: unknown): string {
   const word = wordOf(operator).toUpperCase();
   if (word === 'MINUS') return 'EXCEPT DISTINCT';
   if (!/^(UNION|INTERSECT|EXCEPT)( ALL| DISTINCT)?$/.test(word)) throw new Untranslatable(word);
-  // Of these two ClickHouse keeps repeated rows unless it is told not to.
+  // ClickHouse keeps repeated rows in these two unless they say DISTINCT.
   return /^(INTERSECT|EXCEPT)$/.test(word) ? `${word} DISTINCT` : word;
 }
 

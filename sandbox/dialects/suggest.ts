@@ -6,7 +6,7 @@ import { likelyFirst, TEXT_MAX_CHARS } from './dialects.ts';
 import type { Translator } from './translator.ts';
 
 /**
- * What to offer beside the refusal of a text: the same question in ClickHouse's words, if the text is of another dialect. An offer has
+ * What to offer with the refusal of a text: the same question in ClickHouse's words, if the text is of another dialect. An offer has
  * been judged like any other text, and its names and types fit. It is never run.
  */
 export interface SuggestDeps {

@@ -118,14 +118,17 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     });
   });
 
-  it('offers a query of another dialect in the SQL of ClickHouse, and runs it only when told', async () => {
+  it('offers a query of another dialect in the SQL of ClickHouse, and does not run it by itself', async () => {
     await openWith(
       'SELECT "to", COUNT_IF(amount_usd > 0) AS n FROM tokens.transfers GROUP BY 1 ORDER BY 2 DESC',
     );
     await run();
     await result().getByText('SQL of ClickHouse').first().waitFor();
     await result().getByRole('button', { name: 'Use this query' }).click();
-    await waitUntil('the editor holds it', async () => (await editor().innerText()).includes('countIf'));
+    await waitUntil(
+      'the editor holds it',
+      async () => (await editor().textContent())?.includes('countIf') === true,
+    );
     expect(await result().getByRole('gridcell').count()).toBe(0);
     await run();
     await result().getByText('charged 1 QU').waitFor();

@@ -81,7 +81,7 @@ function cellText(value: unknown): string {
   return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(Number(text).toPrecision(6)).toString() : text;
 }
 
-/** What the service offers beside the refusal of this text; the text itself where it is ClickHouse already. */
+/** What the service offers with the refusal of this text; the text itself where it is ClickHouse already. */
 async function offered(sql: string): Promise<string | null> {
   const suggestion = await sandbox.suggest({ ...CALLER, text: sql });
   if (suggestion !== null) return suggestion;
