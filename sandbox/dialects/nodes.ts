@@ -105,3 +105,9 @@ export function subqueryOf(node: unknown): Node | null {
   const expression = node['expr'];
   return isNode(expression) && isNode(expression['ast']) ? expression['ast'] : null;
 }
+
+/** The text of a rule; without one there is no translation. */
+export function known(text: string | null, what: string): string {
+  if (text === null) throw new Untranslatable(what);
+  return text;
+}
