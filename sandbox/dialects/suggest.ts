@@ -31,7 +31,7 @@ export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
   const { nowMs = Date.now } = deps;
   const remembered = new Map<string, string | null>();
   const pauses = createPauses(nowMs);
-  const asking = new Set<string>();
+  const asking = new Map<string, { readonly key: string; readonly sql: Promise<string | null> }>();
   const answer = async (asked: SandboxText, key: string): Promise<string | null> => {
     const found = await firstAccepted(asked, deps);
     if (found === 'ended') pauses.count(asked.caller);
@@ -47,17 +47,17 @@ export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
     const key = createHash('sha256').update(text).digest('base64');
     const known = remembered.get(key);
     if (known !== undefined) return known;
+    const current = asking.get(caller);
+    // A page asks for the estimate and the run of the same text.
+    if (current?.key === key) return current.sql;
     // One text of a caller at a time: the thread is shared.
-    if (asking.has(caller) || pauses.holds(caller)) return null;
-    asking.add(caller);
-    try {
-      return await answer(asked, key);
-    } catch {
-      // The caller gets the error that it would get without suggestions.
-      return null;
-    } finally {
-      asking.delete(caller);
-    }
+    if (current !== undefined || pauses.holds(caller)) return null;
+    // After a failure the caller gets the error that it would get without suggestions.
+    const sql = answer(asked, key)
+      .catch(() => null)
+      .finally(() => asking.delete(caller));
+    asking.set(caller, { key, sql });
+    return sql;
   };
 }
 

@@ -63,10 +63,11 @@ describe('a suggestion', () => {
     const translate = vi.fn(() => waits.promise);
     const { ask } = suggesting({ translator: { translate } });
     const first = ask('SELECT 1::int');
+    const same = ask('SELECT 1::int');
     expect(await ask('SELECT 2::int')).toBeNull();
     const other = ask('SELECT 3::int', 'another');
     waits.resolve({ sql: 'SELECT 1' });
-    expect([await first, await other]).toEqual(['SELECT 1', 'SELECT 1']);
+    expect([await first, await same, await other]).toEqual(['SELECT 1', 'SELECT 1', 'SELECT 1']);
     expect(translate).toHaveBeenCalledTimes(2);
   });
 
