@@ -223,6 +223,8 @@ export interface QueryTrouble {
   readonly hint?: string;
   /** The replacement for `near`, if it is a single word; only part of `hint`, never a field of its own. */
   readonly meant?: string;
+  /** The query in ClickHouse's words, where it was written in another dialect. It was judged and not run. */
+  readonly suggestedSql?: string;
 }
 
 export interface ChargeFacts {

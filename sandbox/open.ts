@@ -6,6 +6,9 @@ import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-d
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
 import { cataloguePolicy, createIntrospection } from './catalogue/introspect.ts';
+import { createSuggest } from './dialects/suggest.ts';
+import { createTranslator } from './dialects/translator.ts';
+import { createTypeCheck } from './dialects/type-check.ts';
 import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
@@ -92,18 +95,26 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
       tables: resolve,
     },
   });
+  const inspectText = rememberedInspect({ parser, policy }, admission);
+  const estimate = createEstimate({ resolve, guests: shards, admission, watchdog });
+  const translator = createTranslator({ log });
   return {
     ...introspection,
     openTo,
-    inspect: rememberedInspect({ parser, policy }, admission),
+    inspect: inspectText,
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
-    estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
+    estimate,
+    suggest: createSuggest({
+      translator,
+      inspect: inspectText,
+      checkTypes: createTypeCheck({ guest, admission, watchdog, policy: { ...policy, databases } }),
+    }),
     load: () => runPlaces.load(),
     openNow: () => narrower(openTo(), admission.openTo()),
     // The log says why the check fails.
     check: () => settled(gate),
     async close() {
-      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
+      await Promise.all([guest, ...shards, killer, translator].map((part) => part.close()));
     },
   };
 }

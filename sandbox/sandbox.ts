@@ -34,6 +34,11 @@ export interface SqlSandbox {
    * Rejects with `Refused`, `QueryFailed`, `QueryAbandoned`, `SandboxBusy`, or `EngineError` if the engine is at fault.
    */
   introspect(request: IntrospectionRequest): Promise<Introspected | null>;
+  /**
+   * The text in ClickHouse's words, if it is of another dialect and the result is accepted; null otherwise. Never runs anything and never
+   * rejects.
+   */
+  suggest(text: SandboxText): Promise<string | null>;
 }
 
 export interface IntrospectionRequest {

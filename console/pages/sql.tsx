@@ -107,12 +107,13 @@ export function SqlPage(_props: PageProps) {
               values={written.params}
               onChange={(params) => change({ params })}
             />
-            <CostLine estimate={estimate} state={state} />
+            <CostLine estimate={estimate} state={state} onUse={(sql) => replace({ sql })} />
           </section>
           <ResultPanel
             state={state}
             onOpen={({ sql, tier, params }) => replace({ sql, tier, params })}
             onShowPlace={(place) => editor.current?.goTo(place)}
+            onUse={(sql) => replace({ sql })}
           />
         </div>
       </div>

@@ -57,15 +57,38 @@ async function ask(question: SqlQuestion, signal: AbortSignal): Promise<Estimate
 export function CostLine({
   estimate,
   state,
+  onUse,
 }: {
   readonly estimate: EstimateState;
   readonly state: RunState;
+  /** Puts a suggested query into the editor. */
+  onUse(sql: string): void;
 }) {
   if (state.phase === 'running') return <Running startedAtMs={state.startedAtMs} />;
   return (
     <p class="cost">
       <EstimateText estimate={estimate} />
+      <Offer estimate={estimate} state={state} onUse={onUse} />
     </p>
+  );
+}
+
+/** The result below has the same offer, with its text, once the query was run. */
+function Offer({
+  estimate,
+  state,
+  onUse,
+}: {
+  readonly estimate: EstimateState;
+  readonly state: RunState;
+  onUse(sql: string): void;
+}) {
+  const suggested = estimate.phase === 'refused' ? estimate.problem.body.suggested_sql : undefined;
+  if (suggested === undefined || state.phase === 'failed') return null;
+  return (
+    <button type="button" class="button" title={suggested} onClick={() => onUse(suggested)}>
+      Use it in the SQL of ClickHouse
+    </button>
   );
 }
 

@@ -19,9 +19,11 @@ interface ResultPanelProps {
   readonly state: RunState;
   onOpen(question: SqlQuestion): void;
   onShowPlace(place: { readonly line: number; readonly column: number }): void;
+  /** Puts a suggested query into the editor; it is not run. */
+  onUse(sql: string): void;
 }
 
-export function ResultPanel({ state, onOpen, onShowPlace }: ResultPanelProps) {
+export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelProps) {
   const [tab, setTab] = useState<Tab>('table');
   return (
     <section class="panel result" aria-label="Result">
@@ -44,7 +46,11 @@ export function ResultPanel({ state, onOpen, onShowPlace }: ResultPanelProps) {
         {state.phase === 'done' ? <Charge result={state.result} /> : null}
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'history' ? <HistoryList onOpen={onOpen} /> : <Outcome {...{ state, tab, onShowPlace }} />}
+        {tab === 'history' ? (
+          <HistoryList onOpen={onOpen} />
+        ) : (
+          <Outcome {...{ state, tab, onShowPlace, onUse }} />
+        )}
       </div>
     </section>
   );
@@ -81,7 +87,8 @@ function Outcome({
   state,
   tab,
   onShowPlace,
-}: Pick<ResultPanelProps, 'state' | 'onShowPlace'> & { readonly tab: Tab }) {
+  onUse,
+}: Pick<ResultPanelProps, 'state' | 'onShowPlace' | 'onUse'> & { readonly tab: Tab }) {
   switch (state.phase) {
     case 'idle':
       return (
@@ -98,7 +105,7 @@ function Outcome({
         </EmptyState>
       );
     case 'failed':
-      return <Failed problem={state.problem} onShowPlace={onShowPlace} />;
+      return <Failed problem={state.problem} onShowPlace={onShowPlace} onUse={onUse} />;
     case 'done':
       return <Done result={state.result} question={state.question} tab={tab} />;
   }
@@ -107,8 +114,9 @@ function Outcome({
 function Failed({
   problem,
   onShowPlace,
-}: { readonly problem: ApiProblem } & Pick<ResultPanelProps, 'onShowPlace'>) {
-  const { position, near, usage } = problem.body;
+  onUse,
+}: { readonly problem: ApiProblem } & Pick<ResultPanelProps, 'onShowPlace' | 'onUse'>) {
+  const { position, near, usage, suggested_sql: suggested } = problem.body;
   return (
     <div class="failed">
       <ProblemState problem={problem} />
@@ -118,9 +126,25 @@ function Failed({
           {near === undefined ? '' : `: ${near}`}
         </button>
       )}
+      {suggested === undefined ? null : <Suggestion sql={suggested} onUse={onUse} />}
       {usage === undefined || usage.units_charged === 0 ? null : (
         <p class="warn small">Charged {usage.units_charged} QU for the time until it failed.</p>
       )}
+    </div>
+  );
+}
+
+/** The query in ClickHouse's words, where it was written in another dialect. */
+function Suggestion({ sql, onUse }: { readonly sql: string } & Pick<ResultPanelProps, 'onUse'>) {
+  return (
+    <div class="suggestion">
+      <p>This reads like another dialect of SQL. The same question in the SQL of ClickHouse:</p>
+      <pre>
+        <code>{sql}</code>
+      </pre>
+      <button type="button" class="button" onClick={() => onUse(sql)}>
+        Use this query
+      </button>
     </div>
   );
 }

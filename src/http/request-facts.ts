@@ -172,6 +172,10 @@ class RequestSandbox implements BoundSandbox {
     return counted(this.facts, () => this.sandbox.inspect(text));
   }
 
+  suggest(text: Parameters<BoundSandbox['suggest']>[0]): ReturnType<BoundSandbox['suggest']> {
+    return this.sandbox.suggest(text);
+  }
+
   estimate(query: Parameters<BoundSandbox['estimate']>[0]): ReturnType<BoundSandbox['estimate']> {
     return counted(this.facts, () => this.sandbox.estimate(query, leavingSignal(this.facts)));
   }

@@ -37,7 +37,7 @@ export function answered(call: AnsweredCall, body: Readonly<Record<string, unkno
 
 /** The same problem object as REST, and advice as text. */
 export function refused(call: AnsweredCall, problem: Problem, failure: Failure): ToolAnswer {
-  const { code, detail, hint, retry_after: retryAfter } = problem;
+  const { code, detail, hint, retry_after: retryAfter, suggested_sql: suggested } = problem;
   const next = nextOfRefusal(call, failure);
   const isOurs = ERRORS[code].status >= 500;
   // The tool of a sold route only explains how to buy it.
@@ -50,6 +50,7 @@ export function refused(call: AnsweredCall, problem: Problem, failure: Failure):
       `${isOurs ? 'Failed' : 'Refused'}, ${code}:`,
       call.words(detail),
       call.words(hint ?? ''),
+      suggested === undefined ? '' : SUGGESTED,
     ]),
     next: joined([
       retryAfter === undefined ? '' : `Retry in ${retryAfter} seconds.`,
@@ -59,6 +60,9 @@ export function refused(call: AnsweredCall, problem: Problem, failure: Failure):
   };
   return { ...told(text, problem, next), isError: true };
 }
+
+const SUGGESTED =
+  'The query reads like another dialect of SQL: `suggested_sql` asks the same in that of ClickHouse. It was not run: compare the two, then call run_sql with it.';
 
 function told(
   { verdict, next: then }: { readonly verdict: string; readonly next: string },

@@ -89,9 +89,11 @@ function correctedArguments({ operation, given }: MadeCall, parameter: string | 
 
 /** The query with the name that was meant, wherever the wrong one stands outside of texts. */
 function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | null {
-  const { near, meant } = context.query ?? {};
+  const { near, meant, suggestedSql } = context.query ?? {};
   const field = typeof given['sql'] === 'string' ? 'sql' : 'query';
   const sql = given[field];
+  // Another query than the one that was asked: the caller compares the two and decides.
+  if (suggestedSql !== undefined) return null;
   if (near === undefined || meant === undefined || typeof sql !== 'string') return null;
   const corrected = sql.replace(QUOTED_OR_NAME, (word) =>
     word === near || word === `"${near}"` ? meant : word,

@@ -225,6 +225,7 @@ export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['loa
 
 const SANDBOX_VIEWS: Views<SqlSandbox> = {
   inspect: { span: () => ({ name: 'sql inspect', facts: {} }) },
+  suggest: { span: () => ({ name: 'sql suggest', facts: {} }) },
   estimate: { span: () => ({ name: 'sql estimate', facts: {} }) },
   run: {
     span: ({ tier, format }) => ({

@@ -82,6 +82,12 @@ export const ProblemShape = Type.Object({
   ),
   near: Type.Optional(Type.String({ description: 'The text at that position.' })),
   hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
+  suggested_sql: Type.Optional(
+    Type.String({
+      description:
+        'The query in the SQL of ClickHouse, where it was written for PostgreSQL, Trino, BigQuery or MySQL. It would be accepted; it was not run. Read it before you send it.',
+    }),
+  ),
   usage: Type.Optional(
     Type.Object(
       {
@@ -129,12 +135,13 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
   };
 }
 
-function queryPart({ reason, position, near, hint }: QueryTrouble) {
+function queryPart({ reason, position, near, hint, suggestedSql }: QueryTrouble) {
   return {
     ...(reason === undefined ? {} : { reason }),
     ...(position === undefined ? {} : { position: { line: position.line, column: position.column } }),
     ...(near === undefined ? {} : { near }),
     ...(hint === undefined ? {} : { hint }),
+    ...(suggestedSql === undefined ? {} : { suggested_sql: suggestedSql }),
   };
 }
 

@@ -79,6 +79,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
     openTo: () => sandbox.openTo(),
     openNow: () => sandbox.openNow(),
     inspect: (query) => sandbox.inspect(query),
+    suggest: (query) => sandbox.suggest(query),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),
   };

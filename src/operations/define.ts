@@ -145,6 +145,7 @@ export interface BoundSandbox {
   openTo: SqlSandbox['openTo'];
   openNow: SqlSandbox['openNow'];
   inspect: SqlSandbox['inspect'];
+  suggest: SqlSandbox['suggest'];
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
 }

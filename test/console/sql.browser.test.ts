@@ -118,6 +118,24 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     });
   });
 
+  it('offers a query of another dialect in the SQL of ClickHouse, and does not run it by itself', async () => {
+    await openWith(
+      'SELECT "to", COUNT_IF(amount_usd > 0) AS n FROM tokens.transfers GROUP BY 1 ORDER BY 2 DESC',
+    );
+    await run();
+    await result().getByText('SQL of ClickHouse').first().waitFor();
+    await result().getByRole('button', { name: 'Use this query' }).click();
+    await waitUntil(
+      'the editor holds it',
+      async () => (await editor().textContent())?.includes('countIf') === true,
+    );
+    expect(await result().getByRole('gridcell').count()).toBe(0);
+    await run();
+    await result().getByText('charged 1 QU').waitFor();
+    expect(await result().getByRole('gridcell').count()).toBe(5 * 2);
+    expect(await seriousFindings(visitor.page)).toEqual([]);
+  });
+
   it('keeps what was typed a moment before leaving, by the address or by a link', async () => {
     await openWith('SELECT 1 AS first');
     const { page } = visitor;

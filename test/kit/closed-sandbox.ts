@@ -7,6 +7,7 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   openTo: () => 'everyone',
   openNow: () => 'everyone',
   inspect: refuse,
+  suggest: () => Promise.resolve(null),
   run: refuse,
   estimate: refuse,
   introspect: () => Promise.resolve(null),

@@ -172,6 +172,11 @@ describe('the service without development and optional packages', () => {
     expect(besides.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
     expect(service.files.filter((path) => path.endsWith('.ts'))).toEqual([]);
     expect(service.files).toContain('dist/console/assets/manifest.json');
+    expect(service.files.filter((path) => path.endsWith('.cjs')).toSorted()).toEqual(
+      ['bigquery', 'mysql', 'postgresql', 'trino'].map(
+        (dialect) => `dist/sandbox/dialects/grammars/${dialect}.cjs`,
+      ),
+    );
   });
 
   test('takes less than 120 MB and 120 packages', async () => {

@@ -93,7 +93,7 @@ const operation = defineUsageOperation({
 
 /** A question has no budget: nothing of it is charged. */
 function asFailure(error: unknown): never {
-  return asFailureOf(error, { budget: sqlBudget(SQL_TIERS[0]), hasKey: false, text: '' });
+  return asFailureOf(error, { budget: sqlBudget(SQL_TIERS[0]), hasKey: false, text: '', parameters: {} });
 }
 
 /** Its answer is a stream, or an empty body where the text is no question. */

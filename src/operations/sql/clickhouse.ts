@@ -136,7 +136,12 @@ const operation = defineUsageOperation({
         caller: callerName,
       })
       .catch((error: unknown) =>
-        asFailureOf(error, { budget, hasKey: caller.standing !== 'anonymous', text: query.text }),
+        asFailureOf(error, {
+          budget,
+          hasKey: caller.standing !== 'anonymous',
+          text: query.text,
+          parameters: query.parameters,
+        }),
       );
     const usedQu = unitsFor(result.engineMs, budget);
     if (!isCut && (result.cutByBytes || result.resultRows >= maxRows)) {

@@ -44,6 +44,7 @@ import {
   sqlWarning,
   textWarnings,
 } from './shapes.ts';
+import { withSuggestion } from './suggestion.ts';
 
 /** Analysts' SQL over the public tables. */
 
@@ -110,7 +111,10 @@ export const runSql = defineUsageOperation({
   review: async (input, { sql }, callerName): Promise<ReviewedQuery> => {
     const text = { text: textOf(input), parameters: input.params, caller: callerName };
     const verdict = await sql.inspect(text).catch(asNotJudged);
-    if ('refused' in verdict) throw invalidQuery(verdict.refused);
+    if ('refused' in verdict) {
+      const { refused } = verdict;
+      throw await withSuggestion(invalidQuery(refused), { ...text, refusedFor: refused.code }, sql);
+    }
     return { input, accepted: verdict.accepted };
   },
   preflight,
@@ -137,7 +141,7 @@ async function preflight(
   const isSure =
     failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
   // Before a payment is settled: callers that pay over x402 have no key.
-  if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false, text: textOf(input) });
+  if (isSure) return rejected(failure, buyerOf(input, false), { sql, callerName });
 }
 
 interface Asked {
@@ -201,7 +205,7 @@ async function explain(
     hasKey || accepted.safeToPlan
       ? await deps.sql
           .estimate({ accepted, parameters: input.params, caller: callerName })
-          .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }))
+          .catch((error: unknown) => rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName }))
       : null;
   const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta, warnings }));
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
@@ -242,7 +246,7 @@ async function query(
       ...engineRequest({ format, maxRows, numbers }),
       caller: callerName,
     })
-    .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }));
+    .catch((error: unknown) => rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName }));
   const facts: SqlAnswerFacts = { format, numbers, maxRows, tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, budget);
 }
@@ -297,8 +301,26 @@ const PLANNING_LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory']
 interface Buyer {
   readonly budget: SqlBudget;
   readonly hasKey: boolean;
-  /** As it was sent, for positions. */
+  /** As it was sent, for positions and suggestions. */
   readonly text: string;
+  readonly parameters: SqlInput['params'];
+}
+
+function buyerOf(input: SqlInput, hasKey: boolean): Buyer {
+  return { budget: budgetOf(input), hasKey, text: textOf(input), parameters: input.params };
+}
+
+/** Rejects with the failure, and with a suggestion where the text is of another dialect. */
+async function rejected(
+  error: unknown,
+  buyer: Buyer,
+  { sql, callerName }: { readonly sql: OperationDeps['sql']; readonly callerName: string },
+): Promise<never> {
+  try {
+    return asFailureOf(error, buyer);
+  } catch (failure) {
+    throw await withSuggestion(failure, { ...buyer, caller: callerName }, sql);
+  }
 }
 
 /** Faults of the text itself, found by planning before a row was read. */

@@ -337,6 +337,20 @@ describe('a mistake', () => {
     expect((await ask(headers, said.next_call.tool, said.next_call.arguments)).said.flows).toHaveLength(2);
   });
 
+  test('that is another dialect of SQL is answered with a query that the caller has to send', async () => {
+    const { headers } = await world.customer();
+    const sql = 'SELECT "from" FROM tokens.transfers';
+    const { said, text, isError } = await ask(headers, 'run_sql', { sql });
+    expect({ isError, code: said.code, next: said.next_call }).toEqual({
+      isError: true,
+      code: 'invalid_query',
+      next: undefined,
+    });
+    expect(text).toContain('call run_sql with it');
+    const run = await ask(headers, 'run_sql', { sql: said.suggested_sql, max_rows: 5 });
+    expect([run.isError, run.said.rows.length]).toEqual([false, 5]);
+  });
+
   test('in the name of a column, a table or a function is mended in the query, and nowhere else in it', async () => {
     const { headers } = await world.customer();
     const queries = [

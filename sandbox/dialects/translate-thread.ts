@@ -1,0 +1,15 @@
+import { parentPort } from 'node:worker_threads';
+import { translated } from './translate.ts';
+import type { FromTranslateThread, ToTranslateThread } from './translator.ts';
+
+/** The thread in which texts of other dialects are parsed. It may be ended at any moment: it holds nothing that is not in its code. */
+
+const port = parentPort;
+if (port === null) throw new Error('translate-thread.ts runs as a worker thread only');
+
+const answer = (message: FromTranslateThread): void => port.postMessage(message);
+
+port.on('message', ({ id, text, dialect }: ToTranslateThread) =>
+  answer({ id, sql: translated(text, dialect) }),
+);
+answer({ id: 'ready', sql: null });
