@@ -6,7 +6,7 @@
 /** The database that holds the public tables, for callers. `default` because most clients assume it when none is entered. */
 export const PUBLISHED_DATABASE = 'default';
 /**
- * The version that clients are told. They choose features by it: Metabase asks for 24.4 or newer, the JDBC driver for 21.6. A long-term
+ * The version that `version()` answers. Clients choose features by it: Metabase asks for 24.4 or newer, the JDBC driver for 21.6. A long-term
  * release of ClickHouse with the SQL that runs here; not the version of the engine behind it.
  */
 export const PUBLISHED_VERSION = '25.8.1.1';
