@@ -1,3 +1,4 @@
+import { readCatalogueFile } from '../../../core/config/catalogue.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { type Chain, chainOf, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
@@ -13,20 +14,29 @@ export interface PublicFacts {
   readonly tokens: readonly KnownToken[];
 }
 
+interface NamedFacilitator {
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface KnownToken extends TokenFacts {
   readonly chain: Chain;
 }
 
-/** The built-in tables, with what a configuration adds to them or says differently. */
+/** The built-in tables, with what a configuration and its catalogue file add to them or say differently. */
 export function publicFacts(
   configured: {
     readonly catalogue?: {
-      readonly facilitators: readonly { readonly id: string; readonly name: string }[];
+      readonly facilitators: readonly NamedFacilitator[];
+      /** Read here; the configuration overrides it. */
+      readonly file?: string | null;
     };
     readonly chains?: readonly { readonly chain: Chain; readonly tokens: readonly TokenFacts[] }[];
   } = {},
 ): PublicFacts {
-  const { catalogue = { facilitators: [] }, chains = [] } = configured;
+  const { catalogue = { facilitators: [], file: null }, chains = [] } = configured;
+  const { file = null } = catalogue;
+  const listed = file === null ? [] : readCatalogueFile(file).facilitators;
   const builtIn = KNOWN_CHAINS.map(({ chainId, tokens }) => ({ chain: chainOf(chainId), tokens }));
   const tokens = new Map<`${Chain} ${Address}`, KnownToken>();
   for (const { chain, tokens: ofChain } of [...builtIn, ...chains])
@@ -34,7 +44,7 @@ export function publicFacts(
   return {
     facilitatorNames: new Map([
       ...Object.entries(FACILITATOR_NAMES),
-      ...catalogue.facilitators.map(({ id, name }) => [id, name] as const),
+      ...[...listed, ...catalogue.facilitators].map(({ id, name }) => [id, name] as const),
     ]),
     tokens: [...tokens.values()],
   };

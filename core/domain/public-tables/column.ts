@@ -79,7 +79,7 @@ export const evidenceReasons = column(
 export const facilitatorName = column(
   'facilitator_name',
   NAME_OR_NULL,
-  'Display name of the facilitator, from the built-in table and the configuration as of the last start of the service; its id when it has no name, NULL when no facilitator is known.',
+  'Display name of the facilitator, from the built-in table, the catalogue file and the configuration as of the last start of the service; its id when it has no name, NULL when no facilitator is known.',
 );
 export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(

@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { publicViewStatements } from '../../../clickhouse/guest/public-views.ts';
 import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { loadConfig } from '../../../core/config/load.ts';
 import { address } from '../../../core/domain/address.ts';
 import { REASONS, reasonsOf } from '../../../core/domain/evidence.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
@@ -131,6 +135,31 @@ test('configured tokens and names replace and extend the built-in ones, whatever
   } finally {
     for (const statement of publicViewStatements(engine.access.database)) await run(statement);
   }
+});
+
+test('a loaded configuration is what the views are made from', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-facts-'));
+  const [file, catalogue] = [join(directory, 'config.json'), join(directory, 'catalogue.json')];
+  const facilitator = (id: string, name: string) => ({ id, name, relayers: [] });
+  writeFileSync(
+    catalogue,
+    JSON.stringify({ facilitators: [facilitator('own', 'Listed'), facilitator('listed', 'Of the file')] }),
+  );
+  const token = { address: wallet(0xdd), symbol: 'EURC', decimals: 6 };
+  const domain = { name: 'EURC', version: '2' };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      chains: [{ chain: 'base', tokens: [{ ...token, ...domain }] }],
+      catalogue: { file: catalogue, facilitators: [facilitator('own', 'Our own')] },
+    }),
+  );
+  const facts = publicFacts(loadConfig({ file, env: {} }));
+  expect(facts.facilitatorNames.get('own')).toBe('Our own');
+  expect(facts.facilitatorNames.get('listed')).toBe('Of the file');
+  expect(facts.facilitatorNames.get('coinbase')).toBe('Coinbase');
+  expect(facts.tokens).toContainEqual({ ...token, domain, chain: BASE });
+  rmSync(directory, { recursive: true });
 });
 
 describe('wallets', () => {
