@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Verdict } from '../judge/inspect.ts';
 import type { PlannedQuery } from '../run/planning.ts';
 import type { SandboxText, SqlSandbox } from '../sandbox.ts';
@@ -29,15 +30,14 @@ const PAUSED_MAX = 10_000;
 
 export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
   const { nowMs = Date.now } = deps;
-  const remembered = new Map<string, string | null>();
+  const remembered = new LRUCache<string, { readonly sql: string | null }>({ max: REMEMBERED_MAX });
   const pauses = createPauses(nowMs);
   const asking = new Map<string, { readonly key: string; readonly sql: Promise<string | null> }>();
   const answer = async (asked: SandboxText, key: string): Promise<string | null> => {
     const found = await firstAccepted(asked, deps);
     if (found === 'ended') pauses.count(asked.caller);
     if (found === 'ended' || found === 'busy') return null;
-    remembered.set(key, found.sql);
-    dropOldest(remembered, REMEMBERED_MAX);
+    remembered.set(key, found);
     return found.sql;
   };
   return async (asked) => {
@@ -46,7 +46,7 @@ export function createSuggest(deps: SuggestDeps): SqlSandbox['suggest'] {
     if (text.length > TEXT_MAX_CHARS || /\{\s*\w+\s*:/.test(text)) return null;
     const key = createHash('sha256').update(text).digest('base64');
     const known = remembered.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.sql;
     const current = asking.get(caller);
     // A page asks for the estimate and the run of the same text.
     if (current?.key === key) return current.sql;
@@ -67,7 +67,9 @@ interface Pauses {
 }
 
 function createPauses(nowMs: () => number): Pauses {
-  const ended = new Map<string, { readonly count: number; readonly untilMs: number }>();
+  const ended = new LRUCache<string, { readonly count: number; readonly untilMs: number }>({
+    max: PAUSED_MAX,
+  });
   const of = (caller: string) => {
     const known = ended.get(caller);
     return known === undefined || known.untilMs <= nowMs()
@@ -78,17 +80,9 @@ function createPauses(nowMs: () => number): Pauses {
     count(caller) {
       const { count, untilMs } = of(caller);
       ended.set(caller, { count: count + 1, untilMs });
-      dropOldest(ended, PAUSED_MAX);
     },
     holds: (caller) => of(caller).count >= ENDED_MAX,
   };
-}
-
-function dropOldest(map: Map<string, unknown>, max: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= max) return;
-    map.delete(oldest);
-  }
 }
 
 async function firstAccepted(

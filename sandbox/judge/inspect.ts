@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
@@ -217,40 +218,19 @@ export interface VerdictCacheLimits {
   readonly charsMax: number;
 }
 
-interface Kept {
-  readonly verdict: Verdict;
-  readonly chars: number;
-}
-
 export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits): VerdictCache {
-  const kept = new Map<string, Kept>();
-  let chars = 0;
-  const drop = (key: string): void => {
-    chars -= kept.get(key)?.chars ?? 0;
-    kept.delete(key);
-  };
-  const keep = (key: string, verdict: Verdict): void => {
-    drop(key);
-    const entry = { verdict, chars: charsOf(verdict) };
-    kept.set(key, entry);
-    chars += entry.chars;
-    for (const oldest of kept.keys()) {
-      if (kept.size <= entriesMax && chars <= charsMax) return;
-      drop(oldest);
-    }
-  };
+  const kept = new LRUCache<string, Verdict>({
+    max: entriesMax,
+    maxSize: charsMax,
+    sizeCalculation: charsOf,
+  });
   return {
     async verdict(subject, judge) {
       const key = keyOf(subject);
       const known = kept.get(key);
-      if (known !== undefined) {
-        // Re-inserting moves it to the end of the map, as the most recently used.
-        kept.delete(key);
-        kept.set(key, known);
-        return known.verdict;
-      }
+      if (known !== undefined) return known;
       const verdict = await judge();
-      keep(key, verdict);
+      kept.set(key, verdict);
       return verdict;
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
@@ -149,26 +150,18 @@ interface Entry extends MarkedRead {
 }
 
 export function createKeptGraphs(): KeptGraphs {
-  // A Map keeps the order of insertion: the first is the one that was used least lately.
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: KEPT_MAX });
   return {
     get(key, mark, atMs) {
-      const entry = entries.get(key);
+      const entry = entries.peek(key);
       if (entry === undefined || entry.mark !== mark) return undefined;
       const isSettled = entry.isMarkComplete && entry.atMs - entry.markSeenMs >= SETTLED_AFTER_MS;
       if (!isSettled && Math.abs(atMs - entry.atMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry.pairs;
+      return entries.get(key)?.pairs;
     },
     put(key, read) {
-      const before = entries.get(key);
-      entries.delete(key);
+      const before = entries.peek(key);
       entries.set(key, { ...read, markSeenMs: before?.mark === read.mark ? before.markSeenMs : read.atMs });
-      for (const oldest of entries.keys()) {
-        if (entries.size <= KEPT_MAX) break;
-        entries.delete(oldest);
-      }
     },
   };
 }
