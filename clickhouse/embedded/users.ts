@@ -128,7 +128,7 @@ ${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.
 /** Pins the guest's settings, except the few that it may lower for a query. */
 function guestProfile(serverBytes: number, isNode: boolean): string {
   const memoryBytes = guestMemoryBytes(serverBytes);
-  const bounds = Object.entries(guestChangeable(memoryBytes)).map(
+  const bounds = Object.entries(guestChangeable(memoryBytes, isNode)).map(
     ([name, range]) => `<${name}><changeable_in_readonly/>${elements(range ?? {})}</${name}>`,
   );
   const settings = { ...guestSettings(memoryBytes), ...(isNode ? CLUSTER_SETTINGS : {}) };

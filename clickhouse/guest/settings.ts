@@ -168,11 +168,12 @@ export const OUTPUT_SETTINGS: readonly string[] = [
 /** The settings that each query may set, and their bounds; null for none. */
 export function guestChangeable(
   memoryBytes: number,
+  isNode: boolean,
 ): Readonly<Record<string, { readonly min: number; readonly max: number } | null>> {
   return {
     max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
-    // From 0: a cluster's first node sends its part of a query to the others without a limit, and they would raise 0 to the minimum.
-    limit: { min: 0, max: GUEST_ROWS_MAX },
+    // A cluster's first node sends its part of a query to the others without a limit, and they would raise 0 to the minimum.
+    limit: { min: isNode ? 0 : 1, max: GUEST_ROWS_MAX },
     max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_FULL_BLOCK_ROWS },
     max_threads: { min: 1, max: GUEST_THREADS_MAX },
     max_memory_usage: { min: 1, max: Math.max(memoryBytes, GUEST_LITTLE_MEMORY_BYTES) },

@@ -1,6 +1,6 @@
 import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
-import { GUEST_MEMORY_MAX_BYTES, guestChangeable, guestSettings } from './settings.ts';
+import { GUEST_MEMORY_MAX_BYTES, GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
 
 /** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */
 export function guestStatements(names: {
@@ -15,7 +15,9 @@ export function guestStatements(names: {
     return `  ${name} = ${text}${boundsOf(name)}`;
   });
   // Changeable, and without a value of ours.
-  const others = Object.keys(guestChangeable(GUEST_MEMORY_MAX_BYTES)).filter((name) => !(name in pinned));
+  const others = Object.keys(guestChangeable(GUEST_MEMORY_MAX_BYTES, false)).filter(
+    (name) => !(name in pinned),
+  );
   settings.push(...others.map((name) => `  ${name}${boundsOf(name)}`));
   return [
     `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
@@ -53,12 +55,12 @@ export function clusterStatements(names: {
     `GRANT REMOTE ON *.* TO ${writer}`,
     `GRANT SELECT ON system.clusters TO ${writer}`,
     ...guestGrants(database, true).map((grant) => `${grant} TO ${guest}`),
-    `ALTER SETTINGS PROFILE ${guest} ADD SETTINGS\n${settings.join(',\n')}`,
+    `ALTER SETTINGS PROFILE ${guest} ADD SETTINGS\n  limit = ${GUEST_ROWS_MAX}${boundsOf('limit', true)},\n${settings.join(',\n')}`,
   ];
 }
 
-function boundsOf(name: string): string {
-  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES)[name];
+function boundsOf(name: string, isNode = false): string {
+  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES, isNode)[name];
   if (bounds === undefined) return '';
   return bounds === null
     ? ' CHANGEABLE_IN_READONLY'

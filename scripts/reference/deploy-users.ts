@@ -50,7 +50,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
     <index_reader>${elements({ readonly: 2, cancel_http_readonly_queries_on_client_close: 1 })}
     </index_reader>
     <index_guest>${elements({ ...guestSettings(GUEST_MEMORY_MAX_BYTES), ...(isCluster ? CLUSTER_SETTINGS : {}) })}
-      <constraints>${constraints()}
+      <constraints>${constraints(isCluster)}
       </constraints>
     </index_guest>
   </profiles>
@@ -84,8 +84,8 @@ function elements(settings: Readonly<Record<string, SettingValue>>): string {
     .join('');
 }
 
-function constraints(): string {
-  return Object.entries(guestChangeable(GUEST_MEMORY_MAX_BYTES))
+function constraints(isCluster: boolean): string {
+  return Object.entries(guestChangeable(GUEST_MEMORY_MAX_BYTES, isCluster))
     .map(([name, bounds]) => {
       const range = bounds === null ? '' : `<min>${bounds.min}</min><max>${bounds.max}</max>`;
       return `\n        <${name}><changeable_in_readonly/>${range}</${name}>`;

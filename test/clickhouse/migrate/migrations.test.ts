@@ -14,7 +14,7 @@ const REPEATABLE = [
   /^INSERT INTO agent_feedback_files SELECT \* FROM feedback_files$/,
   // Makes every agent due once more: deriving one again changes nothing.
   /^INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, /,
-  /^ALTER TABLE \w+ (ADD (COLUMN|INDEX|PROJECTION) IF NOT EXISTS|DROP (COLUMN|INDEX|PROJECTION) IF EXISTS|MATERIALIZE (INDEX|COLUMN)|MODIFY|COMMENT) /,
+  /^ALTER TABLE \w+ (ADD (COLUMN|INDEX|PROJECTION) IF NOT EXISTS|(DROP|CLEAR) (COLUMN|INDEX|PROJECTION) IF EXISTS|MATERIALIZE (INDEX|COLUMN)|MODIFY|COMMENT) /,
 ];
 
 test.each(

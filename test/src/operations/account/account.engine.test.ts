@@ -160,7 +160,7 @@ describe('a caller with an organization', () => {
         tier: plan,
         plan,
         lane: 'credit',
-        organisation: { id: organizationId, display_name: 'Test' },
+        organisation: { id: organizationId, display_name: 'Acme' },
       });
       const tiers: { tier: string; allowed: boolean; available: boolean; note: string }[] = body.sql_tiers;
       expect(tiers.filter(({ allowed }) => allowed).map(({ tier }) => tier)).toEqual(
