@@ -1,3 +1,5 @@
+import { cpus } from 'node:os';
+import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
 import type { LineProcess } from '../support/line-process.ts';
@@ -43,6 +45,9 @@ interface Times {
   readonly theirs: number[];
 }
 
+/** The same rows. */
+const LIKE_WITHIN = 0.01;
+
 async function timed(
   lab: SqlLab,
   client: LineProcess,
@@ -52,7 +57,9 @@ async function timed(
   for (let round = 0; round <= asked.rounds; round++) {
     const direct = await client.ask<StreamReply>(toEngine(lab, asked));
     const served = await client.ask<StreamReply>(toInterface(lab, asked));
-    if (direct.status !== 200 || served.status !== 200 || direct.bytes !== served.bytes)
+    // Blocks have heads of their own in Native, and threads decide where a block ends.
+    const isLike = Math.abs(direct.bytes / served.bytes - 1) < LIKE_WITHIN;
+    if (direct.status !== 200 || served.status !== 200 || !isLike)
       throw new Error(
         `${asked.format}: ${direct.status} with ${direct.bytes} bytes and ${served.status} with ${served.bytes}: ${served.start}`,
       );
@@ -119,6 +126,8 @@ function toEngine({ engine }: SqlLab, { text, format }: Asked): StreamRequest {
     database: 'settlement_index_public',
     default_format: format,
     max_execution_time: '15',
+    max_block_size: String(GUEST_FULL_BLOCK_ROWS),
+    max_threads: String(cpus().length),
     output_format_json_quote_64bit_integers: '0',
     output_format_json_quote_decimals: '0',
     date_time_output_format: 'simple',

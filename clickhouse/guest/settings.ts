@@ -62,6 +62,8 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     max_block_size: GUEST_BLOCK_ROWS,
     // A join stores a repeated value for each row, so that the memory limit bounds what a function processes in one step.
     enable_lazy_columns_replication: 0,
+    // Otherwise `ORDER BY block_time, … LIMIT 10` reads two thirds of the table ahead (26.7.2.1: 225 ms and 290 MB against 45 ms and 57 MB).
+    read_in_order_use_buffering: 0,
     max_rows_to_read: 1_000_000_000,
     // The engine cuts an oversized result, which its size shows; exceeding any other limit fails the query.
     max_result_bytes: RESULT_MAX_BYTES,
