@@ -1,72 +1,108 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import {
-  dateTime,
-  empty,
-  type Sql,
-  sql,
-  trustedText,
-  uint64,
-  uint64s,
-} from '../../../clickhouse/engine/sql.ts';
+import { dateTime, type Sql, sql, trustedText, uint64, uint64s } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
 import { GRADES_SCOPE } from '../../coordinate/fence.ts';
 import { VERSION_STEP } from '../../write/versions.ts';
 import { IS_STALE, PUBLISHED_CATALOGUE, REGRADED_COLUMNS, regradedSql } from './grade-sql.ts';
 
+/** What a sweep has to do, and where it begins. */
+export interface RegradeOrder {
+  /** The newest pass: what the room below the next version is filled with. */
+  readonly pass: number;
+  /** Condition on settlements, for PREWHERE: the rows under the changed keys (grade-sql.ts). */
+  readonly touched: Sql;
+  /**
+   * Set when the pass may have been begun by a process that is gone: the oldest pass that may be half-done. Rows that it
+   * regraded are then written once more, because its last statement may have reached the table and not the wallet log.
+   */
+  readonly repeatFrom: number | null;
+}
+
 /** An hour with rows under the changed keys. */
 export interface TouchedHour {
   /** Unix seconds, the start of the hour. */
   readonly hour: number;
-  /** Rows under the changed keys; superseded versions count too, so this is an upper bound. */
+  /** Rows under the changed keys. */
   readonly touched: number;
-  /** All rows of the hour: what the engine reads to find those. */
-  readonly rows: number;
+  /** How many of them are not what the catalogue says. */
+  readonly stale: number;
+  /** How many of them are written: the stale ones, and in a repeat those that were regraded before. */
+  readonly written: number;
+  /** How many of those get a tombstone. */
+  readonly gone: number;
 }
 
 /** What one statement regrades: [from, to) in Unix seconds. */
-export interface RegradeBatch {
+export interface RegradeBatch extends Omit<TouchedHour, 'hour'> {
   readonly from: number;
   readonly to: number;
+  /** Hours with rows that are written. Their rollups must be computed again. */
   readonly hours: readonly number[];
-  readonly touched: number;
 }
 
 export const HOUR_SECONDS = 3_600;
-/** About two seconds of the engine, and little memory; a crash repeats at most one batch. */
-export const BATCH_TOUCHED_MAX_ROWS = 100_000;
-export const BATCH_READ_MAX_ROWS = 1_000_000;
+/** About a second of the engine; a crash repeats at most one batch. */
+export const BATCH_WRITTEN_MAX_ROWS = 100_000;
 /** A month: one partition's worth of files to open. */
 export const BATCH_MAX_HOURS = 744;
 const PLAN_MAX_SECONDS = 900;
+/** Far more than a batch ever took. */
+const BATCH_MAX_SECONDS = 300;
 /** A century of hours. */
 const HOURS_MAX = 1_000_000;
+const MEBIBYTE = 1024 * 1024;
 
-/** One scan of the narrow columns shows where the work is: without it every month would be read with FINAL. */
+/**
+ * As for rollups (ingest/rollup/close.ts), so that point reads keep their latency. Rows are written in blocks of a bounded size: an
+ * hour that is larger than a batch must fit into the memory as well.
+ */
+export const REGRADE_SETTINGS = {
+  max_threads: 1,
+  max_insert_threads: 1,
+  max_memory_usage: 1024 * MEBIBYTE,
+  min_insert_block_size_rows: BATCH_WRITTEN_MAX_ROWS,
+  min_insert_block_size_bytes: 64 * MEBIBYTE,
+  do_not_merge_across_partitions_select_final: 1,
+} as const;
+
+/**
+ * The hours below `before` (null: all) in which rows are to be written, newest first, and what the others have of the changed keys.
+ * One scan of the columns that a grade depends on; it alone says what is counted, marked and written, so that each batch is
+ * one statement.
+ */
 export async function touchedHours(
   writer: Writer,
-  touched: Sql,
-  /** A WITH clause that `touched` refers to. */
-  named: Sql = empty,
+  order: RegradeOrder,
+  before: number | null,
 ): Promise<TouchedHour[]> {
+  const range = before === null ? sql`1` : sql`block_time < ${dateTime(before)}`;
+  const isWritten = written(order);
   const { rows } = await writer.rows({
     name: 'plan-regrade',
-    sql: sql`${named} SELECT toUnixTimestamp(toStartOfHour(block_time)) AS hour, countIf(${touched}) AS touched, count()
-      FROM settlements GROUP BY hour HAVING touched > 0 ORDER BY hour DESC`,
+    sql: sql`SELECT toUnixTimestamp(toStartOfHour(block_time)) AS hour, count(), countIf(${IS_STALE}), countIf(${isWritten}),
+        countIf(${isWritten} AND new_del = 1)
+      FROM (${candidates(order, range)}) GROUP BY hour ORDER BY hour DESC`,
     maxSeconds: PLAN_MAX_SECONDS,
     maxRows: HOURS_MAX,
-    settings: { max_threads: 1 },
+    settings: REGRADE_SETTINGS,
   });
-  return rows.map(([hour, count, all]) => ({
-    hour: Number(hour),
-    touched: Number(count),
-    rows: Number(all),
-  }));
+  return rows
+    .map((row) => row.map(Number))
+    .map(([hour = 0, touched = 0, stale = 0, toWrite = 0, gone = 0]) => ({
+      hour,
+      touched,
+      stale,
+      written: toWrite,
+      gone,
+    }));
 }
 
-/** Batches of hours, newest first as the hours are; a single hour is never divided. */
+/** Batches of the hours in which rows are written, newest first as the hours are; a single hour is never divided. */
 export function batchesOf(hours: readonly TouchedHour[]): RegradeBatch[] {
   const batches: RegradeBatch[] = [];
   let open: TouchedHour[] = [];
+  /** Rows of hours in which nothing is written: they are done when the next batch is. */
+  let idle = 0;
   const close = () => {
     const [newest, oldest] = [open[0], open.at(-1)];
     if (newest === undefined || oldest === undefined) return;
@@ -75,12 +111,20 @@ export function batchesOf(hours: readonly TouchedHour[]): RegradeBatch[] {
       to: newest.hour + HOUR_SECONDS,
       hours: open.map(({ hour }) => hour),
       touched: sumOf(open, 'touched'),
+      stale: sumOf(open, 'stale'),
+      written: sumOf(open, 'written'),
+      gone: sumOf(open, 'gone'),
     });
     open = [];
   };
   for (const hour of hours) {
+    if (hour.written === 0) {
+      idle += hour.touched;
+      continue;
+    }
     if (open.length > 0 && !fits(open, hour)) close();
-    open.push(hour);
+    open.push({ ...hour, touched: hour.touched + idle });
+    idle = 0;
   }
   close();
   return batches;
@@ -91,43 +135,29 @@ function fits(open: readonly TouchedHour[], next: TouchedHour): boolean {
   return (
     newest !== undefined &&
     newest.hour - next.hour < BATCH_MAX_HOURS * HOUR_SECONDS &&
-    sumOf(open, 'touched') + next.touched <= BATCH_TOUCHED_MAX_ROWS &&
-    sumOf(open, 'rows') + next.rows <= BATCH_READ_MAX_ROWS
+    sumOf(open, 'written') + next.written <= BATCH_WRITTEN_MAX_ROWS
   );
 }
 
-function sumOf(hours: readonly TouchedHour[], field: 'touched' | 'rows'): number {
+export function sumOf(
+  hours: readonly TouchedHour[],
+  field: 'touched' | 'stale' | 'written' | 'gone',
+): number {
   return hours.reduce((sum, hour) => sum + hour[field], 0);
 }
 
-/** Far more than a batch ever took. */
-const BATCH_MAX_SECONDS = 300;
-export const REGRADE_SETTINGS = { do_not_merge_across_partitions_select_final: 1, max_threads: 1 };
-
-export interface RegradeOrder {
-  /** The newest pass: what the room below the next version is filled with. */
-  readonly pass: number;
-  /** Condition on settlements: the rows under the changed keys. */
-  readonly touched: Sql;
-  /**
-   * Set when the pass may have been begun by a process that is gone: the oldest pass that may be half-done. Rows that it
-   * regraded are then written once more, because its last statement may have reached the table and not the wallet log.
-   */
-  readonly repeatFrom: number | null;
-}
-
-export interface BatchOutcome {
-  readonly changed: number;
-  /** Hours whose rollups must be computed again. */
-  readonly hours: readonly number[];
-}
-
-/** Rows of the order within a time range, each with what the published catalogue says of it. */
-function candidates({ touched, repeatFrom }: RegradeOrder, { from, to }: RegradeBatch): Sql {
+/**
+ * Rows of the order within a range of time, each with what the published catalogue says of it.
+ *
+ * The changed keys are looked for before FINAL and not after it, so that of the other rows only the columns of the keys are read. No
+ * regrade changes these columns: all regrades of a written row pass or none does, and FINAL finds the last of them. What may pass
+ * alone is an older event that another one with other keys replaced. It is regraded below its own next version, so it stays
+ * replaced.
+ */
+function candidates({ touched, repeatFrom }: RegradeOrder, range: Sql): Sql {
   const live = repeatFrom === null ? sql`del = 0` : sql`(del = 0 OR ${regradedFrom(repeatFrom)})`;
   return regradedSql(
-    sql`SELECT * FROM settlements FINAL
-      WHERE block_time >= ${dateTime(from)} AND block_time < ${dateTime(to)} AND ${live} AND ${touched}`,
+    sql`SELECT * FROM settlements FINAL PREWHERE ${touched} WHERE ${range} AND ${live}`,
     PUBLISHED_CATALOGUE,
   );
 }
@@ -136,9 +166,13 @@ function regradedFrom(pass: number): Sql {
   return sql`ver % ${uint64(VERSION_STEP)} >= ${uint64(pass)}`;
 }
 
-function toWrite(order: RegradeOrder, batch: RegradeBatch): Sql {
-  const again = order.repeatFrom === null ? sql`` : sql` OR ${regradedFrom(order.repeatFrom)}`;
-  return sql`SELECT * FROM (${candidates(order, batch)}) WHERE ${IS_STALE}${again}`;
+function written({ repeatFrom }: RegradeOrder): Sql {
+  return repeatFrom === null ? IS_STALE : sql`(${IS_STALE} OR ${regradedFrom(repeatFrom)})`;
+}
+
+function toWrite(order: RegradeOrder, { from, to }: RegradeBatch): Sql {
+  const range = sql`block_time >= ${dateTime(from)} AND block_time < ${dateTime(to)}`;
+  return sql`SELECT * FROM (${candidates(order, range)}) WHERE ${written(order)}`;
 }
 
 /**
@@ -148,32 +182,9 @@ function toWrite(order: RegradeOrder, batch: RegradeBatch): Sql {
  * tombstone, wins over it however the two statements overlap. Among regrades the later pass wins, and the version of a regraded row
  * never decreases.
  */
-export async function regradeBatch(
-  writer: Writer,
-  order: RegradeOrder,
-  batch: RegradeBatch,
-): Promise<BatchOutcome> {
-  const changes = await countStale(writer, order, batch);
-  if (changes.length > 0) {
-    await run(writer, 'regrade-retract-keys', retractKeys(order, batch));
-    await run(writer, 'regrade-settlements', rewrite(order, batch));
-  }
-  return {
-    changed: changes.reduce((sum, { rows }) => sum + rows, 0),
-    // A predecessor may have written its rows and died before it marked their hours.
-    hours: order.repeatFrom === null ? changes.map(({ hour }) => hour) : batch.hours,
-  };
-}
-
-async function countStale(writer: Writer, order: RegradeOrder, batch: RegradeBatch) {
-  const { rows } = await writer.rows({
-    name: 'regrade-count',
-    sql: sql`SELECT toUnixTimestamp(toStartOfHour(block_time)) AS hour, countIf(${IS_STALE}) FROM (${toWrite(order, batch)}) GROUP BY hour`,
-    maxSeconds: BATCH_MAX_SECONDS,
-    maxRows: (batch.to - batch.from) / HOUR_SECONDS,
-    settings: REGRADE_SETTINGS,
-  });
-  return rows.map(([hour, count]) => ({ hour: Number(hour), rows: Number(count) }));
+export async function regradeBatch(writer: Writer, order: RegradeOrder, batch: RegradeBatch): Promise<void> {
+  if (batch.gone > 0) await run(writer, 'regrade-retract-keys', retractKeys(order, batch));
+  await run(writer, 'regrade-settlements', rewrite(order, batch));
 }
 
 /** Before the tombstones, as in a retraction: afterwards the keys could not be found any more. */
@@ -197,8 +208,9 @@ function rewrite(order: RegradeOrder, batch: RegradeBatch): Sql {
 }
 
 /**
- * Makes the hours dirty for the rollups: the rows themselves do not, because they keep a low `ver`. Only after the rows are
- * acknowledged, with a version of the clock: a rollup that was computed meanwhile is computed once more.
+ * Makes the hours dirty for the rollups, with a version of the clock: the rows keep a low `ver`, and a predecessor may have written
+ * some of them and died before the view marked their hours. Only after the rows are acknowledged: a rollup that was computed
+ * meanwhile is computed once more.
  */
 export async function markHours(writer: Writer, hours: readonly number[], ver: bigint): Promise<void> {
   if (hours.length === 0) return;

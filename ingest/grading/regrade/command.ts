@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
-import { dateTime, type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { DEPOSIT_CONTRACTS } from '../../../clickhouse/tables/catalogues.ts';
@@ -16,7 +16,7 @@ import { type CatalogueChange, catalogueChanges } from '../changes.ts';
 import { readPublishedCatalogue, readPublishedListed } from '../published.ts';
 import { createCatalogueSources } from '../sources.ts';
 import { loadSigners } from '../supported.ts';
-import { batchesOf, REGRADE_SETTINGS, type RegradeBatch, touchedHours } from './batch.ts';
+import { REGRADE_SETTINGS } from './batch.ts';
 import { awaitService, isIngestRunning } from './follow.ts';
 import {
   type CatalogueSql,
@@ -26,7 +26,7 @@ import {
   regradedSql,
   touchedBy,
 } from './grade-sql.ts';
-import { unfinishedPasses } from './passes.ts';
+import { changedKinds, unfinishedPasses } from './passes.ts';
 import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
 
 /** What one change of the catalogue does to rows of one grade. */
@@ -56,7 +56,7 @@ export interface RegradePreview {
 
 /** The changes travel with every statement as parameters, which the engine bounds to 128 KiB each: 43 bytes an address. */
 const PREVIEW_CHANGES_MAX = 2_500;
-const BATCH_MAX_SECONDS = 300;
+const PREVIEW_MAX_SECONDS = 900;
 const LINES_MAX = 1_000_000;
 
 /** What a regrade to `wanted` would change. Writes nothing. Throws `UserError` when there are too many changes. */
@@ -69,24 +69,21 @@ export async function previewRegrade(writer: Writer, wanted: Catalogue): Promise
   }
   const unfinished = await unfinishedPasses(writer);
   const named = changedTables(changes);
-  const touched = sql`(${touchedBy(CHANGED_KEYS)} OR ${touchedBy(recordedKeys(unfinished))})`;
-  const batches = batchesOf(await touchedHours(writer, touched, named));
+  const kinds = [...new Set(changes.map(({ kind }) => kind))];
+  const changed = Object.fromEntries(kinds.map((kind) => [kind, CHANGED_KEYS[kind]]));
+  const recorded = recordedKeys(unfinished, await changedKinds(writer, unfinished));
+  const found = await staleRows(writer, { named, touched: touchedBy([changed, recorded]) });
   const lines = new Map<string, PreviewLine>();
-  let rows = 0;
-  for (const batch of batches) {
-    for (const found of await staleRows(writer, { named, touched, batch })) {
-      rows += found.rows;
-      for (const change of found.changes) addTo(lines, { ...found, change });
-    }
-  }
+  for (const stale of found) for (const change of stale.changes) addTo(lines, { ...stale, change });
+  const rows = found.reduce((sum, stale) => sum + stale.rows, 0);
   return { changes, lines: [...lines.values()].sort(byChangeAndDay), rows };
 }
 
 const CHANGED_KEYS = {
-  relayers: sql`SELECT chain, address FROM changed_relayers`,
-  payees: sql`SELECT chain, address FROM changed_payees`,
-  codes: sql`SELECT code FROM changed_codes`,
-  deposits: sql`SELECT address FROM changed_deposits`,
+  relayer: sql`SELECT chain, address FROM changed_relayers`,
+  payee: sql`SELECT chain, address FROM changed_payees`,
+  code: sql`SELECT code FROM changed_codes`,
+  deposit: sql`SELECT address FROM changed_deposits`,
 };
 
 /** The changes as named subqueries, so that each value travels once however often it is used. */
@@ -115,13 +112,13 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
 /** The published catalogue with the changes laid over it. */
 const WANTED_CATALOGUE: CatalogueSql = {
   relayers: sql`SELECT chain, address, facilitator, first_seen FROM (${PUBLISHED_CATALOGUE.relayers})
-    WHERE (chain, address) NOT IN (${CHANGED_KEYS.relayers})
+    WHERE (chain, address) NOT IN (${CHANGED_KEYS.relayer})
     UNION ALL SELECT chain, address, facilitator, first_seen FROM changed_relayers WHERE facilitator != ''`,
-  payees: sql`SELECT chain, address FROM (${PUBLISHED_CATALOGUE.payees}) WHERE (chain, address) NOT IN (${CHANGED_KEYS.payees})
+  payees: sql`SELECT chain, address FROM (${PUBLISHED_CATALOGUE.payees}) WHERE (chain, address) NOT IN (${CHANGED_KEYS.payee})
     UNION ALL SELECT chain, address FROM changed_payees WHERE kept = 1`,
-  codes: sql`SELECT code, facilitator FROM (${PUBLISHED_CATALOGUE.codes}) WHERE code NOT IN (${CHANGED_KEYS.codes})
+  codes: sql`SELECT code, facilitator FROM (${PUBLISHED_CATALOGUE.codes}) WHERE code NOT IN (${CHANGED_KEYS.code})
     UNION ALL SELECT code, facilitator FROM changed_codes WHERE facilitator != ''`,
-  deposits: sql`SELECT address FROM (${PUBLISHED_CATALOGUE.deposits}) WHERE address NOT IN (${CHANGED_KEYS.deposits})
+  deposits: sql`SELECT address FROM (${PUBLISHED_CATALOGUE.deposits}) WHERE address NOT IN (${CHANGED_KEYS.deposit})
     UNION ALL SELECT address FROM changed_deposits WHERE kept = 1`,
 };
 
@@ -135,11 +132,10 @@ interface StaleRows extends Omit<PreviewLine, 'change'> {
 
 async function staleRows(
   writer: Writer,
-  { named, touched, batch }: { readonly named: Sql; readonly touched: Sql; readonly batch: RegradeBatch },
+  { named, touched }: { readonly named: Sql; readonly touched: Sql },
 ): Promise<StaleRows[]> {
   const graded = regradedSql(
-    sql`SELECT * FROM settlements FINAL
-      WHERE block_time >= ${dateTime(batch.from)} AND block_time < ${dateTime(batch.to)} AND del = 0 AND ${touched}`,
+    sql`SELECT * FROM settlements FINAL PREWHERE ${touched} WHERE del = 0`,
     WANTED_CATALOGUE,
   );
   const placed = (address: Sql) => sql`concat(chain, ' 0x', lower(hex(${address})))`;
@@ -147,19 +143,19 @@ async function staleRows(
     name: 'preview-regrade',
     sql: sql`${named}
       SELECT arrayFilter(change -> change != '', [
-          if((chain, relayer) IN (${CHANGED_KEYS.relayers}) AND (${IS_OWNED_OTHERWISE} OR ${isSeenOtherwise(SEEN.relayer_named)}),
+          if((chain, relayer) IN (${CHANGED_KEYS.relayer}) AND (${IS_OWNED_OTHERWISE} OR ${isSeenOtherwise(SEEN.relayer_named)}),
             concat('relayer ', ${placed(sql`relayer`)}), ''),
-          if((chain, payee) IN (${CHANGED_KEYS.payees}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
+          if((chain, payee) IN (${CHANGED_KEYS.payee}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
             concat('payee ', ${placed(sql`payee`)}), ''),
-          if(builder_facilitator IN (${CHANGED_KEYS.codes}) AND ${IS_OWNED_OTHERWISE},
+          if(builder_facilitator IN (${CHANGED_KEYS.code}) AND ${IS_OWNED_OTHERWISE},
             concat('code ', builder_facilitator), ''),
-          if(payee IN (${CHANGED_KEYS.deposits}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
+          if(payee IN (${CHANGED_KEYS.deposit}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
             concat('deposit 0x', lower(hex(payee))), '')]) AS changes,
         toString(method), facilitator, new_method, new_facilitator, new_del,
         count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
       FROM (${graded}) WHERE ${IS_STALE}
       GROUP BY changes, method, facilitator, new_method, new_facilitator, new_del`,
-    maxSeconds: BATCH_MAX_SECONDS,
+    maxSeconds: PREVIEW_MAX_SECONDS,
     maxRows: LINES_MAX,
     settings: REGRADE_SETTINGS,
   });

@@ -1,5 +1,6 @@
 import { type Sql, sql, text, trustedText, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
+import type { CatalogueChange } from '../changes.ts';
 import { GRADE_RULES } from '../grade.ts';
 
 /** The rules of the ladder as an expression of the engine over a column of observations; its value is the method's name. */
@@ -82,28 +83,63 @@ export function regradedSql(settlements: Sql, catalogue: CatalogueSql): Sql {
 /** Whether a row of `regradedSql` is not what the catalogue says. */
 export const IS_STALE: Sql = sql`(seen != new_seen OR toString(method) != new_method OR facilitator != new_facilitator OR del != new_del)`;
 
-/** The keys that a catalogue changed under, as subqueries: `chain, address` twice, `code`, and `address`. */
-interface ChangedKeys {
-  readonly relayers: Sql;
-  readonly payees: Sql;
-  readonly codes: Sql;
-  readonly deposits: Sql;
+/** The kinds of keys that a catalogue changes under. */
+export type ChangedKind = CatalogueChange['kind'];
+
+/** Changed keys as subqueries, by kind: `chain, address` for relayers and payees, `code`, and `address` for deposits. */
+export type ChangedKeys = Partial<Readonly<Record<ChangedKind, Sql>>>;
+
+/** The keys of these kinds that these passes recorded. */
+export function recordedKeys(passes: readonly number[], kinds: readonly ChangedKind[]): ChangedKeys {
+  return Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      sql`SELECT ${trustedText(KEY_COLUMNS[kind])} FROM catalogue_changes
+        WHERE kind = ${text(kind)} AND has(${uint64s(passes)}, pass)`,
+    ]),
+  );
 }
 
-/** The keys that these passes recorded. */
-export function recordedKeys(passes: readonly number[]): ChangedKeys {
-  const of = (columns: Sql, kind: Sql) =>
-    sql`SELECT ${columns} FROM catalogue_changes WHERE kind = ${kind} AND has(${uint64s(passes)}, pass)`;
-  return {
-    relayers: of(sql`chain, address`, sql`'relayer'`),
-    payees: of(sql`chain, address`, sql`'payee'`),
-    codes: of(sql`code`, sql`'code'`),
-    deposits: of(sql`address`, sql`'deposit'`),
-  };
+const KEY_COLUMNS: Readonly<Record<ChangedKind, string>> = {
+  relayer: 'chain, address',
+  payee: 'chain, address',
+  code: 'code',
+  deposit: 'address',
+};
+
+/**
+ * Condition on a settlement, for PREWHERE: whether one of the keys is its relayer, its payee (of one chain or of all) or its builder
+ * code. Only columns of the kinds that changed are read. The first eight bytes of an address are compared before all twenty: a set of
+ * numbers is asked three times as fast as a set of texts (10 million rows: 0.05 s against 0.17 s), and one row in a few hundred passes.
+ */
+export function touchedBy(alternatives: readonly ChangedKeys[]): Sql {
+  const conditions = alternatives.flatMap(({ relayer, payee, code, deposit }) => [
+    ...(relayer === undefined ? [] : [ofPlace(sql`relayer`, relayer)]),
+    ...(payee === undefined ? [] : [ofPlace(sql`payee`, payee)]),
+    ...(code === undefined ? [] : [ofName(sql`builder_facilitator IN (${code})`)]),
+    ...(deposit === undefined ? [] : [ofAddress(sql`payee`, deposit)]),
+  ]);
+  const anyOf = (list: readonly Sql[]): Sql => list.reduce((any, next) => sql`${any} OR ${next}`);
+  if (conditions.length === 0) return sql`0`;
+  return sql`(${anyOf(conditions.map(({ fast }) => fast))}) AND (${anyOf(conditions.map(({ exact }) => exact))})`;
 }
 
-/** Condition on a settlement: whether one of the keys is its relayer, its payee (of one chain or of all) or its builder code. */
-export function touchedBy(keys: ChangedKeys): Sql {
-  return sql`((chain, relayer) IN (${keys.relayers}) OR (chain, payee) IN (${keys.payees})
-    OR builder_facilitator IN (${keys.codes}) OR payee IN (${keys.deposits}))`;
+/** `fast` holds wherever `exact` does. */
+interface KeyCondition {
+  readonly fast: Sql;
+  readonly exact: Sql;
+}
+
+const ofName = (exact: Sql): KeyCondition => ({ fast: exact, exact });
+
+function ofPlace(column: Sql, keys: Sql): KeyCondition {
+  return { fast: startsAs(column, keys), exact: sql`(chain, ${column}) IN (${keys})` };
+}
+
+function ofAddress(column: Sql, keys: Sql): KeyCondition {
+  return { fast: startsAs(column, keys), exact: sql`${column} IN (${keys})` };
+}
+
+function startsAs(column: Sql, keys: Sql): Sql {
+  return sql`reinterpretAsUInt64(${column}) IN (SELECT reinterpretAsUInt64(address) FROM (${keys}))`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { claimNumber } from '../../../clickhouse/engine/claim.ts';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { sql, text, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
 import {
   CATALOGUE_CHANGES,
   REGRADE_PROGRESS,
@@ -10,6 +10,7 @@ import {
 import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
 import { ZERO_ADDRESS } from '../../../core/domain/address.ts';
 import type { CatalogueChange } from '../changes.ts';
+import type { ChangedKind } from './grade-sql.ts';
 
 /**
  * Passes: the numbered changes of the catalogue, and how far the rows have been regraded for each. A pass is recorded before the
@@ -19,6 +20,7 @@ import type { CatalogueChange } from '../changes.ts';
 const MAX_SECONDS = 30;
 /** More would mean that no pass ever finishes. */
 const UNFINISHED_PASSES_MAX = 10_000;
+const KIND = reading(CATALOGUE_CHANGES, ['kind']);
 /** The smallest: versions leave little room for the numbers of passes (ingest/write/versions.ts). */
 const STEP_MAX = 1;
 /** What a kind of change has no use for. */
@@ -81,6 +83,17 @@ export async function unfinishedPasses(writer: Writer): Promise<number[]> {
     maxRows: UNFINISHED_PASSES_MAX,
   });
   return rows.map(([pass]) => Number(pass));
+}
+
+/** The kinds of keys that these passes recorded. */
+export async function changedKinds(writer: Writer, passes: readonly number[]): Promise<ChangedKind[]> {
+  const { rows } = await writer.rows({
+    name: 'changed-kinds',
+    sql: sql`SELECT DISTINCT ${KIND.columns} FROM catalogue_changes WHERE has(${uint64s(passes)}, pass)`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: UNFINISHED_PASSES_MAX,
+  });
+  return rows.map((row) => KIND.read(row).kind);
 }
 
 /** `doneFrom`: every row from this hour on is done. */

@@ -7,9 +7,10 @@ import type { Versions } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../changes.ts';
 import { publishCatalogue, readPublishedCatalogue } from '../published.ts';
-import { batchesOf, markHours, type RegradeOrder, regradeBatch, touchedHours } from './batch.ts';
+import { batchesOf, markHours, type RegradeOrder, regradeBatch, sumOf, touchedHours } from './batch.ts';
 import { recordedKeys, touchedBy } from './grade-sql.ts';
 import {
+  changedKinds,
   highestPass,
   loadProgress,
   type PassProgress,
@@ -118,44 +119,42 @@ export async function sweepPasses(deps: RegradeDeps, own: readonly number[] = []
   const [oldest, pass] = [passes[0], passes.at(-1)];
   if (oldest === undefined || pass === undefined) return { pass: null, rowsChanged: 0 };
   await acknowledged(() => waitForWrites(writer, GRADES_SCOPE, signal));
+  const kinds = await acknowledged(() => changedKinds(writer, passes));
   const order: RegradeOrder = {
     pass,
-    touched: touchedBy(recordedKeys(passes)),
+    touched: touchedBy([recordedKeys(passes, kinds)]),
     repeatFrom: passes.every((number) => own.includes(number)) ? null : oldest,
   };
   const stored = await acknowledged(() => loadProgress(writer, pass));
-  const hours = await acknowledged(() => touchedHours(writer, order.touched));
-  const left = hours.filter(({ hour }) => hour < (stored?.doneFrom ?? Number.POSITIVE_INFINITY));
-  const batches = batchesOf(left);
-  const rowsLeft = batches.reduce((sum, { touched }) => sum + touched, 0);
+  const hours = await acknowledged(() => touchedHours(writer, order, stored?.doneFrom ?? null));
   let progress: PassProgress = {
     doneFrom: stored?.doneFrom ?? hours[0]?.hour ?? 0,
     rowsLookedAt: stored?.rowsLookedAt ?? 0,
-    rowsTotal: (stored?.rowsLookedAt ?? 0) + rowsLeft,
+    rowsTotal: (stored?.rowsLookedAt ?? 0) + sumOf(hours, 'touched'),
     rowsChanged: stored?.rowsChanged ?? 0,
   };
   const startedAt = performance.now();
   const lookedAtBefore = progress.rowsLookedAt;
-  for (const batch of batches) {
+  for (const batch of batchesOf(hours)) {
     signal.throwIfAborted();
     let attempts = 0;
-    const outcome = await acknowledged(() =>
+    await acknowledged(() =>
       regradeBatch(writer, attempts++ === 0 ? order : { ...order, repeatFrom: oldest }, batch),
     );
     // Rows first, then the mark, then the progress: the order that makes a crash harmless.
-    await acknowledged(() => markHours(writer, outcome.hours, deps.versions.next()));
+    await acknowledged(() => markHours(writer, batch.hours, deps.versions.next()));
     progress = {
       ...progress,
       doneFrom: batch.from,
       rowsLookedAt: progress.rowsLookedAt + batch.touched,
-      rowsChanged: progress.rowsChanged + outcome.changed,
+      rowsChanged: progress.rowsChanged + batch.stale,
     };
     const reached = progress;
     await acknowledged(() => saveProgress(writer, [pass], reached, deps.versions.next(), false));
     const elapsedSeconds = (performance.now() - startedAt) / 1_000;
     deps.onProgress?.({ ...reached, pass, etaSeconds: etaOf(reached, lookedAtBefore, elapsedSeconds) });
   }
-  const final = progress;
+  const final = { ...progress, rowsLookedAt: progress.rowsTotal };
   await acknowledged(() => saveProgress(writer, passes, final, deps.versions.next(), true));
   log.info({ pass, rowsChanged: final.rowsChanged, rowsLookedAt: final.rowsLookedAt }, 'regrade done');
   return { pass, rowsChanged: final.rowsChanged };
