@@ -80,6 +80,8 @@ export interface RegradeWorld {
   readonly deps: RegradeDeps;
   /** Writes what ingest would have, bare transfers to payees that are not catalogued left out; answers the rows. */
   ingest(rows: readonly UngradedSettlement[], catalogue: Catalogue): Promise<bigint>;
+  /** What a reorg does to rows that were written under the catalogue. */
+  retract(rows: readonly UngradedSettlement[], catalogue: Catalogue): Promise<void>;
   change(wanted: Catalogue): Promise<RecordedPass>;
   /** The change and everything that follows it. */
   regrade(wanted: Catalogue): Promise<SweepOutcome>;
@@ -97,7 +99,10 @@ export interface GradedRow {
   readonly ver: string;
 }
 
-export function regradeWorld(engine: TestEngine, writer: Writer = engine.writer): RegradeWorld {
+export function regradeWorld(
+  engine: Pick<TestEngine, 'reader' | 'writer'>,
+  writer: Writer = engine.writer,
+): RegradeWorld {
   const versions = createVersions(0n);
   const deps: RegradeDeps = { writer, versions, log: testLog, signal: new AbortController().signal };
   const rowsOf = async (statement: Sql) =>
@@ -109,6 +114,9 @@ export function regradeWorld(engine: TestEngine, writer: Writer = engine.writer)
       const ver = versions.next();
       await insertSettlements(engine.writer, graded(rows, catalogue), { ver });
       return ver;
+    },
+    async retract(rows, catalogue) {
+      await insertSettlements(engine.writer, graded(rows, catalogue), { ver: versions.next(), del: 1 });
     },
     change: (wanted) => changeCatalogue(deps, wanted),
     async regrade(wanted) {

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
-import { sql, text } from '../../../../clickhouse/engine/sql.ts';
+import type { Writer } from '../../../../clickhouse/engine/engine.ts';
+import { type Sql, sql, text, uint64 } from '../../../../clickhouse/engine/sql.ts';
 import { address } from '../../../../core/domain/address.ts';
 import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
 import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
@@ -16,6 +17,7 @@ import {
   MIDNIGHT,
   payee,
   type RegradeWorld,
+  regradeWorld,
   relayed,
 } from '../../../kit/regrade-world.ts';
 import { POLYGON } from '../../../kit/rows.ts';
@@ -228,6 +230,49 @@ test('the hours of the rows that changed are dirty for the rollups, and no other
   const after = await hours();
   expect(BigInt(String(after[0]?.[1])) >= BigInt(String(before[0]?.[1])) + VERSION_STEP).toBe(true);
   expect(after[1]).toEqual(before[1]);
+});
+
+test('an event that another one with another relayer replaced stays replaced, also in the log of its parties', async ({
+  engine,
+  world,
+}) => {
+  const run = (statement: Sql) => engine.writer.run({ name: 'test', sql: statement, maxSeconds: 10 });
+  const old = found({ blockNumber: 900_001, relayer: ANN });
+  const next = found({ blockNumber: 900_001, relayer: BOB, payer: CAFE, payee: BOB });
+  await world.ingest([old], EMPTY);
+  // Its tombstone is in the log only, as after a merge with the event that replaced it.
+  await run(
+    sql`INSERT INTO wallet_log SELECT * REPLACE(ver + ${uint64(VERSION_STEP)} AS ver, 1 AS del) FROM wallet_log`,
+  );
+  await world.ingest([next], EMPTY);
+  const wanted = catalogueWith({ facilitators: [relayed('ann', ANN), relayed('rob', BOB)] });
+  await world.regrade(wanted);
+  expect(await withoutVer(world)).toEqual(world.expected([next], wanted));
+  expect(
+    await world.rowsOf(sql`SELECT DISTINCT wallet FROM wallet_log FINAL WHERE del = 0 ORDER BY wallet`),
+  ).toEqual([[BOB], [CAFE]]);
+});
+
+test('a sweep reads the table twice at most, however many batches it takes', async ({ engine, world }) => {
+  const hours = Array.from({ length: 5 }, (_, at) => found({ blockTime: MIDNIGHT - at * 40 * DAY }));
+  await world.ingest(hours, EMPTY);
+  const statements: string[] = [];
+  const counting: Writer = {
+    ...engine.writer,
+    rows: (statement) => {
+      statements.push(statement.name);
+      return engine.writer.rows(statement);
+    },
+    run: (statement) => {
+      statements.push(statement.name);
+      return engine.writer.run(statement);
+    },
+  };
+  await regradeWorld(engine, counting).regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
+  const count = (name: string) => statements.filter((one) => one === name).length;
+  expect(count('regrade-settlements')).toBe(5);
+  expect(count('plan-regrade')).toBe(1);
+  expect(statements.filter((one) => /regrade-(count|retract-keys)/.test(one))).toEqual([]);
 });
 
 test('a catalogue that is the same again is no pass at all', async ({ world }) => {
