@@ -198,6 +198,23 @@ describe('removing a payee', () => {
     ).toEqual([[ALICE, CAFE]]);
   });
 
+  test('for a time leaves its transfers away, also while the table holds the rows from before', async ({
+    engine,
+    world,
+  }) => {
+    await engine.writer.run({
+      name: 'test',
+      sql: sql`SYSTEM STOP MERGES settlements`,
+      maxSeconds: 10,
+      kind: 'other',
+    });
+    await world.ingest([found({ marker: 'none', payee: CAFE })], catalogued);
+    await world.regrade(catalogued);
+    await world.regrade(EMPTY);
+    await world.regrade(catalogueWith({ payees: [payee(CAFE)], facilitators: [relayed('ann', ANN)] }));
+    expect(await world.live()).toEqual([]);
+  });
+
   test('leaves room for the transfer to come back by being indexed again', async ({ world }) => {
     const bare = found({ marker: 'none', payee: CAFE });
     await world.ingest([bare], catalogued);
