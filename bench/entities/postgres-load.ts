@@ -12,14 +12,14 @@ import { copyInto, type PostgresSession } from './postgres-session.ts';
 const TABLE = `CREATE TABLE settlements (
   block_time timestamptz NOT NULL, block_number bigint NOT NULL, micros bigint NOT NULL, log_index integer NOT NULL,
   seen integer NOT NULL, chain smallint NOT NULL, facilitator smallint NOT NULL, method smallint NOT NULL, asset smallint NOT NULL,
-  payer bytea NOT NULL, payee bytea NOT NULL, relayer bytea NOT NULL, tx_hash bytea NOT NULL, block_hash bytea NOT NULL,
+  payer bytea NOT NULL, payee bytea NOT NULL, relayer bytea NOT NULL, tx_hash bytea NOT NULL,
   amount numeric(78, 0) NOT NULL)`;
 const COPY = 'COPY settlements FROM STDIN (FORMAT csv, FREEZE)';
 const ROWS = `SELECT concat(toString(block_time), '+00'), block_number, toInt64(amount_usd * 1000000), log_index, seen,
     indexOf((SELECT arraySort(groupUniqArray(chain)) FROM settlements), chain),
     indexOf((SELECT arraySort(groupUniqArray(facilitator)) FROM settlements), facilitator) - 1, toUInt8(method), 1,
     concat('\\\\x', lower(hex(payer))), concat('\\\\x', lower(hex(payee))), concat('\\\\x', lower(hex(relayer))),
-    concat('\\\\x', lower(hex(tx_hash))), concat('\\\\x', lower(hex(block_hash))), toString(amount)
+    concat('\\\\x', lower(hex(tx_hash))), toString(amount)
   FROM settlements FINAL WHERE del = 0 FORMAT CSV`;
 /** The order of every list. */
 const NEWEST_FIRST = 'block_time DESC, chain DESC, block_number DESC, log_index DESC';

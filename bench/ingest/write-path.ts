@@ -146,7 +146,6 @@ function madeUpSettlements(rows: number): Settlement[] {
       chain: 'eip155:8453',
       blockNumber: 20_000_000 + block,
       blockTime: 1_780_000_000 + 2 * block,
-      blockHash: `0x${digest(`block ${block}`)}` satisfies Hash,
       txHash: `0x${digest(`tx ${index}`)}` satisfies Hash,
       logIndex: 7 * (index % 3) + 1,
       payer: party(index * 7_919),

@@ -57,14 +57,13 @@ export function insertSynthetic(history: SyntheticHistory, slice: Slice): Sql {
   const seconds = days * DAY_SECONDS;
   const firstTime = newestTime - seconds;
   return sql`INSERT INTO settlements
-    (chain, block_number, block_time, block_hash, tx_hash, log_index, payer, payee, asset, asset_symbol, amount, amount_usd,
+    (chain, block_number, block_time, tx_hash, log_index, payer, payee, asset, asset_symbol, amount, amount_usd,
      relayer, facilitator, method, seen, builder_facilitator, builder_apps, ver, del)
     SELECT
       [${SYNTHETIC_CHAINS}]
         [multiIf(u0 < 0.62, 1, u0 < 0.82, 2, u0 < 0.91, 3, u0 < 0.97, 4, 5)] AS chain_name,
       toUInt64(20000000 + intDiv(ts - ${uint32(firstTime)}, 2)) AS block_number,
       toDateTime(ts, 'UTC'),
-      SHA256(concat('block', chain_name, toString(block_number))),
       SHA256(concat('tx', toString(number))),
       toUInt32(number % ${uint32(LOGS_PER_LAYER / LOGS_PER_ROW)} * ${uint32(LOGS_PER_ROW)} + sipHash64(number, 1) % ${uint32(LOGS_PER_ROW)} + ${uint32(layer * LOGS_PER_LAYER)}),
       multiIf(pays % 512 = 0, payee_address,

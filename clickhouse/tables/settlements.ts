@@ -33,7 +33,6 @@ export const SETTLEMENTS = {
     chain,
     block_number: uint64,
     block_time: time,
-    block_hash: hash,
     tx_hash: hash,
     /** Of the Transfer log in its block. */
     log_index: uint32,
@@ -77,7 +76,6 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.chain)
     .u64(row.blockNumber)
     .dateTime(row.blockTime)
-    .hex32(row.blockHash)
     .hex32(row.txHash)
     .u32(row.logIndex)
     .hex20(row.payer)
@@ -104,7 +102,6 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
     chain: found.chain,
     blockNumber: found.blockNumber,
     logIndex: found.logIndex,
-    blockHash: found.blockHash,
     txHash: found.txHash,
     payer: found.payer,
     payee: found.payee,

@@ -172,7 +172,6 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
     chain: reading.context.chain,
     blockNumber: log.blockNumber,
     logIndex: log.logIndex,
-    blockHash: open.block.hash,
     txHash: log.transactionHash,
     payer: addressInWord(from),
     payee: addressInWord(to),

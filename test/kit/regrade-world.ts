@@ -54,7 +54,6 @@ export function found(fields: Partial<UngradedSettlement> = {}): UngradedSettlem
     chain: BASE,
     blockNumber,
     logIndex: 0,
-    blockHash: hash(blockNumber),
     txHash: hash(blockNumber * 10 + 1),
     payer: ALICE,
     payee: SHOP,

@@ -32,7 +32,6 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     chain: BASE,
     blockNumber,
     logIndex,
-    blockHash: hash(blockNumber),
     txHash: hash(blockNumber * 10_000 + logIndex + 1),
     payer: wallet(0xa1),
     payee: wallet(0xb2),

@@ -9,7 +9,6 @@ export const settlement = onchainTable('settlement', (t) => ({
   relayer: t.hex().notNull(),
   blockNumber: t.bigint().notNull(),
   blockTime: t.bigint().notNull(),
-  blockHash: t.hex().notNull(),
   txHash: t.hex().notNull(),
   logIndex: t.integer().notNull(),
 }));

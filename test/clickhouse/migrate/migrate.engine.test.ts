@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts'
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import { MIGRATIONS_DIRECTORY, readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { ALL_TABLES } from '../../../clickhouse/tables/all-tables.ts';
 import { dropDatabase, freshDatabase, testLog } from '../../kit/engine.ts';
 
@@ -72,6 +72,24 @@ describe('the migrations of this program', () => {
         'SELECT create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name',
       ),
     ).toEqual(before);
+  });
+
+  test('take the hashes of blocks from the settlements of an older version, and nothing else', async () => {
+    const before = readdirSync(MIGRATIONS_DIRECTORY).filter((name) => name < '0022' && name.endsWith('.sql'));
+    for (const name of before) copyFileSync(new URL(name, MIGRATIONS_DIRECTORY), join(directory, name));
+    await run();
+    await writer.run({
+      ...bounds,
+      sql: sql`INSERT INTO settlements (chain, block_number, block_hash, tx_hash, payer, amount, ver)
+        SELECT 'eip155:8453', number, unhex(repeat('ab', 32)), unhex(repeat('cd', 32)), unhex(repeat('ef', 20)), number, 1 FROM numbers(3)`,
+    });
+    const others = () =>
+      column('SELECT cityHash64(* EXCEPT block_hash) FROM settlements ORDER BY block_number');
+    const written = await others();
+    await migrate(access, testLog);
+    expect(await column('SELECT DISTINCT hex(block_hash) FROM settlements')).toEqual(['00'.repeat(32)]);
+    expect(await others()).toEqual(written);
+    expect(written).toHaveLength(3);
   });
 
   test('end in the same schema when three processes start at once', async () => {

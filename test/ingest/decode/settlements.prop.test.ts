@@ -102,7 +102,12 @@ describe('decoding', () => {
         const batch = batchOf([[{ events: payments.flatMap(eventsOf) }]]);
         for (const row of rowsOfBatch(batch, context, catalogue).settlements) {
           const log = batch.logs.find(({ logIndex }) => logIndex === row.logIndex);
-          expect(log).toMatchObject({ address: row.asset, data: word(row.amount), blockHash: row.blockHash });
+          expect(log).toMatchObject({
+            address: row.asset,
+            data: word(row.amount),
+            blockNumber: row.blockNumber,
+            transactionHash: row.txHash,
+          });
           expect(log?.topics[0]).toBe(TOPIC.transfer);
         }
       }),

@@ -31,7 +31,6 @@ const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
   chain: BASE,
   blockNumber: 7,
   logIndex: 3,
-  blockHash: word(1),
   txHash: word(2),
   payer: ALICE,
   payee: SHOP,

@@ -128,7 +128,6 @@ describe('real settlements on Base', () => {
     expect(settle(vector).settlements[0]).toMatchObject({
       blockNumber: 50_542_918,
       blockTime: 1_787_875_183,
-      blockHash: vector.blockHash,
       logIndex: 25,
     });
   });

@@ -133,7 +133,7 @@ async function indexByRpc(access: EngineAccess, rpcUrl: string): Promise<void> {
 async function settlementsIn(writer: Writer): Promise<readonly (readonly unknown[])[]> {
   const { rows } = await writer.rows({
     name: 'test-settlements',
-    sql: sql`SELECT block_number, log_index, chain, block_time, hex(block_hash), hex(tx_hash), hex(payer), hex(payee), hex(asset),
+    sql: sql`SELECT block_number, log_index, chain, block_time, hex(tx_hash), hex(payer), hex(payee), hex(asset),
                asset_symbol, amount, amount_usd, hex(relayer), facilitator, method, seen, builder_facilitator, builder_apps
              FROM settlements FINAL WHERE del = 0 ORDER BY block_number, log_index`,
     maxSeconds: 10,

@@ -42,7 +42,7 @@ test('windows written at once are all in the table when each is acknowledged', a
 test('a row that no column can hold stops the worker with its reason, and none of its batch is written', async ({
   engine,
 }) => {
-  const unfit = { ...settlement(1_006_000), blockHash: '0x12' as const };
+  const unfit = { ...settlement(1_006_000), txHash: '0x12' as const };
   const window = Array.from({ length: 6_000 }, (_, row) => settlement(1_000_000 + row));
   await expect(batches(engine).write({ ...NO_ROWS, settlements: [...window, unfit] })).rejects.toThrow(
     RangeError,

@@ -31,7 +31,6 @@ ponder.on('token:Transfer', async ({ event, context }) => {
     relayer: event.transaction.from,
     blockNumber: event.block.number,
     blockTime: event.block.timestamp,
-    blockHash: event.block.hash,
     txHash: event.transaction.hash,
     logIndex: event.log.logIndex,
   });
