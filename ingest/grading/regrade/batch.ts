@@ -1,9 +1,10 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, trustedText, uint64, uint64s } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
+import { columnNames } from '../../../clickhouse/tables/table.ts';
 import { GRADES_SCOPE } from '../../coordinate/fence.ts';
 import { VERSION_STEP } from '../../write/versions.ts';
-import { IS_STALE, PUBLISHED_CATALOGUE, REGRADED_COLUMNS, regradedSql } from './grade-sql.ts';
+import { IS_STALE, PUBLISHED_CATALOGUE, regradedSql } from './grade-sql.ts';
 
 /** What a sweep has to do, and where it begins. */
 export interface RegradeOrder {
@@ -53,9 +54,10 @@ const HOURS_MAX = 1_000_000;
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * The memory of a rollup (ingest/rollup/close.ts). Two threads, because a sweep is seconds of work a few times a day: over 10 million rows
- * on two shared cores it took 3.1 s, and 3.8 s with one; a wallet's page took 20 ms meanwhile with two, 22 ms with one, and 14 ms
- * at rest. Rows are written in blocks of a bounded size: an hour that is larger than a batch must fit into the memory as well.
+ * The memory of a rollup (ingest/rollup/close.ts). Two threads, because a sweep is seconds of work a few times a day: over 10 million
+ * rows on two cores that were shared with other work it took 3.1 s, and 3.8 s with one thread; a wallet's page took 20 ms meanwhile, 22 ms
+ * with one, and 14 ms at rest. Rows are written in blocks of a bounded size, because an hour that is larger than a batch must
+ * fit into the memory as well.
  */
 export const REGRADE_SETTINGS = {
   max_threads: 2,
@@ -195,12 +197,22 @@ function retractKeys(order: RegradeOrder, batch: RegradeBatch): Sql {
     FROM (${toWrite(order, batch)}) WHERE new_del = 1`;
 }
 
+/** What a regrade changes of a row; every other column is written as it was. */
+const NEW_VALUES: Readonly<Record<string, string>> = {
+  facilitator: 'new_facilitator',
+  method: 'new_method',
+  seen: 'new_seen',
+  ver: 'new_ver',
+  del: 'new_del',
+};
+
+/** Columns by name: one that is no longer written would cost as much to read as all that are needed to plan the sweep. */
 function rewrite(order: RegradeOrder, batch: RegradeBatch): Sql {
+  const columns = columnNames(SETTLEMENTS);
   const step = uint64(VERSION_STEP);
   const room = sql`ver % ${step}`;
-  return sql`INSERT INTO ${trustedText(SETTLEMENTS.name)}
-    SELECT * EXCEPT (${trustedText([...REGRADED_COLUMNS, 'new_ver'].join(', '))})
-      REPLACE (new_facilitator AS facilitator, new_method AS method, new_seen AS seen, new_ver AS ver, new_del AS del)
+  return sql`INSERT INTO ${trustedText(SETTLEMENTS.name)} (${trustedText(columns.join(', '))})
+    SELECT ${trustedText(columns.map((column) => NEW_VALUES[column] ?? column).join(', '))}
     FROM (
       SELECT *, intDiv(ver, ${step}) * ${step}
         + least(greatest(${uint64(order.pass)}, ${room} + toUInt64(${IS_STALE})), ${step} - 1) AS new_ver

@@ -35,23 +35,9 @@ export const PUBLISHED_CATALOGUE: CatalogueSql = {
 
 const CATALOGUE_BITS = SEEN.relayer_named | SEEN.payee_catalogued | SEEN.channel_deposit;
 
-/** Columns that `regradedSql` adds to those of a settlement. */
-export const REGRADED_COLUMNS = [
-  'owner_id',
-  'owner_since',
-  'code_owner',
-  'payee_known',
-  'is_deposit',
-  'is_named',
-  'new_seen',
-  'new_method',
-  'new_facilitator',
-  'new_del',
-] as const;
-
 /**
  * Settlements with what the catalogue says of each today: exactly what `gradeSettlement` would have written, computed from the
- * stored observations. A bare transfer whose payee is catalogued no more gets `new_del`: an index made today would not hold it.
+ * stored observations, in columns `new_seen`, `new_method`, `new_facilitator` and `new_del`. A bare transfer whose payee is catalogued no more gets `new_del`: an index made today would not hold it.
  */
 export function regradedSql(settlements: Sql, catalogue: CatalogueSql): Sql {
   const joined = sql`
