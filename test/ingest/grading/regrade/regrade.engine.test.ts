@@ -4,6 +4,8 @@ import { type Sql, sql, text, uint64 } from '../../../../clickhouse/engine/sql.t
 import { address } from '../../../../core/domain/address.ts';
 import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
 import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
+import { loadProgress } from '../../../../ingest/grading/regrade/passes.ts';
+import { type SweepProgress, sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
 import { regradeTest as test } from '../../../kit/fixtures-ingest.ts';
 import {
@@ -290,6 +292,31 @@ test('a sweep reads the table twice at most, however many batches it takes', asy
   expect(count('regrade-settlements')).toBe(5);
   expect(count('plan-regrade')).toBe(1);
   expect(statements.filter((one) => /regrade-(count|retract-keys)/.test(one))).toEqual([]);
+});
+
+test('rows under a changed key that keep their grade are counted as looked at, and their hours stay closed', async ({
+  world,
+}) => {
+  const days = [10, 20, 30, 40];
+  await world.ingest(
+    days.map((day) => found({ blockTime: MIDNIGHT - day * DAY })),
+    EMPTY,
+  );
+  await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN, '2026-10-25')] }));
+  const hours = () =>
+    world.rowsOf(
+      sql`SELECT toUnixTimestamp(hour), sum(writes) FROM hour_ver GROUP BY hour ORDER BY hour DESC`,
+    );
+  const before = await hours();
+  const seen: SweepProgress[] = [];
+  const { pass } = await world.change(catalogueWith({ facilitators: [relayed('ann', ANN, '2026-10-15')] }));
+  await sweepPasses({ ...world.deps, onProgress: (progress) => seen.push(progress) }, [pass ?? 0]);
+  expect(
+    seen.map(({ rowsLookedAt, rowsTotal, rowsChanged }) => [rowsLookedAt, rowsTotal, rowsChanged]),
+  ).toEqual([[3, 4, 1]]);
+  expect((await loadProgress(world.deps.writer, pass ?? 0))?.rowsLookedAt).toBe(4);
+  const changed = (await hours()).filter(([, writes], at) => writes !== before[at]?.[1]);
+  expect(changed.map(([hour]) => hour)).toEqual([MIDNIGHT - 30 * DAY]);
 });
 
 test('a catalogue that is the same again is no pass at all', async ({ world }) => {
