@@ -13,13 +13,18 @@ import { startLineProcess } from '../support/line-process.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { PLAIN_TABLE, type SqlLab, sqlLab } from './lab.ts';
 
-/** The ClickBench-shaped questions over the public view, and over the same rows in a DuckDB file, with as many threads. */
+/**
+ * The ClickBench-shaped questions over the public view, and over the same rows in a DuckDB file, with as many threads: by address on both
+ * sides, and by the ids of wallets on ours.
+ */
 
 const ROOT = fileURLToPath(new URL('./duckdb', import.meta.url));
 const QUESTIONS = new URL('../../test/fixtures/sql/clickbench-shaped.jsonl', import.meta.url);
 const ROUNDS = 2;
 const TOTAL_GOAL = 1.5;
 const GEOMEAN_GOAL = 1.4;
+const IDS_TOTAL_GOAL = 0.8;
+const IDS_GEOMEAN_GOAL = 0.6;
 const SECONDS_MAX = 300;
 const THREADS = cpus().length;
 /** An engine's result in DuckDB's types: it has no integer of 256 bits. */
@@ -57,8 +62,8 @@ export async function measureDuckdb(context: BenchContext): Promise<Figure[]> {
   await duckdb.next();
   const guest = createGuest(lab.engine.access);
   context.workspace.defer(() => guest.close());
-  const ratios: number[] = [];
-  const totals = { ours: 0, theirs: 0 };
+  const byAddress = new Race();
+  const byId = new Race();
   for (const question of readQuestions()) {
     const theirs = await best(() => duckdb.ask<Reply>({ sql: question.duckdb ?? question.sql }));
     const ours = await best(() => askGuest(guest, question.sql));
@@ -70,12 +75,15 @@ export async function measureDuckdb(context: BenchContext): Promise<Figure[]> {
     }
     if (ours.rows !== theirs.rows)
       throw new Error(`${question.id}: ${ours.rows} rows, DuckDB has ${theirs.rows}`);
-    ratios.push(ours.ms / theirs.ms);
-    totals.ours += ours.ms;
-    totals.theirs += theirs.ms;
-    context.say(`${question.id} ${ours.ms.toFixed(0)} ms, DuckDB ${theirs.ms.toFixed(0)} ms`);
+    byAddress.add(ours.ms, theirs.ms);
+    const ids = withIds(question.sql);
+    const faster = ids === question.sql ? ours : await best(() => askGuest(guest, ids));
+    if (typeof faster === 'string') throw new Error(`${question.id} by ids: ${faster}`);
+    byId.add(faster.ms, theirs.ms);
+    context.say(
+      `${question.id} ${ours.ms.toFixed(0)} ms, by ids ${faster.ms.toFixed(0)} ms, DuckDB ${theirs.ms.toFixed(0)} ms`,
+    );
   }
-  const geomean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
   const shown = (name: string, value: number, unit: string): Figure => ({
     name,
     value,
@@ -91,12 +99,47 @@ export async function measureDuckdb(context: BenchContext): Promise<Figure[]> {
     ok: value <= goal,
   });
   return [
-    shown('clickbench-questions', ratios.length, 'questions'),
-    shown('clickbench-total', totals.ours, 'ms'),
-    shown('clickbench-duckdb-total', totals.theirs, 'ms'),
-    judged('clickbench-against-duckdb-total', totals.ours / totals.theirs, TOTAL_GOAL),
-    judged('clickbench-against-duckdb-geomean', geomean, GEOMEAN_GOAL),
+    shown('clickbench-questions', byAddress.count, 'questions'),
+    shown('clickbench-total', byAddress.ours, 'ms'),
+    shown('clickbench-by-ids-total', byId.ours, 'ms'),
+    shown('clickbench-duckdb-total', byAddress.theirs, 'ms'),
+    judged('clickbench-against-duckdb-total', byAddress.total(), TOTAL_GOAL),
+    judged('clickbench-against-duckdb-geomean', byAddress.geomean(), GEOMEAN_GOAL),
+    judged('clickbench-by-ids-against-duckdb-total', byId.total(), IDS_TOTAL_GOAL),
+    judged('clickbench-by-ids-against-duckdb-geomean', byId.geomean(), IDS_GEOMEAN_GOAL),
   ];
+}
+
+class Race {
+  ours = 0;
+  theirs = 0;
+  count = 0;
+  private logs = 0;
+
+  add(ours: number, theirs: number): void {
+    this.ours += ours;
+    this.theirs += theirs;
+    this.count += 1;
+    this.logs += Math.log(ours / theirs);
+  }
+
+  total(): number {
+    return this.ours / this.theirs;
+  }
+
+  geomean(): number {
+    return Math.exp(this.logs / this.count);
+  }
+}
+
+/** What needs the address itself: a comparison with a text, or a function of text. */
+const NEEDS_ADDRESS =
+  /\b(payer|payee)\s*(=|LIKE\b|NOT\b|IN\b)|\b(REGEXP_REPLACE|length|lower)\((payer|payee)\b/i;
+
+/** The same question with ids as keys. */
+function withIds(text: string): string {
+  const known = text.replaceAll(/\b(payer|payee) <> ''/g, '$1_id <> 0');
+  return NEEDS_ADDRESS.test(known) ? text : known.replaceAll(/\b(payer|payee)\b/g, '$1_id');
 }
 
 function readQuestions(): Question[] {

@@ -22,6 +22,7 @@ import {
   runDdl,
 } from '../migrate/migrations.ts';
 import { PLACEMENTS } from '../tables/all-tables.ts';
+import { ensureWalletIdKey, type WalletIdKey } from '../tables/wallet-ids.ts';
 import {
   type Columns,
   crossingTarget,
@@ -45,21 +46,28 @@ export type ClusterAccess = EngineAccess & { readonly cluster: EngineCluster };
 const LOOK_MAX_SECONDS = 30;
 const TABLES_MAX = 10_000;
 
-/** Shards in parallel, replicas in turn. A node that is down does not block the others. */
+/** The first shard, then the others in parallel; replicas in turn. A node that is down does not block others of the later shards. */
 export async function migrateCluster(
   access: ClusterAccess,
   migrations: readonly Migration[],
   log: Log,
   facts: PublicFacts,
 ): Promise<Migrated> {
+  const [replicas, ...others] = access.cluster.shards;
+  if (replicas === undefined) throw new UserError('clickhouse.shards names no shard.');
+  // Keeps the key of the wallet ids, which the views of all other nodes need.
+  const first = await migrateShard(access, { replicas, index: 0, facts, idKey: null }, migrations, log);
   const shards = await Promise.allSettled(
-    access.cluster.shards.map((replicas, index) =>
-      migrateShard(access, { replicas, index, facts }, migrations, log),
+    others.map((other, index) =>
+      migrateShard(access, { replicas: other, index: index + 1, facts, idKey: first.idKey }, migrations, log),
     ),
   );
   const failed = shards.find((shard) => shard.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  const done = shards.flatMap((shard) => (shard.status === 'fulfilled' ? shard.value : []));
+  const done = [
+    ...first.migrated,
+    ...shards.flatMap((shard) => (shard.status === 'fulfilled' ? shard.value.migrated : [])),
+  ];
   const names = (of: (one: Migrated) => readonly string[]): string[] => [...new Set(done.flatMap(of))].sort();
   const applied = names((one) => one.applied);
   // The migrations that every node had before.
@@ -73,31 +81,32 @@ async function migrateShard(
     replicas,
     index,
     facts,
+    idKey: given,
   }: {
     readonly replicas: readonly [string, ...string[]];
     readonly index: number;
     readonly facts: PublicFacts;
+    readonly idKey: WalletIdKey | null;
   },
   migrations: readonly Migration[],
   log: Log,
-): Promise<Migrated[]> {
+): Promise<{ readonly migrated: readonly Migrated[]; readonly idKey: WalletIdKey | null }> {
   const shard = index + 1;
   const nodes = replicas.map((url) => ({ ...access, url }));
-  if (nodes.length === 1)
-    return [
-      await migrateNode({ ...access, url: replicas[0] }, { shard, made: null, facts }, migrations, log),
-    ];
-  const histories = await Promise.all(nodes.map(migrationsOf));
+  const histories = nodes.length === 1 ? [0] : await Promise.all(nodes.map(migrationsOf));
   const ordered = nodes
     .map((node, at) => ({ node, known: histories[at] ?? 0 }))
     .sort((a, b) => b.known - a.known);
-  const done: Migrated[] = [];
+  const migrated: Migrated[] = [];
   let made: Definitions | null = null;
+  let idKey = given;
   for (const { node } of ordered) {
-    done.push(await migrateNode(node, { shard, made, facts }, migrations, log));
-    made ??= await definitionsOf(node);
+    const done = await migrateNode(node, { shard, made, facts, idKey }, migrations, log);
+    migrated.push(done.migrated);
+    idKey = done.idKey;
+    if (nodes.length > 1) made ??= await definitionsOf(node);
   }
-  return done;
+  return { migrated, idKey };
 }
 
 /** How many migrations a node has recorded; 0 for an empty node. */
@@ -150,14 +159,16 @@ interface NodeWork {
   /** The definitions of an up-to-date replica of the shard; null for the first one, which runs the files as they are. */
   readonly made: Definitions | null;
   readonly facts: PublicFacts;
+  /** Null for the node that keeps it: the first one of the first shard. */
+  readonly idKey: WalletIdKey | null;
 }
 
 async function migrateNode(
   node: ClusterAccess,
-  { shard, made, facts }: NodeWork,
+  { shard, made, facts, idKey: given }: NodeWork,
   migrations: readonly Migration[],
   log: Log,
-): Promise<Migrated> {
+): Promise<{ readonly migrated: Migrated; readonly idKey: WalletIdKey }> {
   const { database, cluster } = node;
   const databases = [database, localDatabaseOf(database)];
   await createDatabases(byItself(node), [
@@ -185,8 +196,9 @@ async function migrateNode(
         cluster,
         Object.keys(PLACEMENTS).map((name) => tableOf(database, name)),
       );
-      await makeViews(writer, node, { shard, facts });
-      return migrated;
+      const idKey = given ?? (await ensureWalletIdKey(writer));
+      await makeViews(writer, node, { shard, facts, idKey });
+      return { migrated, idKey };
     },
     log,
   );
@@ -268,7 +280,7 @@ async function readComments(writer: Writer, database: string): Promise<ReadonlyM
 async function makeViews(
   writer: Writer,
   { database, cluster }: ClusterAccess,
-  { shard, facts }: Pick<NodeWork, 'shard' | 'facts'>,
+  { shard, facts, idKey }: Pick<NodeWork, 'shard' | 'facts'> & { readonly idKey: WalletIdKey },
 ): Promise<void> {
   const local = localDatabaseOf(database);
   const published = { database: publicDatabaseOf(database), local: publicDatabaseOf(local) };
@@ -280,6 +292,7 @@ async function makeViews(
       rows: local,
       beside: database,
       facts,
+      idKey,
       hasFacts: shard === 1,
     }),
     ...catalogueViewStatements(database),
@@ -291,7 +304,7 @@ async function makeViews(
     cluster,
     STORED_VIEWS.map((name) => ({ ...published, name, key: null })),
   );
-  for (const view of overviewStatements(published.database))
+  for (const view of overviewStatements(published.database, idKey))
     await runDdl(writer, 'declared-view', trustedText(view));
   for (const name of PUBLIC_TABLE_NAMES)
     await runDdl(writer, 'view-of-all-nodes', trustedText(viewOfAllNodes(database, name)));

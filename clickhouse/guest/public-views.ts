@@ -1,7 +1,9 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import type { WalletIdKey } from '../tables/wallet-ids.ts';
 import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 import type { ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
+import { coverageStatement } from './views/coverage.ts';
 import { merchantDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
@@ -41,28 +43,37 @@ export interface PublicViewNames {
   /** The database for look-ups in other tables; on a cluster that of the tables over all nodes. */
   readonly beside: string;
   readonly facts: PublicFacts;
+  /** With which the ids of wallets are made. */
+  readonly idKey: WalletIdKey;
   /** Whether the rows of views without a stored table are here: on a cluster on the first shard alone. */
   readonly hasFacts: boolean;
 }
 
 /** The statements that make every view of a single engine, to be run by the writer. */
-export function publicViewStatements(database: string, facts: PublicFacts = publicFacts()): string[] {
+export function publicViewStatements(
+  database: string,
+  idKey: WalletIdKey,
+  facts: PublicFacts = publicFacts(),
+): string[] {
   const into = publicDatabaseOf(database);
   return [
-    ...storedViewStatements({ into, rows: database, beside: database, facts, hasFacts: true }),
-    ...overviewStatements(into),
+    ...storedViewStatements({ into, rows: database, beside: database, facts, idKey, hasFacts: true }),
+    ...overviewStatements(into, idKey),
   ];
 }
 
 /** The views over stored tables. On a cluster each node has them over its own rows. */
 export function storedViewStatements(names: PublicViewNames): string[] {
   const bodies = viewBodies(names);
-  return STORED_VIEWS.map((name) => viewStatement(names.into, name, bodies[name], DEFINER));
+  return [
+    coverageStatement(names.rows, names.idKey),
+    ...STORED_VIEWS.map((name) => viewStatement(names.into, name, bodies[name], DEFINER)),
+  ];
 }
 
 /** The views over other public tables, made after those: on a cluster once, over all nodes. */
-export function overviewStatements(into: string): string[] {
-  return [viewStatement(into, 'wallets', walletsBody(into), 'SQL SECURITY INVOKER')];
+export function overviewStatements(into: string, idKey: WalletIdKey): string[] {
+  return [viewStatement(into, 'wallets', walletsBody(into, idKey), 'SQL SECURITY INVOKER')];
 }
 
 const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
@@ -82,16 +93,16 @@ SELECT ${listed.join(', ')} FROM ${from}`;
 
 type ViewBodies = { readonly [Name in StoredView]: ViewBody<Name> };
 
-function viewBodies({ rows, beside, facts, hasFacts }: PublicViewNames): ViewBodies {
+function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): ViewBodies {
   return {
-    settlements: settlementsBody(rows, beside, facts),
-    wallet_settlements: walletSettlementsBody(rows, facts),
+    settlements: settlementsBody({ database: rows, beside, facts, idKey }),
+    wallet_settlements: walletSettlementsBody(rows, facts, idKey),
     agents: agentsBody(rows),
     attestations: attestationsBody(rows),
     endpoints: endpointsBody(rows),
     facilitators: facilitatorsBody(rows),
-    merchant_days: merchantDaysBody(rows),
-    payer_days: payerDaysBody(rows),
+    merchant_days: merchantDaysBody(rows, idKey),
+    payer_days: payerDaysBody(rows, idKey),
     wallet_names: walletNamesBody(rows),
     wallet_rings: walletRingsBody(rows),
     tokens: tokensBody(facts, hasFacts),

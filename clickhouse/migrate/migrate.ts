@@ -7,6 +7,7 @@ import { trustedText } from '../engine/sql.ts';
 import { publicDatabaseOf } from '../guest/public-database.ts';
 import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
 import { type PublicFacts, publicFacts } from '../guest/views/facts.ts';
+import { ensureWalletIdKey } from '../tables/wallet-ids.ts';
 import {
   applyMigrations,
   createDatabases,
@@ -43,7 +44,7 @@ export async function migrate(
       // Not versioned: they derive from declarations, and re-creating an unchanged view costs nothing.
       for (const view of [
         ...nodeViewStatements(access.database),
-        ...publicViewStatements(access.database, facts),
+        ...publicViewStatements(access.database, await ensureWalletIdKey(writer), facts),
         ...catalogueViewStatements(access.database),
       ])
         await runDdl(writer, 'declared-view', trustedText(view));

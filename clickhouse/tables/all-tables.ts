@@ -45,6 +45,7 @@ import {
   WALLET_SEEN,
 } from './settlements.ts';
 import type { Placement, Table } from './table.ts';
+import { WALLET_ID_KEYS } from './wallet-ids.ts';
 
 /** What a retraction changes, in the order in which it does: keys before the tombstones that hide them, marks after them. */
 const RETRACTED: readonly Table[] = [
@@ -66,7 +67,7 @@ const RETRACTED: readonly Table[] = [
 export const ALL_TABLES: readonly Table[] = [
   ...RETRACTED,
   ...[WALLET_SEEN, ROLLUP_STATE, ROLLUP_SLICES, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, CHAIN_HOUR],
-  ...[PLAIN_SETTLEMENTS, PLAIN_MONTHS, PLAIN_COVERAGE],
+  ...[PLAIN_SETTLEMENTS, PLAIN_MONTHS, PLAIN_COVERAGE, WALLET_ID_KEYS],
   ...[RELAYER_TOTALS, RELAYER_TOTAL_PASSES, WALLET_RINGS, RING_PASSES],
   ...[BLOCKS, CHECKPOINTS, CHAIN_STATUS, FENCES],
   ...[FACILITATOR_RELAYERS, CATALOGUED_PAYEES, BUILDER_CODES, DEPOSIT_CONTRACTS, SUPPORTED_SIGNERS],

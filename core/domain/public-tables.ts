@@ -23,6 +23,7 @@ import {
   type PublicTable,
   relayer,
   txHash,
+  walletId,
 } from './public-tables/column.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';
 import { MERCHANT_DAYS, PAYER_DAYS, WALLET_NAMES, WALLET_RINGS, WALLETS } from './public-tables/wallets.ts';
@@ -66,6 +67,8 @@ export const PUBLIC_TABLES = {
         'ERC-8021 facilitator code in the transaction: a claim of the relayer; NULL without one.',
       ),
       column('builder_apps', 'Array(String)', 'ERC-8021 app codes in the transaction, as they were sent.'),
+      walletId('payer_id', 'payer'),
+      walletId('payee_id', 'payee'),
     ],
   },
   wallet_settlements: {
@@ -93,6 +96,8 @@ export const PUBLIC_TABLES = {
       isSelfPayment,
       evidenceMethod,
       evidenceReasons,
+      walletId('wallet_id', 'wallet'),
+      walletId('counterparty_id', 'counterparty'),
     ],
   },
   agents: AGENTS,

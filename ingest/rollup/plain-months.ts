@@ -1,7 +1,14 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dateTime, type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { ownGeneration } from '../../clickhouse/tables/generations.ts';
 import { PLAIN_SETTLEMENTS } from '../../clickhouse/tables/settlements.ts';
+import {
+  addWalletIdKey,
+  ensureWalletIdKey,
+  type WalletIdKey,
+  walletIdMark,
+  walletIdText,
+} from '../../clickhouse/tables/wallet-ids.ts';
 import type { Clock } from '../../core/clock.ts';
 import { VERSION_UNITS_PER_MS, versionTimeMs } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
@@ -37,6 +44,8 @@ export interface PlainMonthLimits {
 
 export interface PlainMonthDeps {
   readonly writer: Writer;
+  /** Reaches the wallets of all shards; default: `writer`. */
+  readonly wholeIndex?: Writer;
   readonly versions: Versions;
   readonly log: Log;
   readonly clock: Clock;
@@ -64,6 +73,9 @@ export function createMonthCopies(deps: PlainMonthDeps): {
   refresh(): Promise<CopyOutcome | null>;
 } {
   const { writer, clock, limits } = deps;
+  const wholeIndex = deps.wholeIndex ?? writer;
+  /** Of the views that this process made when it started. */
+  let key: WalletIdKey | null = null;
   const notBefore = new Map<number, number>();
   const isDue = ({ start, isCurrent, ver }: Month, nowMs: number): boolean =>
     !isCurrent && nowMs - versionTimeMs(ver) >= limits.quietMs && nowMs >= (notBefore.get(start) ?? 0);
@@ -74,7 +86,9 @@ export function createMonthCopies(deps: PlainMonthDeps): {
       const months = await readMonths(writer, beganMs - limits.closeAfterMs);
       const due = months.find((month) => isDue(month, beganMs));
       if (due === undefined) return null;
-      const outcome = await copyMonth(deps, due);
+      key ??= await ensureWalletIdKey(wholeIndex);
+      await checkIds(wholeIndex, deps.log, key);
+      const outcome = await copyMonth(deps, due, key);
       const endedMs = clock.nowMs();
       notBefore.set(due.start, endedMs + Math.max(limits.copyEveryMs, (endedMs - beganMs) / COPYING_SHARE));
       return outcome;
@@ -108,9 +122,10 @@ async function readMonths(writer: Writer, endedMs: number): Promise<Month[]> {
 
 const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
 
-/** The columns of plain_settlements but `gen`, in its order, from those of `settlements`. */
-const COPIED = trustedText(
-  [
+/** The columns of plain_settlements, in its order, from those of `settlements`. */
+function copiedColumns(key: WalletIdKey, gen: bigint): Sql {
+  const id = (column: string): string => walletIdText(key, hex(column));
+  const columns = [
     ...[
       'chain',
       'block_number',
@@ -123,15 +138,21 @@ const COPIED = trustedText(
     ],
     ...['asset_symbol', 'amount', 'amount_usd', hex('relayer'), 'facilitator', 'toUInt8(method)'],
     ...['evidence_tier', 'is_self_payment', 'seen', 'builder_facilitator', 'builder_apps'],
-  ].join(', '),
-);
+    ...[id('payer'), id('payee')],
+  ];
+  return sql`${trustedText(columns.join(', '))}, ${uint64(gen)}`;
+}
 
 /**
  * Copies a month. Can be interrupted anywhere and repeated, by any number of workers: a copy is seen once it is recorded, and its
  * generation is of one attempt only. The writes were counted before the rows are read, so a write that the copy may lack makes it
  * outdated.
  */
-async function copyMonth({ writer, versions, log }: PlainMonthDeps, month: Month): Promise<CopyOutcome> {
+async function copyMonth(
+  { writer, versions, log }: PlainMonthDeps,
+  month: Month,
+  key: WalletIdKey,
+): Promise<CopyOutcome> {
   const began = performance.now();
   const gen = ownGeneration({
     fresh: versions.next(),
@@ -144,7 +165,7 @@ async function copyMonth({ writer, versions, log }: PlainMonthDeps, month: Month
     name: `plain-copy ${monthName(month.start)}`,
     maxSeconds: COPY_MAX_SECONDS,
     settings: COMPUTE_SETTINGS,
-    sql: sql`INSERT INTO ${trustedText(PLAIN_SETTLEMENTS.name)} SELECT ${COPIED}, ${uint64(gen)} ${visible}`,
+    sql: sql`INSERT INTO ${trustedText(PLAIN_SETTLEMENTS.name)} SELECT ${copiedColumns(key, gen)} ${visible}`,
   });
   // An insert whose answer was lost may have been sent again.
   const { rows } = await writer.rows({
@@ -155,18 +176,44 @@ async function copyMonth({ writer, versions, log }: PlainMonthDeps, month: Month
   });
   const [copied, there] = (rows[0] ?? []).map(Number);
   const outcome: CopyOutcome = copied === there ? 'copied' : 'changed';
-  if (outcome === 'copied') await record(writer, month, gen);
+  if (outcome === 'copied') await record(writer, month, { gen, key });
   const tookMs = Math.round(performance.now() - began);
   log.debug({ month: monthName(month.start), outcome, rows: copied, tookMs }, 'month copied for scans');
   return outcome;
 }
 
-async function record(writer: Writer, { start, until, writes }: Month, gen: bigint): Promise<void> {
+/**
+ * Looks for two wallets of one id among all that were ever seen. The chance is one in forty among a billion wallets, and one in 400,000
+ * among ten million. If there are two, a new key is made; ids change when the processes start again, and until then only those two are wrong.
+ */
+async function checkIds(wholeIndex: Writer, log: Log, key: WalletIdKey): Promise<void> {
+  const id = trustedText(walletIdText(key, hex('wallet')));
+  const { rows } = await wholeIndex.rows({
+    name: 'wallet-id-check',
+    maxSeconds: COPY_MAX_SECONDS,
+    maxRows: 1,
+    settings: COMPUTE_SETTINGS,
+    sql: sql`SELECT ${trustedText(`min(${hex('wallet')}), max(${hex('wallet')})`)}
+      FROM (SELECT wallet FROM wallet_seen GROUP BY wallet) GROUP BY ${id} HAVING count() > 1 LIMIT 1`,
+  });
+  if (rows.length === 0) return;
+  await addWalletIdKey(wholeIndex, key.made + 1n);
+  log.error(
+    { wallets: rows[0] },
+    'two wallets have one id: restart every process, which gives all wallets new ids',
+  );
+}
+
+async function record(
+  writer: Writer,
+  { start, until, writes }: Month,
+  { gen, key }: { readonly gen: bigint; readonly key: WalletIdKey },
+): Promise<void> {
   await writer.run({
     name: `plain-record ${monthName(start)}`,
     maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO plain_months (month, until, writes, gen)
-      SELECT toDate(${dateTime(start)}), ${dateTime(until)}, ${uint64(writes)}, ${uint64(gen)}`,
+    sql: sql`INSERT INTO plain_months (month, until, writes, gen, id_key)
+      SELECT toDate(${dateTime(start)}), ${dateTime(until)}, ${uint64(writes)}, ${uint64(gen)}, ${trustedText(walletIdMark(key))}`,
   });
 }
 

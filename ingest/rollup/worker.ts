@@ -42,7 +42,7 @@ export async function runRollupWorker(deps: {
     const floor = await untilAcknowledged(log, signal, () => highestVersion(writer));
     const versions = createVersions(floor, () => clock.nowMs());
     const rollups = shards.map((shard) =>
-      runRollup({ ...deps, writer: shard, terminal: null, versions, part: 'slices' }),
+      runRollup({ ...deps, writer: shard, wholeIndex: writer, terminal: null, versions, part: 'slices' }),
     );
     const rest = runRollup({ ...deps, versions, ...(shards.length === 0 ? {} : { part: 'totals' }) });
     await Promise.all([...rollups, rest, runRings(deps)]);
@@ -55,6 +55,8 @@ export async function runRollupWorker(deps: {
 
 export interface RollupDeps {
   readonly writer: Writer;
+  /** For tables that are looked up over all shards; default: `writer`. */
+  readonly wholeIndex?: Writer;
   readonly versions: Versions;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -173,6 +173,8 @@ export interface ColumnMeanings {
   /** Whether it is a text column that is NULL, never empty, for unknown values. */
   mayBeNull(node: TreeNode): boolean;
   timeOf(node: TreeNode): TimeKind | undefined;
+  /** The column with the ids of the wallets whose addresses it has. */
+  walletIdOf(node: TreeNode): string | undefined;
 }
 
 /** A time to the second in UTC, or a day. */
@@ -194,10 +196,12 @@ const INTERVAL = /^tointerval/i;
 export function columnMeanings(root: TreeNode, tables: readonly string[]): ColumnMeanings {
   const columns = tables.flatMap(publicColumns);
   const named = namedValues(root);
+  const idColumn = ({ name }: PublicColumn) => columns.find(({ idOf }) => idOf === name)?.name;
   return {
     domainOf: (node) => meaningOf(node, { columns, named, of: ({ domain }) => domain, through: sameText }),
     mayBeNull: (node) => meaningOf(node, { columns, named, of: nullableText, through: sameText }) === true,
     timeOf: (node) => meaningOf(node, { columns, named, of: timeKind, through: timeThrough }),
+    walletIdOf: (node) => meaningOf(node, { columns, named, of: idColumn, through: sameText }),
   };
 }
 

@@ -35,6 +35,8 @@ export interface Accepted {
   readonly warnings: readonly QueryWarning[];
   /** Constants that are compared with names of indexed chains and facilitators. */
   readonly namedConstants: readonly NamedConstant[];
+  /** Columns of ids that it could group or join by in place of addresses (wallet-keys.ts). */
+  readonly walletKeys: readonly string[];
   /** Rows per block with which it can be stopped in time. */
   readonly blockRows: number;
   /** Whether planning it is always fast. */
@@ -113,6 +115,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   parameters: [],
   warnings: [],
   namedConstants: [],
+  walletKeys: [],
   blockRows: GUEST_FULL_BLOCK_ROWS,
   needsLittleMemory: false,
   safeToPlan: false,
@@ -158,7 +161,7 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
 }
 
 function acceptedOf(query: Facts): Accepted {
-  const { text, tables, functions, parameters, warnings, namedConstants } = query;
+  const { text, tables, functions, parameters, warnings, namedConstants, walletKeys } = query;
   const { blockRows, needsLittleMemory, safeToPlan, format, settings } = query;
   return {
     ...(format === undefined ? {} : { format }),
@@ -172,6 +175,7 @@ function acceptedOf(query: Facts): Accepted {
     safeToPlan,
     warnings,
     namedConstants,
+    walletKeys,
   };
 }
 

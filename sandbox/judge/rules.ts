@@ -19,6 +19,7 @@ import type { Parsed, QueryParameters } from './parser.ts';
 import type { TreeNode } from './query-tree.ts';
 import { type Position, refuse } from './refusal.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
+import { walletKeys } from './wallet-keys.ts';
 import { checkWork } from './work/block-time.ts';
 import { checkFrames } from './work/frames.ts';
 import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
@@ -43,6 +44,7 @@ export interface Facts {
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
   readonly namedConstants: readonly NamedConstant[];
+  readonly walletKeys: readonly string[];
   /** Rows per block at most. */
   readonly blockRows: number;
   readonly needsLittleMemory: boolean;
@@ -264,6 +266,12 @@ export const RULES: readonly Rule[] = [
       const found = checkConstants(root, columnMeanings(root, tables), positionOf);
       return { warnings: [...warnings, ...found.warnings], namedConstants: found.named };
     },
+  },
+  {
+    name: 'wallet-keys',
+    on: 'tree',
+    says: 'It is noted where ids of wallets would do in place of their addresses.',
+    find: ({ root, tables }) => ({ walletKeys: walletKeys(root, columnMeanings(root, tables)) }),
   },
   {
     name: 'plain-times',

@@ -5,6 +5,7 @@ import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
 import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { createDatabases } from '../../clickhouse/migrate/migrations.ts';
+import { ensureWalletIdKey, WALLET_ID_KEYS } from '../../clickhouse/tables/wallet-ids.ts';
 import type { Log } from '../../core/log.ts';
 
 /**
@@ -44,6 +45,7 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
       maxSeconds: SECONDS_MAX,
       maxRows: OBJECTS_MAX,
     });
+    const { made: number, halves } = await ensureWalletIdKey(writer);
     const made = (isWanted: (kind: string) => boolean): string[] =>
       rows.filter(([, kind]) => isWanted(String(kind))).map(([statement]) => String(statement));
     const values = history.map(([version, name, checksum]) => `(${version}, '${name}', '${checksum}')`);
@@ -52,6 +54,7 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
         made((kind) => !kind.endsWith('View')),
         [
           `INSERT INTO ${TEMPLATE}.${HISTORY} (version, name, checksum) VALUES ${values.join()}`,
+          `INSERT INTO ${TEMPLATE}.${WALLET_ID_KEYS.name} VALUES (${[number, ...halves].join()})`,
           ...made((kind) => kind === 'MaterializedView'),
         ],
         // A view may read another one, but those of the catalogue read none.

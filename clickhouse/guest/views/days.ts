@@ -1,5 +1,6 @@
 import { countedText } from '../../engine/counted-rows.ts';
 import { IS_CLOSED_TEXT, IS_OPEN_TEXT, SLICE_SECONDS_TEXT, SLICE_START_TEXT } from '../../tables/rollups.ts';
+import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import type { ViewBody } from './body.ts';
 
 const dayColumns = {
@@ -18,16 +19,26 @@ const OTHERS = 't.others';
 /** Over `settlements AS s`; the one method of its tier, as the rollups count it. */
 const IS_PROVEN = "s.method = 'facilitator_relay'";
 
-export function merchantDaysBody(database: string): ViewBody<'merchant_days'> {
+export function merchantDaysBody(database: string, idKey: WalletIdKey): ViewBody<'merchant_days'> {
   return {
-    columns: { ...dayColumns, payee: 't.wallet', unique_payers: OTHERS },
+    columns: {
+      ...dayColumns,
+      payee: 't.wallet',
+      unique_payers: OTHERS,
+      payee_id: walletIdText(idKey, 't.wallet'),
+    },
     from: daysFrom(database, { wallet: 'payee', other: 'payer' }),
   };
 }
 
-export function payerDaysBody(database: string): ViewBody<'payer_days'> {
+export function payerDaysBody(database: string, idKey: WalletIdKey): ViewBody<'payer_days'> {
   return {
-    columns: { ...dayColumns, payer: 't.wallet', unique_payees: OTHERS },
+    columns: {
+      ...dayColumns,
+      payer: 't.wallet',
+      unique_payees: OTHERS,
+      payer_id: walletIdText(idKey, 't.wallet'),
+    },
     from: daysFrom(database, { wallet: 'payer', other: 'payee' }),
   };
 }

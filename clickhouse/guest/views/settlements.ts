@@ -5,6 +5,7 @@ import {
   REASONS,
   SEEN,
 } from '../../../core/domain/evidence.ts';
+import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import { hex, known, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
@@ -35,11 +36,17 @@ const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.
 /** The names of the bits that are set. */
 const REASONS_SEEN = `arrayFilter((reason, bit) -> bitAnd(t.seen, bit) != 0, [${REASONS.map((reason) => `'${reason}'`).join(', ')}], [${REASONS.map((reason) => `toUInt32(${SEEN[reason]})`).join(', ')}])`;
 
-export function settlementsBody(
-  database: string,
-  beside: string,
-  facts: PublicFacts,
-): ViewBody<'settlements'> {
+export function settlementsBody({
+  database,
+  beside,
+  facts,
+  idKey,
+}: {
+  readonly database: string;
+  readonly beside: string;
+  readonly facts: PublicFacts;
+  readonly idKey: WalletIdKey;
+}): ViewBody<'settlements'> {
   const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
   // Looked up once per chain, not once per row. The array must not be empty, so '' is added, which is no chain.
   const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
@@ -69,8 +76,10 @@ export function settlementsBody(
       evidence_reasons: REASONS_SEEN,
       builder_facilitator: known('builder_facilitator'),
       builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
+      payer_id: 't.payer_id',
+      payee_id: 't.payee_id',
     },
-    from: settlementsFrom(database),
+    from: settlementsFrom(database, idKey),
   };
 }
 
@@ -78,23 +87,29 @@ export function settlementsBody(
  * The months that are current as a copy, and the rows of all other hours. `has` over the result of a subquery is a constant when the
  * query is planned, so the engine leaves out whole parts; the engine computes a subquery that is written twice once.
  */
-function settlementsFrom(database: string): string {
+function settlementsFrom(database: string, idKey: WalletIdKey): string {
   const asItIs = `chain, block_number, block_time, tx_hash, log_index, asset_symbol, amount, amount_usd, facilitator,
     evidence_tier, is_self_payment, seen, builder_facilitator, builder_apps`;
   const coverage = `(SELECT (groupArrayIf(gen, is_plain), groupArrayArray(open_hours)) FROM ${database}.plain_coverage)`;
   const text = (column: string): string => `concat('0x', lower(hex(${column})))`;
+  const id = (column: string): string => walletIdText(idKey, text(column));
   return `(
-  SELECT ${asItIs}, payer, payee, asset, relayer, method_code AS method
+  SELECT ${asItIs}, payer, payee, asset, relayer, method_code AS method,
+    payer_id, payee_id
   FROM ${database}.plain_settlements WHERE has(${coverage}.1, gen)
   UNION ALL
   SELECT ${asItIs}, ${text('payer')}, ${text('payee')}, CAST(${text('asset')}, 'LowCardinality(String)'),
-    CAST(${text('relayer')}, 'LowCardinality(String)'), toUInt8(method)
+    CAST(${text('relayer')}, 'LowCardinality(String)'), toUInt8(method), ${id('payer')}, ${id('payee')}
   FROM ${database}.settlements FINAL
   WHERE del = 0 AND toStartOfHour(block_time) IN (SELECT arrayJoin(${coverage}.2))
 ) AS t`;
 }
 
-export function walletSettlementsBody(database: string, facts: PublicFacts): ViewBody<'wallet_settlements'> {
+export function walletSettlementsBody(
+  database: string,
+  facts: PublicFacts,
+  idKey: WalletIdKey,
+): ViewBody<'wallet_settlements'> {
   return {
     columns: {
       wallet: 't.wallet',
@@ -118,6 +133,8 @@ export function walletSettlementsBody(database: string, facts: PublicFacts): Vie
       is_self_payment: "CAST(t.wallet = concat('0x', lower(hex(t.counterparty))), 'Bool')",
       evidence_method: METHOD,
       evidence_reasons: REASONS_SEEN,
+      wallet_id: walletIdText(idKey, 't.wallet'),
+      counterparty_id: walletIdText(idKey, hex('counterparty')),
     },
     from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
   };

@@ -1,3 +1,4 @@
+import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import type { ViewBody } from './body.ts';
 
 /** Wallets over all days, their names and their rings. */
@@ -10,7 +11,7 @@ const NEVER = "toDateTime(0, 'UTC')";
  * Over other public tables, not over stored ones: on a cluster the days of a wallet lie on several nodes, and only the tables over
  * all nodes have all of them. Names come in as further rows, because a join would be run also where no name is selected.
  */
-export function walletsBody(published: string): ViewBody<'wallets'> {
+export function walletsBody(published: string, idKey: WalletIdKey): ViewBody<'wallets'> {
   const isIn = (column: string, table: string): string =>
     `CAST(t.address IN (SELECT ${column} FROM ${published}.${table}), 'Bool')`;
   const known = (column: string): string => `nullIf(${column}, '')`;
@@ -34,6 +35,7 @@ export function walletsBody(published: string): ViewBody<'wallets'> {
       is_listed: isIn('pay_to', 'endpoints'),
       is_relayer: isIn('address', 'facilitators'),
       in_ring: isIn('wallet', 'wallet_rings'),
+      wallet_id: walletIdText(idKey, 't.address'),
     },
     from: `(
   SELECT address, minIf(at_first, at_last != ${NEVER}) AS first, max(at_last) AS last, sum(n_paid) AS paid_n, sum(usd_paid) AS paid,

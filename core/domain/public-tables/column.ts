@@ -9,6 +9,8 @@ export interface PublicColumn<Name extends string = string> {
   readonly meaning: string;
   /** The values that the column can have; absent if any text can occur. */
   readonly domain?: ColumnDomain;
+  /** The column of addresses that it gives the ids of. */
+  readonly idOf?: string;
 }
 
 /**
@@ -39,6 +41,16 @@ export const column = <Name extends string>(
 ): PublicColumn<Name> => ({ name, type, meaning, ...(domain === undefined ? {} : { domain }) });
 export const addressColumn = <Name extends string>(name: Name, meaning: string, type = TEXT) =>
   column(name, type, meaning, 'address');
+
+/** A wallet in 64 bits: joins and groups at a fraction of the cost of its address. */
+export const walletId = <Name extends string>(name: Name, address: string): PublicColumn<Name> => ({
+  ...column(
+    name,
+    'UInt64',
+    `Id of ${address}, the same in every table: groups and joins millions of rows in a fraction of the time. wallets has its address.`,
+  ),
+  idOf: address,
+});
 
 export const chain = column('chain', NAME, 'CAIP-2 name, such as eip155:8453.', 'chain');
 export const blockNumber = column('block_number', 'UInt64', 'Height of the block.');

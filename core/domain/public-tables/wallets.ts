@@ -9,6 +9,7 @@ import {
   TEXT_OR_NULL,
   TIME,
   USD,
+  walletId,
 } from './column.ts';
 
 /** Wallets: sums by day, over all days, their names and their payment rings. */
@@ -36,6 +37,7 @@ export const MERCHANT_DAYS = {
     settledUsd,
     column('unique_payers', 'UInt64', 'Different payers that day, about one in a hundred off.'),
     ...PARTS,
+    walletId('payee_id', 'payee'),
   ],
 } as const satisfies PublicTable;
 
@@ -50,6 +52,7 @@ export const PAYER_DAYS = {
     settledUsd,
     column('unique_payees', 'UInt64', 'Different payees that day, about one in a hundred off.'),
     ...PARTS,
+    walletId('payer_id', 'payer'),
   ],
 } as const satisfies PublicTable;
 
@@ -87,6 +90,7 @@ export const WALLETS = {
     column('is_listed', 'Bool', 'Whether an endpoint is listed as paid to it (endpoints.pay_to).'),
     column('is_relayer', 'Bool', 'Whether a named facilitator relays with it (facilitators.address).'),
     column('in_ring', 'Bool', 'Whether it is in a payment ring (wallet_rings).'),
+    walletId('wallet_id', 'address'),
   ],
 } as const satisfies PublicTable;
 

@@ -14,6 +14,9 @@ import { type SqlEstimateShape, type SqlWarning, type SqlWarningCode, sqlWarning
  */
 const ROWS_PER_SECOND = { best: 20_000_000, worst: 700_000 } as const;
 
+/** Below it a query takes tens of milliseconds by address, too. */
+const IDS_FROM_ROWS = 1_000_000;
+
 const NOT_ASKED: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
 
 export function explainAnswer(facts: {
@@ -57,7 +60,7 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
   worstMs: number | null,
 ): SqlWarning[] {
@@ -69,6 +72,9 @@ function warningsOf(
     ...(estimate.rows === null ? [unknown] : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
+    ...(accepted.walletKeys.length > 0 && (estimate.rows ?? 0) >= IDS_FROM_ROWS
+      ? (['ids_are_faster'] as const)
+      : []),
     ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
     ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
     ...(meta.warnings ?? []),

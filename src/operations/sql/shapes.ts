@@ -21,6 +21,8 @@ export const SQL_WARNINGS = {
   constant_matches_nothing:
     'A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write.',
   no_time_filter: 'No condition on block_time or day narrows what is read.',
+  ids_are_faster:
+    'It groups or joins millions of rows by address. By payer_id, payee_id, wallet_id or counterparty_id it takes a half to a quarter of the time; look the addresses of the result up in wallets.',
   no_key_filter: 'No condition on a key of the table narrows what is read: it is read whole.',
   estimate_unavailable: 'The engine did not estimate in time.',
   estimate_needs_key:

@@ -7,6 +7,7 @@ import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { publicViewStatements } from '../../../clickhouse/guest/public-views.ts';
 import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { ensureWalletIdKey } from '../../../clickhouse/tables/wallet-ids.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { address } from '../../../core/domain/address.ts';
 import { REASONS, reasonsOf } from '../../../core/domain/evidence.ts';
@@ -119,7 +120,12 @@ test('configured tokens and names replace and extend the built-in ones, whatever
     chains: [{ chain: POLYGON, tokens: [own] }],
   });
   try {
-    for (const statement of publicViewStatements(engine.access.database, facts)) await run(statement);
+    for (const statement of publicViewStatements(
+      engine.access.database,
+      await ensureWalletIdKey(engine.writer),
+      facts,
+    ))
+      await run(statement);
     await insertSettlements(engine.writer, [
       settlement({ chain: POLYGON, asset: own.address, facilitator: 'its-own' }),
     ]);
@@ -133,7 +139,11 @@ test('configured tokens and names replace and extend the built-in ones, whatever
       [String(facts.tokens.length), String(facts.tokens.length)],
     ]);
   } finally {
-    for (const statement of publicViewStatements(engine.access.database)) await run(statement);
+    for (const statement of publicViewStatements(
+      engine.access.database,
+      await ensureWalletIdKey(engine.writer),
+    ))
+      await run(statement);
   }
 });
 

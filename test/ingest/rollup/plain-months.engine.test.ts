@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { ensureWalletIdKey } from '../../../clickhouse/tables/wallet-ids.ts';
+import type { Log } from '../../../core/log.ts';
 import { createMonthCopies, type PlainMonthLimits } from '../../../ingest/rollup/plain-months.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
-import { emptyTables } from '../../kit/empty-tables.ts';
+import { emptyTables, emptyThose } from '../../kit/empty-tables.ts';
 import { testLog } from '../../kit/engine.ts';
 import { insertSettlements, settlement, wallet } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
@@ -53,7 +55,7 @@ const COLUMNS =
   'chain, block_number, block_time, tx_hash, log_index, payer, payee, asset, relayer, facilitator';
 
 async function seen(): Promise<unknown> {
-  const text = `SELECT ${COLUMNS}, amount, amount_usd, evidence_method, evidence_tier, evidence_probability, is_self_payment
+  const text = `SELECT ${COLUMNS}, amount, amount_usd, evidence_method, evidence_tier, evidence_probability, is_self_payment, payer_id, payee_id
     FROM settlements ORDER BY block_number`;
   return engine.guest.explain({ name: 'seen', text, maxSeconds: 10 });
 }
@@ -71,6 +73,8 @@ async function ask(text: string): Promise<unknown> {
 const plainRows = () =>
   ask('SELECT count() FROM plain_settlements WHERE gen IN (SELECT gen FROM plain_coverage WHERE is_plain)');
 const openHours = () => ask('SELECT month, length(open_hours) FROM plain_coverage ORDER BY month');
+
+const oneBit = (text: string): string => text.replace(/GROUP BY (sip.*) HAVING/, 'GROUP BY ($1 % 2) HAVING');
 
 const HISTORY = [row(1, OCTOBER), row(2, OCTOBER + 7_200), row(3, NOVEMBER), row(4, NOVEMBER + 3_600)];
 
@@ -162,5 +166,74 @@ describe('a month', () => {
     await copier(NOW_MS + 31 * 60_000).refresh();
     expect(await copies()).toEqual([['1']]);
     expect(await seen()).toHaveLength(2);
+  });
+});
+
+describe('ids of wallets', () => {
+  const ids = (text: string) => engine.guest.explain({ name: 'ids', text, maxSeconds: 10 });
+
+  test('are those of every table, and lead back to the address', async () => {
+    await write([row(1, OCTOBER), row(1, NOVEMBER), row(2, NOVEMBER), row(3, NOVEMBER)]);
+    const every = `SELECT payer AS address, payer_id AS id FROM settlements UNION ALL
+      SELECT payee, payee_id FROM settlements UNION ALL
+      SELECT wallet, wallet_id FROM wallet_settlements UNION ALL
+      SELECT counterparty, counterparty_id FROM wallet_settlements UNION ALL
+      SELECT payer, payer_id FROM payer_days UNION ALL
+      SELECT payee, payee_id FROM merchant_days UNION ALL
+      SELECT address, wallet_id FROM wallets`;
+    const different = `SELECT uniqExact(address), uniqExact(id), uniqExact(address, id) FROM (${every})`;
+    const before = await ids(different);
+    const [[addresses]] = before as [[unknown]];
+    expect(Number(addresses)).toBeGreaterThan(3);
+    expect(before).toEqual([[addresses, addresses, addresses]]);
+    await copyAll();
+    expect(await ids(different)).toEqual(before);
+    const back = `SELECT address, n FROM wallets JOIN
+      (SELECT payer_id, count() AS n FROM settlements GROUP BY payer_id ORDER BY n DESC LIMIT 1) ON wallet_id = payer_id`;
+    expect(await ids(back)).toEqual([[wallet(1), '2']]);
+  });
+
+  test('of a copy with another key are not shown: the rows are read instead', async () => {
+    await write(HISTORY);
+    await copyAll();
+    const before = await seen();
+    await engine.writer.run({
+      name: 'other-key',
+      maxSeconds: 10,
+      sql: trustedText(
+        'INSERT INTO plain_months SELECT * REPLACE (id_key + 1 AS id_key, gen + 1 AS gen) FROM plain_months FINAL',
+      ),
+    });
+    expect(await plainRows()).toEqual([['0']]);
+    expect(await seen()).toEqual(before);
+  });
+
+  test('that two wallets share are noticed, and the next start makes others', async () => {
+    await write(HISTORY);
+    const errors: unknown[] = [];
+    const log: Log = Object.assign(Object.create(testLog), { error: (facts: unknown) => errors.push(facts) });
+    const { made, halves } = await ensureWalletIdKey(engine.writer);
+    // A real pair takes four billion tries for a known key: the hash is cut down to one bit.
+    const wholeIndex = {
+      ...engine.writer,
+      run: engine.writer.run.bind(engine.writer),
+      rows: (statement: Parameters<typeof engine.writer.rows>[0]) =>
+        engine.writer.rows(
+          statement.name === 'wallet-id-check'
+            ? { ...statement, sql: trustedText(oneBit(statement.sql.parts.join(''))) }
+            : statement,
+        ),
+    };
+    const deps = { writer: engine.writer, wholeIndex, versions: createVersions(0n, () => NOW_MS), log };
+    await createMonthCopies({ ...deps, clock: { nowMs: () => NOW_MS }, limits: AT_ONCE }).refresh();
+    expect(errors).toHaveLength(1);
+    expect((await ensureWalletIdKey(engine.writer)).made).toBe(made + 1n);
+    // The views of this engine have the first one.
+    await emptyThose(engine.writer, (table) => table === 'wallet_id_keys');
+    await engine.writer.run({
+      name: 'first-key',
+      maxSeconds: 10,
+      sql: trustedText(`INSERT INTO wallet_id_keys SELECT ${[made, ...halves].join()}`),
+    });
   });
 });

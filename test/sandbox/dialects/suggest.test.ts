@@ -12,6 +12,7 @@ const ACCEPTED: Accepted = {
   parameters: [],
   warnings: [],
   namedConstants: [],
+  walletKeys: [],
   blockRows: 8_192,
   safeToPlan: true,
 };

@@ -11,6 +11,7 @@ const verdictOf = (text: string): Verdict => ({
     blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],
+    walletKeys: [],
   },
 });
 const SUBJECT: Subject = {

@@ -55,6 +55,7 @@ const unjudged = (text: string): Accepted => ({
   parameters: [],
   warnings: [],
   namedConstants: [],
+  walletKeys: [],
   blockRows: 8_192,
   safeToPlan: true,
 });

@@ -4,7 +4,7 @@ import { explainAnswer } from '../../../../src/operations/sql/estimate.ts';
 import { SQL_EXAMPLE } from '../../../../src/operations/sql/shapes.ts';
 
 /** What a query of so many rows is said to cost within a budget. */
-function estimated(rows: number | null, tier: SqlTier, maxQu?: number) {
+function estimated(rows: number | null, tier: SqlTier, maxQu?: number, walletKeys: string[] = []) {
   const accepted = {
     text: 'SELECT 1',
     tables: [],
@@ -14,6 +14,7 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number) {
     blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],
+    walletKeys,
   };
   const estimate = { rows, bytes: rows, withoutKey: [], withoutTime: [] };
   const budget = sqlBudget(tier, maxQu);
@@ -40,4 +41,9 @@ test('without an estimate a query may cost all that was bought', () => {
   const open = { least: 1, warnings: ['estimate_unavailable'] };
   expect(estimated(null, sqlTierOf('extended'))).toEqual({ ...open, most: 12 });
   expect(estimated(null, sqlTierOf('extended'), 4)).toEqual({ ...open, most: 4 });
+});
+
+test('a query over millions of rows is advised of the ids that it could group by', () => {
+  expect(estimated(1_000_000, standard, undefined, ['payer_id']).warnings).toEqual(['ids_are_faster']);
+  expect(estimated(999_999, standard, undefined, ['payer_id']).warnings).toEqual([]);
 });

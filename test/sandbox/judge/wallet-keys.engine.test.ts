@@ -1,0 +1,28 @@
+import { describe, expect } from 'vitest';
+import { inspect } from '../../../sandbox/judge/inspect.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
+import { loadPolicy } from '../../../sandbox/policy/policy.ts';
+import { test } from '../../kit/fixtures.ts';
+
+/** Where ids would do in place of addresses. */
+
+describe('the ids that a query could use', () => {
+  test.for([
+    ['SELECT payer, count() FROM settlements GROUP BY payer', ['payer_id']],
+    ['SELECT payer AS who, payee, count() FROM settlements GROUP BY who, 2', ['payer_id']],
+    ['SELECT uniqExact(payee) FROM settlements', ['payee_id']],
+    ['SELECT count(DISTINCT payer, payee) FROM settlements', ['payee_id', 'payer_id']],
+    ['WITH x AS (SELECT payer AS p FROM settlements) SELECT p, count() FROM x GROUP BY p', ['payer_id']],
+    ['SELECT count() FROM settlements AS s JOIN merchant_days AS m ON s.payee = m.payee', ['payee_id']],
+    ['SELECT count() FROM settlements JOIN merchant_days USING (payee)', ['payee_id']],
+    ['SELECT address, count() FROM wallets GROUP BY address', ['wallet_id']],
+    ['SELECT payer_id, count() FROM settlements GROUP BY payer_id', []],
+    ['SELECT payer FROM settlements WHERE payee IN (SELECT payer FROM settlements)', []],
+    ['SELECT address, count() FROM wallet_names GROUP BY address', []],
+    ['SELECT relayer, sum(amount_usd) FROM settlements GROUP BY relayer', []],
+  ] as const)('%s', async ([text, ids], { sandbox }) => {
+    const deps = { parser: createEngineParser(sandbox.guest), policy: loadPolicy() };
+    const verdict = await inspect(text, {}, deps);
+    expect('accepted' in verdict ? verdict.accepted.walletKeys : verdict).toEqual(ids);
+  });
+});
