@@ -47,9 +47,10 @@ export function settlementsBody({
   readonly facts: PublicFacts;
   readonly idKey: WalletIdKey;
 }): ViewBody<'settlements'> {
-  const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
-  // Looked up once per chain, not once per row. The array must not be empty, so '' is added, which is no chain.
-  const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
+  // Looked up once per query, not once per row: the engine computes a subquery that is written twice once. The array must not be
+  // empty, so '' is added, which is no chain.
+  const reported = `(SELECT (arrayPushBack(groupArray(toString(chain)), ''), arrayPushBack(groupArray(finalized_block), 0)) FROM ${beside}.chain_status FINAL)`;
+  const finalBlock = `transform(t.chain, ${reported}.1, ${reported}.2, 0)`;
   return {
     columns: {
       chain: 't.chain',
