@@ -93,7 +93,7 @@ describe('settlements', () => {
       return reader.rows({ name: 'read', sql: text, maxSeconds: 10, maxRows: 10 });
     };
     try {
-      // The rows, the one row of chain_status, and twice the one of hour_ver.
+      // The rows, and one each of chain_status, of hour_ver and of the list of open hours.
       for (const columns of ['sum(amount_usd)', 'uniq(facilitator_name)', 'uniq(asset_decimals)'])
         expect((await read(columns)).readRows, columns).toBe(rows.length + 3);
       const plan = await asGuest('EXPLAIN SELECT sum(amount_usd) FROM settlements');
