@@ -6,8 +6,8 @@ import type { UnitStore } from './unit-store.ts';
  * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis, keep
  * this contract, and one suite tests both (test/src/accounts/control-store.ts).
  *
- * - Every change is atomic, and durable before its promise resolves, whichever process dies and when. An identical call may be
- *   repeated and changes nothing more.
+ * - Every change is atomic, and durable before its promise resolves, whichever process dies and when; only holds of units need not
+ *   outlive the store (unit-store.ts). An identical call may be repeated and changes nothing more.
  * - Every method rejects with `StoreUnavailable` when the store cannot be reached, and with nothing else that a caller could
  *   cause. After `close`, which may be repeated, every other method rejects with it.
  * - Times are milliseconds since the Unix epoch and come from the caller: no method reads a clock.
