@@ -67,7 +67,8 @@ export interface RateStore {
   /**
    * Takes one request from the fixed window of `key`. Shared by every API process of the store (an adapter for one process may
    * count in its memory); may forget on restart. A window opens with the first request after the last one ended and lasts
-   * `windowSeconds`.
+   * `windowSeconds`. Nothing is refused before `limit` requests were taken. Each process may count up to ten by itself before it
+   * tells the others, so that several of them together may let through so many more; one process alone never does.
    */
   take(request: {
     readonly key: string;
