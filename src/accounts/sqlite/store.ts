@@ -24,7 +24,7 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /**
  * The control store in one SQLite file, for one API process on one machine; other processes (`npm run admin`) may open the file at
- * the same time. A thread makes every change, so that the event loop never waits for the disk; the calling thread reads through
+ * the same time. A thread makes every change that waits for the disk, so that the event loop never does; the calling thread reads through
  * a connection of its own, which sees every change that was answered. Rates are counted in this process's memory.
  *
  * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`OtherVersion` when a newer version

@@ -115,6 +115,12 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(await takeMany(one, 10, T0 + 600_000)).toBe(10);
   });
 
+  test('a clock that jumps ahead takes no lease of the old window along', async () => {
+    const one = start('ahead');
+    await takeMany(one, 8);
+    expect(await takeMany(one, 2 * LIMIT, T0 + 61_000)).toBe(LIMIT);
+  });
+
   test('a request that was counted here and is given back leaves its place to another', async () => {
     const one = start('back');
     for (let turn = 0; turn < 100; turn++) {
