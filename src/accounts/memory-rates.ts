@@ -40,7 +40,7 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
  * key that was not used since. An exact order of use would delete and set a key on every call, which makes a Map rebuild its
  * table every few calls.
  */
-function createTable<Value>(max: number) {
+export function createTable<Value>(max: number) {
   const half = Math.ceil(max / 2);
   let newer = new Map<string, Value>();
   let older = new Map<string, Value>();

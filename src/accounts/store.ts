@@ -6,8 +6,8 @@ import type { UnitStore } from './unit-store.ts';
  * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis, keep
  * this contract, and one suite tests both (test/src/accounts/control-store.ts).
  *
- * - Every change is atomic, and durable before its promise resolves, whichever process dies and when. An identical call may be
- *   repeated and changes nothing more.
+ * - Every change is atomic, and durable before its promise resolves, whichever process dies and when; only holds of units need not
+ *   outlive the store (unit-store.ts). An identical call may be repeated and changes nothing more.
  * - Every method rejects with `StoreUnavailable` when the store cannot be reached, and with nothing else that a caller could
  *   cause. After `close`, which may be repeated, every other method rejects with it.
  * - Times are milliseconds since the Unix epoch and come from the caller: no method reads a clock.
@@ -67,7 +67,8 @@ export interface RateStore {
   /**
    * Takes one request from the fixed window of `key`. Shared by every API process of the store (an adapter for one process may
    * count in its memory); may forget on restart. A window opens with the first request after the last one ended and lasts
-   * `windowSeconds`.
+   * `windowSeconds`. Nothing is refused before `limit` requests were taken. Each process may count up to ten by itself before it
+   * tells the others, so that several of them together may let through so many more; one process alone never does.
    */
   take(request: {
     readonly key: string;

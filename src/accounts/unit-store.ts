@@ -5,12 +5,12 @@ import type { UnitBalance } from '../../core/domain/plan.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * How long a resolved hold can be replayed after its overdue time, by the times of later holds. Far above the day for which an
- * Idempotency-Key is kept.
+ * How long a resolved hold can be replayed after its overdue time, by the times of later captures and releases. Far above the day
+ * for which an Idempotency-Key is kept.
  */
 export const HOLD_KEPT_MS = 7 * DAY_MS;
-/** So many are forgotten with every hold: more than one, so that a backlog shrinks; few, so that no caller waits. */
-export const HOLDS_FORGOTTEN_PER_HOLD = 2;
+/** So many are forgotten with every end of a hold: more than one, so that a backlog shrinks; few, so that no caller waits. */
+export const HOLDS_FORGOTTEN_PER_END = 2;
 
 export const LEDGER_KINDS = ['grant', 'hold', 'capture', 'release', 'overdue'] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
@@ -68,8 +68,11 @@ export interface UnitStore {
   /**
    * Sets units aside. `insufficient` takes nothing, leaves no ledger row and leaves the id free. A hold replayed with the same
    * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
-   * unknown organization. A new hold lets a few of the organization's resolved ones be forgotten: those with
-   * `overdueAtMs + HOLD_KEPT_MS <= heldAtMs` of the new one. Their ids are unknown and free then; the ledger keeps its rows.
+   * unknown organization.
+   *
+   * Lasts as long as the store is up, and bounds the spending of every process; the death of a process takes nothing from it. It
+   * need not be on disk: where the store itself dies (a power cut, a killed Redis), the newest holds may be gone, each as if it had
+   * never been made, and always the last rows of the ledger. Any other change puts all earlier holds of the organization on disk.
    */
   hold(hold: Hold): Promise<{
     readonly outcome: 'held' | 'insufficient' | 'replayed' | 'unknown';
@@ -80,12 +83,19 @@ export interface UnitStore {
    * and `charged` is what that capture took. `released`: it was given back before (late, or overdue), nothing is charged.
    * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
    * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
+   *
+   * With `held`, the hold as it was made, one that the store lost is made again in the same change, so that a restart of the store
+   * gives nothing away; `unknown` then says that the free units do not suffice.
+   *
+   * A hold that ends by this or by `release` lets a few of the organization's resolved ones be forgotten: those with
+   * `overdueAtMs + HOLD_KEPT_MS <= atMs` of the end. Their ids are unknown and free then; the ledger keeps its rows.
    */
   capture(capture: {
     readonly organizationId: string;
     readonly holdId: string;
     readonly units: number;
     readonly atMs: number;
+    readonly held?: Omit<Hold, 'organizationId' | 'holdId'>;
   }): Promise<{
     readonly outcome: 'captured' | 'replayed' | 'released' | 'unknown';
     readonly charged: number;

@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { pauseUntil, retry } from '../../core/process/retry.ts';
 import { StoreUnavailable } from '../accounts/store.ts';
 import { asChargeUnknown, askStore } from '../accounts/store-failure.ts';
-import type { UnitStore } from '../accounts/unit-store.ts';
+import type { Hold, UnitStore } from '../accounts/unit-store.ts';
 import { type Charge, type Outcome, withCharge } from '../operations/answer.ts';
 import type { CallTerms } from '../operations/define.ts';
 import { sqlTierOf } from '../operations/prices.ts';
@@ -61,11 +61,6 @@ export interface ChargeOnce {
   claim(holdId: string): Promise<string | null>;
 }
 
-interface HoldName {
-  readonly organizationId: string;
-  readonly holdId: string;
-}
-
 /**
  * Runs with `call.units` held. A run that fails costs nothing, or what it reports as used. The units are captured before the answer
  * is given: an answer whose capture cannot be written is discarded, the sweeper resolves its hold, and the caller may ask again.
@@ -75,8 +70,11 @@ export async function runOnUnits(
   call: UnitCharge,
   run: () => Promise<Outcome>,
 ): Promise<GateAnswer> {
+  const { organizationId, units, operation, terms } = call;
+  const heldAtMs = tools.clock.nowMs();
+  const overdueAtMs = heldAtMs + overdueAfterMs(terms);
   // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
-  const hold = { organizationId: call.organizationId, holdId: randomUUID() };
+  const hold = { organizationId, holdId: randomUUID(), units, operation, heldAtMs, overdueAtMs };
   await takeHold(tools, call, hold);
   let outcome: Outcome;
   try {
@@ -94,13 +92,13 @@ export async function runOnUnits(
   }
 }
 
-async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<void> {
-  const { units, operation, offer, terms } = call;
-  const { byUse } = terms;
-  const heldAtMs = tools.clock.nowMs();
-  const { outcome, balance } = await askStore(
-    tools.units.hold({ ...hold, units, operation, heldAtMs, overdueAtMs: heldAtMs + overdueAfterMs(terms) }),
-  );
+async function takeHold(
+  tools: UnitTools,
+  { offer, terms: { byUse } }: UnitCharge,
+  hold: Hold,
+): Promise<void> {
+  const { units } = hold;
+  const { outcome, balance } = await askStore(tools.units.hold(hold));
   if (outcome === 'held') return;
   if (outcome === 'insufficient') {
     const shown = offer();
@@ -130,7 +128,7 @@ function unitsUsed(
 async function chargeFailure(
   tools: UnitTools,
   call: UnitCharge,
-  hold: HoldName,
+  hold: Hold,
   error: unknown,
 ): Promise<unknown> {
   const said = call.terms.byUse && error instanceof Failure ? error.context.usedQu : undefined;
@@ -155,11 +153,13 @@ function chargeOf({ units }: UnitCharge, chargedQu: number, { balance }: UnitBal
 /** The balance after it; null where it could not be written, and the sweeper will do it. */
 async function giveBack(
   { units, clock, log }: UnitTools,
-  hold: HoldName,
+  hold: Hold,
   note: string,
 ): Promise<UnitBalance | null> {
   try {
-    const { balance } = await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
+    const { organizationId, holdId } = hold;
+    const atMs = clock.nowMs();
+    const { balance } = await units.release({ organizationId, holdId, kind: 'release', note, atMs });
     return balance;
   } catch (error) {
     log.warn({ err: error, hold: hold.holdId }, 'a hold could not be released; the sweeper will release it');
@@ -167,7 +167,7 @@ async function giveBack(
   }
 }
 
-async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used: number): Promise<Charge> {
+async function capture(tools: UnitTools, call: UnitCharge, hold: Hold, used: number): Promise<Charge> {
   const { units, clock, log } = tools;
   try {
     const before = await chargedBefore(tools, call, hold);
@@ -175,11 +175,13 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     const atMs = clock.nowMs();
     // Capturing twice changes nothing.
     const retryUntilMs = performance.now() + tools.captureRetryMs;
-    const { outcome, charged, balance } = await retry(() => units.capture({ ...hold, units: used, atMs }), {
+    const { organizationId, holdId, ...held } = hold;
+    const wanted = { organizationId, holdId, units: used, atMs, held };
+    const { outcome, charged, balance } = await retry(() => units.capture(wanted), {
       pauseMs: (error) =>
         error instanceof StoreUnavailable ? pauseUntil(retryUntilMs, CAPTURE_PAUSE_MS) : null,
     });
-    // Released as overdue, or lost with the store's data: nothing can be charged, through no fault of the caller.
+    // Released as overdue, or lost by the store and the units spent since: nothing can be charged, through no fault of the caller.
     if (outcome !== 'captured' && outcome !== 'replayed')
       log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
     return chargeOf(call, charged, balance);
@@ -193,18 +195,20 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
  * The charge of an earlier attempt at the same call, whose process ended before it could answer; null when there was none. If there
  * is one, this attempt costs nothing; a hold that the earlier attempt still had is released.
  */
-async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<Charge | null> {
+async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: Hold): Promise<Charge | null> {
   const { units, clock } = tools;
-  const earlierId = await call.once?.claim(hold.holdId);
-  if (earlierId === undefined || earlierId === null || earlierId === hold.holdId) return null;
-  const earlier = { organizationId: hold.organizationId, holdId: earlierId };
+  const { organizationId, holdId } = hold;
+  const earlierId = await call.once?.claim(holdId);
+  if (earlierId === undefined || earlierId === null || earlierId === holdId) return null;
+  const earlier = { organizationId, holdId: earlierId };
   const atMs = clock.nowMs();
   const note = 'its process ended; the call was begun again';
   const { outcome } = await units.release({ ...earlier, kind: 'release', note, atMs });
   if (outcome !== 'captured') return null;
   const { charged } = await units.capture({ ...earlier, units: 0, atMs });
   const given = await units.release({
-    ...hold,
+    organizationId,
+    holdId,
     kind: 'release',
     note: `charged already, on the hold ${earlierId}`,
     atMs,

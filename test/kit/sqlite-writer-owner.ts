@@ -3,12 +3,10 @@ import { StoreUnavailable } from '../../src/accounts/store.ts';
 
 /**
  * A process that holds and captures one unit again and again, for tests that write beside it, kill it or fill its disk. Arguments:
- * file, prefix of the holds, how many. Says on stdout what was acknowledged, a line each, and `unavailable` for what was not;
+ * file, prefix of the holds, how many, how many at once. Says on stdout what was acknowledged, a line each, and `unavailable` for what was not;
  * that is then asked again, as the port says.
  */
-const [path = '', prefix = '', count = '0'] = process.argv.slice(2);
-/** At once, so that its batches hold several changes when it is killed. */
-const AT_ONCE = 8;
+const [path = '', prefix = '', count = '0', atOnce = '8'] = process.argv.slice(2);
 
 const store = openSqliteStore({ path });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -35,7 +33,7 @@ async function holdAndCapture(holdId: string): Promise<void> {
 
 let next = 0;
 await Promise.all(
-  Array.from({ length: AT_ONCE }, async () => {
+  Array.from({ length: Number(atOnce) }, async () => {
     while (next < Number(count)) {
       next += 1;
       await holdAndCapture(`${prefix}-${next}`);

@@ -206,8 +206,13 @@ const captures = asking(
     holdId: holdIds,
     units: fc.oneof({ arbitrary: fc.nat(5), weight: 12 }, { arbitrary: oddUnits, weight: 1 }),
     atMs,
+    // As it would be made again, had the store lost it.
+    held: fc.option(
+      fc.record({ units: fewUnits, operation: fc.constant('again'), heldAtMs: atMs, overdueAtMs: atMs }),
+      { nil: undefined },
+    ),
   }),
-  (store, capture) => store.units.capture(capture),
+  (store, { held, ...capture }) => store.units.capture(held === undefined ? capture : { ...capture, held }),
 );
 
 const releases = asking(

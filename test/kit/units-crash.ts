@@ -29,6 +29,8 @@ export interface CrashTally {
   unansweredThere: number;
   unansweredAbsent: number;
   swept: number;
+  /** Answered holds that the death of the store took. */
+  holdsLost: number;
 }
 
 /**
@@ -38,13 +40,15 @@ export interface CrashTally {
 export async function crashUnits(options: {
   readonly store: UnitsOrders['store'];
   readonly kills: number;
-  /** Ends the child, and what else the test kills; leaves the store ready for the next child. */
-  kill(child: ChildProcess, run: number): Promise<void>;
+  /** Ends the child, and what else the test kills; leaves the store ready for the next child. Says whether the store died. */
+  kill(child: ChildProcess, run: number): Promise<{ readonly storeDied: boolean }>;
 }): Promise<CrashTally> {
   const compiled = compiledSources();
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-crash-'));
-  const tally: CrashTally = { answered: 0, unansweredThere: 0, unansweredAbsent: 0, swept: 0 };
+  const tally: CrashTally = { answered: 0, unansweredThere: 0, unansweredAbsent: 0, swept: 0, holdsLost: 0 };
   let known: readonly LedgerEntry[] = [];
+  /** Since the last child read the rows: the death that ends a child comes after it did. */
+  let storeDied = false;
   let events: readonly UnitsEvent[] = [];
   try {
     for (let run = 0; run <= options.kills; run++) {
@@ -57,24 +61,30 @@ export async function crashUnits(options: {
         { stdio: 'ignore' },
       );
       const gone = once(child, 'exit');
+      let storeDiesNow = false;
       if (works) {
         await workALittle(eventsFile).catch((error: unknown) => {
           child.kill('SIGKILL');
           throw error;
         });
-        await options.kill(child, run);
+        storeDiesNow = (await options.kill(child, run)).storeDied;
       }
       await gone;
       const later = readEvents(eventsFile);
       const found = later.find((event) => event.type === 'found');
       // Killed before it could look: nothing was done, the next one looks.
-      if (!found) continue;
+      if (!found) {
+        storeDied ||= storeDiesNow;
+        continue;
+      }
       expect(troubleOf(found.rows, found.balance), `run ${run}`).toBeNull();
-      expect(found.rows.slice(0, known.length)).toEqual(known);
-      explain(found.rows.slice(known.length), events, tally);
+      const kept = storeDied ? rowsThatLast(known, found.rows) : known.length;
+      expect(found.rows.slice(0, kept)).toEqual(known.slice(0, kept));
+      explain(found.rows.slice(kept), { events, storeDied }, tally);
       const open = found.open.map(({ holdId, units }) => `${holdId} ${units}`).sort();
       expect(open, `run ${run}: ${historyOf(open, found.rows)}`).toEqual(openHolds(found.rows));
       known = found.rows;
+      storeDied = storeDiesNow;
       events = later;
     }
     expectAllGivenBack(events);
@@ -106,29 +116,57 @@ function readEvents(file: string): readonly UnitsEvent[] {
   return complete.filter((line) => line !== '').map((line) => JSON.parse(line) as UnitsEvent);
 }
 
-/** Every new row was meant, every answered change is a row, nothing is there twice. */
-function explain(rows: readonly LedgerEntry[], events: readonly UnitsEvent[], tally: CrashTally): void {
+/** How many of the rows are there still: where the store died, the newest may be gone if they are holds. */
+function rowsThatLast(known: readonly LedgerEntry[], found: readonly LedgerEntry[]): number {
+  const lasting = known.findLastIndex(({ kind }) => kind !== 'hold') + 1;
+  const same = known.findIndex((row, index) => JSON.stringify(row) !== JSON.stringify(found[index]));
+  return same < 0 ? known.length : Math.max(lasting, same);
+}
+
+/**
+ * Every new row was meant, every answered change is a row, nothing is there twice. Where the store died, an answered hold may be gone
+ * if no change that lasts was answered after it.
+ */
+function explain(
+  rows: readonly LedgerEntry[],
+  { events, storeDied }: { readonly events: readonly UnitsEvent[]; readonly storeDied: boolean },
+  tally: CrashTally,
+): void {
   const rest = new Map(rows.map((row) => [`${row.kind} ${row.subject}`, row]));
   expect(rest.size).toBe(rows.length);
   const answers = new Map(
     events.flatMap((event) => (event.type === 'answer' ? [[event.number, event] as const] : [])),
   );
+  const lossFrom = storeDied ? lastLasting(events, answers) : events.length;
   const unanswered: Intent[] = [];
   for (const event of events) {
     if (event.type !== 'intent') continue;
     const answer = answers.get(event.number);
     if (!answer) unanswered.push(event.intent);
-    else if (answer.changed) {
-      expect(takeRow(rest, event.intent), `answered: ${JSON.stringify(event.intent)}`).toBe(true);
-      tally.answered += 1;
-      if (event.intent.kind === 'overdue') tally.swept += 1;
-    }
+    if (!answer?.changed) continue;
+    const isThere = takeRow(rest, event.intent);
+    const mayBeLost = event.intent.kind === 'hold' && events.indexOf(answer) > lossFrom;
+    expect(isThere || mayBeLost, `answered: ${JSON.stringify(event.intent)}`).toBe(true);
+    if (isThere) tally.answered += 1;
+    else tally.holdsLost += 1;
+    if (event.intent.kind === 'overdue') tally.swept += 1;
   }
   for (const intent of unanswered) {
     if (takeRow(rest, intent)) tally.unansweredThere += 1;
     else tally.unansweredAbsent += 1;
   }
   expect([...rest.values()], 'rows without a call').toEqual([]);
+}
+
+/** Where the last answered change that lasts was begun: the holds that were answered before it are on disk. */
+function lastLasting(
+  events: readonly UnitsEvent[],
+  answers: ReadonlyMap<number, { readonly changed: boolean }>,
+): number {
+  return events.findLastIndex(
+    (event) =>
+      event.type === 'intent' && event.intent.kind !== 'hold' && answers.get(event.number)?.changed === true,
+  );
 }
 
 /** Finds the row that the intent became, wholly as it was meant, and takes it out. */

@@ -37,6 +37,8 @@ export interface Names {
   holds(organizationId: string): string;
   /** Resolved holds by the time they would have been overdue: which are forgotten first. */
   resolvedHolds(organizationId: string): string;
+  /** Open holds that the append-only file does not have yet, in the form that hold.lua writes. */
+  unloggedHolds(organizationId: string): string;
   /** Ids of the organization's keys, in order. */
   keysOf(organizationId: string): string;
   key(id: string): string;
@@ -60,6 +62,7 @@ export function namesOf(keyPrefix: string): Names {
     grants: (organizationId) => `${root}grants:${organizationId}`,
     holds: (organizationId) => `${root}holds:${organizationId}`,
     resolvedHolds: (organizationId) => `${root}resolved-holds:${organizationId}`,
+    unloggedHolds: (organizationId) => `${root}unlogged-holds:${organizationId}`,
     keysOf: (organizationId) => `${root}keys-of:${organizationId}`,
     key: (id) => `${root}key:${id}`,
     payment: (entry) => `${root}payment:${entry}`,

@@ -1,18 +1,19 @@
 import type { Log } from '../../../core/log.ts';
-import { type ControlStore, OtherVersion, type RateStore, type ReplyStore } from '../store.ts';
+import { type ControlStore, OtherVersion, type ReplyStore } from '../store.ts';
 import { redisAccounts } from './accounts.ts';
-import { listOf, numberOf, oneOf, openConnection, type RedisConnection, textOf } from './connection.ts';
+import { listOf, oneOf, openConnection, type RedisConnection, textOf } from './connection.ts';
 import { warnAboutLoss } from './durability.ts';
 import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
+import { redisRates } from './rates.ts';
 import { redisUnits } from './units.ts';
 
 /**
  * The control store in Redis 6 or newer, for any number of API processes. All keys are on one node, and every change is one
  * script: it happens as a whole or not at all, and may be repeated.
  *
- * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
- * A replica that takes over may miss the last ones. Rows of the ledger are kept for good, two for a metered call, about 220 bytes.
+ * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves, except
+ * for a hold (unit-store.ts). A replica that takes over may miss the last ones. Rows of the ledger are kept for good, two for a metered call, about 220 bytes.
  *
  * Redirections of a Redis Cluster are not followed: a node that has not all slots answers as unavailable.
  *
@@ -84,33 +85,6 @@ function onKnownLayout(connection: RedisConnection, keyPrefix: string): RedisCon
       return await connection.script(name, keys, values);
     },
     close: () => connection.close(),
-  };
-}
-
-/**
- * How much longer than its window Redis keeps a counter, by its own clock. The window itself is measured by the caller's; this
- * only frees memory, so it is generous.
- */
-const RATE_KEPT_LONGER_MS = 60_000;
-
-function redisRates(redis: RedisConnection, names: Names): RateStore {
-  return {
-    take: async ({ key, limit, windowSeconds, nowMs }) => {
-      const windowMs = windowSeconds * 1_000;
-      const values = [nowMs, windowMs, windowMs + RATE_KEPT_LONGER_MS];
-      const [count, opened] = listOf(await redis.script('takeRate', [names.rate(key)], values));
-      const taken = numberOf(count);
-      const leftMs = numberOf(opened) + windowMs - nowMs;
-      return {
-        allowed: taken <= limit,
-        limit,
-        remaining: Math.max(0, limit - taken),
-        resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
-      };
-    },
-    giveBack: async ({ key, windowSeconds, takenAtMs }) => {
-      await redis.script('giveBackRate', [names.rate(key)], [takenAtMs, windowSeconds * 1_000]);
-    },
   };
 }
 

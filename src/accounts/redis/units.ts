@@ -1,7 +1,7 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
 import {
   HOLD_KEPT_MS,
-  HOLDS_FORGOTTEN_PER_HOLD,
+  HOLDS_FORGOTTEN_PER_END,
   type Hold,
   LEDGER_KINDS,
   type LedgerEntry,
@@ -10,6 +10,9 @@ import {
 import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { holdEntry, type Names } from './layout.ts';
 
+/** Of one organization, at a time. The change that logs them holds Redis up for some 5 µs each. */
+const UNLOGGED_HOLDS_MAX = 200;
+
 interface Answer {
   readonly outcome: unknown;
   readonly charged: number;
@@ -17,22 +20,20 @@ interface Answer {
 }
 
 export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
-  /** What a hold and its end change. */
-  const holdKeys = (organizationId: string): readonly string[] => [
+  /** What units-common.lua names. */
+  const unitKeys = (organizationId: string): readonly string[] => [
     names.organization(organizationId),
     names.ledger(organizationId),
     names.holds(organizationId),
     names.resolvedHolds(organizationId),
     names.openHolds,
+    names.unloggedHolds(organizationId),
   ];
+  const forgetting = (atMs: number): readonly number[] => [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
   return {
     grant: async ({ organizationId, grantId, units, note, atMs }) => {
       refuseUnits(units, 1);
-      const keys = [
-        names.organization(organizationId),
-        names.ledger(organizationId),
-        names.grants(organizationId),
-      ];
+      const keys = [...unitKeys(organizationId), names.grants(organizationId)];
       const answer = decodeAnswer(await redis.script('grant', keys, [grantId, units, note, atMs, UNITS_MAX]));
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
@@ -40,23 +41,25 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     hold: async ({ organizationId, holdId, units, operation, heldAtMs, overdueAtMs }) => {
       refuseUnits(units, 1);
       const entry = holdEntry(organizationId, holdId);
-      const forgetting = [heldAtMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD];
-      const values = [holdId, entry, units, operation, heldAtMs, overdueAtMs, ...forgetting];
-      const answer = decodeAnswer(await redis.script('hold', holdKeys(organizationId), values));
+      const values = [holdId, entry, units, heldAtMs, overdueAtMs, operation, UNLOGGED_HOLDS_MAX];
+      const answer = decodeAnswer(await redis.script('hold', unitKeys(organizationId), values));
       const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
-    capture: async ({ organizationId, holdId, units, atMs }) => {
+    capture: async ({ organizationId, holdId, units, atMs, held }) => {
       refuseUnits(units, 0);
-      const values = [holdId, holdEntry(organizationId, holdId), units, atMs];
-      const answer = decodeAnswer(await redis.script('capture', holdKeys(organizationId), values));
+      const entry = holdEntry(organizationId, holdId);
+      const lost = held === undefined ? [] : [held.units, held.heldAtMs, held.overdueAtMs, held.operation];
+      const values = [holdId, entry, units, atMs, ...forgetting(atMs), ...lost];
+      const answer = decodeAnswer(await redis.script('capture', unitKeys(organizationId), values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
       return { outcome, charged: answer.charged, balance: answer.balance };
     },
     release: async ({ organizationId, holdId, kind, note, atMs }) => {
-      const values = [holdId, holdEntry(organizationId, holdId), kind, note, atMs];
-      const answer = decodeAnswer(await redis.script('release', holdKeys(organizationId), values));
+      const entry = holdEntry(organizationId, holdId);
+      const values = [holdId, entry, kind, note, atMs, ...forgetting(atMs)];
+      const answer = decodeAnswer(await redis.script('release', unitKeys(organizationId), values));
       const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
       return { outcome, balance: answer.balance };
     },

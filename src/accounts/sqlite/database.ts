@@ -49,6 +49,19 @@ export function openForWriting(path: string): Database.Database {
   }
 }
 
+/**
+ * Opens a file that `openForWriting` has made, for changes that need not outlive the machine. It never waits: a lock that is taken is
+ * an error at once, and copying the log into the file, which syncs, is left to the other connections.
+ */
+export function openWithoutWaiting(path: string): Database.Database {
+  const db = new (sqliteLibrary())(path);
+  db.exec('PRAGMA busy_timeout = 0');
+  db.exec('PRAGMA foreign_keys = ON');
+  db.exec('PRAGMA synchronous = NORMAL');
+  db.exec('PRAGMA wal_autocheckpoint = 0');
+  return db;
+}
+
 /** Opens a file that `openForWriting` has made. Every statement sees all that was committed before it began. */
 export function openForReading(path: string): Database.Database {
   const db = new (sqliteLibrary())(path);

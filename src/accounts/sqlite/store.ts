@@ -6,7 +6,7 @@ import { createMemoryRates } from '../memory-rates.ts';
 import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
 import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
-import { errorOf, failureOf, openForReading } from './database.ts';
+import { errorOf, failureOf, isBusy, openForReading, openWithoutWaiting } from './database.ts';
 import {
   BALANCE_COLUMNS,
   HOLD_COLUMNS,
@@ -19,11 +19,12 @@ import {
   prepare,
   THIS_PAYMENT,
 } from './rows.ts';
+import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /**
  * The control store in one SQLite file, for one API process on one machine; other processes (`npm run admin`) may open the file at
- * the same time. A thread makes every change, so that the event loop never waits for the disk; the calling thread reads through
+ * the same time. A thread makes every change that waits for the disk, so that the event loop never does; the calling thread reads through
  * a connection of its own, which sees every change that was answered. Rates are counted in this process's memory.
  *
  * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`OtherVersion` when a newer version
@@ -32,15 +33,17 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 export function openSqliteStore(options: { readonly path: string; readonly log?: Log }): ControlStore {
   const queue = createWriteQueue(options);
   const reader = createReader(options.path, queue);
+  const holder = createHolder(options.path, queue);
   const rates = createMemoryRates();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     reader.close();
+    holder.close();
     await queue.close();
   };
   return {
     accounts: accountStore(queue, reader),
-    units: unitStore(queue, reader),
+    units: unitStore({ queue, reader, holder }),
     payments: paymentStore(queue, reader),
     rates: {
       take: (request) => (closed === undefined ? rates.take(request) : Promise.reject(closedError())),
@@ -71,10 +74,18 @@ function accountStore(queue: WriteQueue, reader: Reader): AccountStore {
   };
 }
 
-function unitStore(queue: WriteQueue, reader: Reader): UnitStore {
+function unitStore({
+  queue,
+  reader,
+  holder,
+}: {
+  readonly queue: WriteQueue;
+  readonly reader: Reader;
+  readonly holder: Holder;
+}): UnitStore {
   return {
     grant: (grant) => queue.write('grant', grant),
-    hold: (hold) => queue.write('hold', hold),
+    hold: (hold) => holder.hold(hold),
     capture: (capture) => queue.write('capture', capture),
     release: (release) => queue.write('release', release),
     overdueHolds: (question) => reader.ask((reads) => reads.overdueHolds(question)),
@@ -129,6 +140,61 @@ function createReader(path: string, queue: WriteQueue): Reader {
       closed = true;
       drop();
     },
+  };
+}
+
+interface Holder {
+  hold: UnitStore['hold'];
+  close(): void;
+}
+
+/**
+ * Makes holds. The first of each turn of the event loop is committed by the calling thread: nothing waits for the disk, and waking
+ * the other thread takes longer than the commit. The others of a crowd join the next batch, and so do all while the writing thread
+ * or another process has the lock. So does the first of this store, because the queue checks the file, and any that fails here,
+ * because the queue knows what the failure means.
+ */
+function createHolder(path: string, queue: WriteQueue): Holder {
+  let open: { readonly db: Connection; readonly holdAtOnce: UnitWrites['hold'] } | undefined;
+  let isChecked = false;
+  let isTurnTaken = false;
+  const takeTurn = (): boolean => {
+    if (isTurnTaken || !isChecked || !queue.isIdle()) return false;
+    isTurnTaken = true;
+    setImmediate(() => {
+      isTurnTaken = false;
+    });
+    return true;
+  };
+  const drop = (): void => {
+    open?.db.close();
+    open = undefined;
+  };
+  const commitNow = (hold: Hold): ReturnType<UnitWrites['hold']> | null => {
+    try {
+      if (open === undefined) {
+        const db = openWithoutWaiting(path);
+        open = { db, holdAtOnce: unitWrites(db).hold };
+      }
+      open.db.exec('BEGIN IMMEDIATE');
+      const answer = open.holdAtOnce(hold);
+      open.db.exec('COMMIT');
+      return answer;
+    } catch (error) {
+      if (open?.db.inTransaction) open.db.exec('ROLLBACK');
+      if (!isBusy(error)) drop();
+      return null;
+    }
+  };
+  return {
+    hold: async (hold) => {
+      const answer = takeTurn() ? commitNow(hold) : null;
+      if (answer !== null) return answer;
+      const queued = await queue.write('hold', hold);
+      isChecked = true;
+      return queued;
+    },
+    close: drop,
   };
 }
 

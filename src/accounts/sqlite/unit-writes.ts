@@ -2,7 +2,7 @@ import type Database from 'libsql';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
 import {
   HOLD_KEPT_MS,
-  HOLDS_FORGOTTEN_PER_HOLD,
+  HOLDS_FORGOTTEN_PER_END,
   type Hold,
   type LedgerEntry,
   type UnitStore,
@@ -34,9 +34,8 @@ interface Books {
   granted(grant: { readonly organizationId: string; readonly grantId: string }): boolean;
   holdOf(hold: { readonly organizationId: string; readonly holdId: string }): HoldRow | undefined;
   addHold(hold: Hold): void;
-  /** Forgets a few of those that were resolved long before the time of this one. */
-  forgetHolds(before: Pick<Hold, 'organizationId' | 'heldAtMs'>): void;
-  resolveHold(hold: HoldRow): void;
+  /** Resolves an open hold, and forgets a few of those that were resolved long before. */
+  resolveHold(hold: HoldRow & { readonly atMs: number }): void;
   /** Writes the new balance and its ledger row, and answers the balance. */
   book(change: Change): UnitBalance;
 }
@@ -71,7 +70,6 @@ function addHold(books: Books, hold: Hold): ReturnType<UnitWrites['hold']> {
   if (books.holdOf(hold)) return { outcome: 'replayed', balance: before };
   if (before.balance < hold.units) return { outcome: 'insufficient', balance: before };
   const { organizationId, units, operation, heldAtMs } = hold;
-  books.forgetHolds(hold);
   books.addHold(hold);
   const after = { ...before, balance: before.balance - units, held: before.held + units };
   const row = { kind: 'hold', units, released: 0, subject: hold.holdId, note: operation } as const;
@@ -83,15 +81,15 @@ function captureHold(
   capture: Parameters<UnitWrites['capture']>[0],
 ): ReturnType<UnitWrites['capture']> {
   requireUnits(capture.units, 0);
+  const hold = books.holdOf(capture) ?? holdAgain(books, capture);
   const before = books.balanceOf(capture.organizationId) ?? NO_UNITS;
-  const hold = books.holdOf(capture);
   if (hold === undefined) return { outcome: 'unknown', charged: 0, balance: before };
   if (hold.state === 'captured') return { outcome: 'replayed', charged: hold.charged, balance: before };
   if (hold.state === 'released') return { outcome: 'released', charged: 0, balance: before };
   const { organizationId, holdId, units, atMs } = capture;
   if (units > hold.units) throw new RangeError(`${units} units cannot be captured of ${hold.units} held`);
   const released = hold.units - units;
-  books.resolveHold({ ...hold, state: 'captured', charged: units });
+  books.resolveHold({ ...hold, state: 'captured', charged: units, atMs });
   const after = {
     ...before,
     balance: before.balance + released,
@@ -100,6 +98,14 @@ function captureHold(
   };
   const row = { kind: 'capture', units, released, subject: holdId, note: hold.operation, atMs } as const;
   return { outcome: 'captured', charged: units, balance: books.book({ organizationId, after, ...row }) };
+}
+
+/** Makes a hold again that the file lost, in the transaction of its capture. */
+function holdAgain(books: Books, capture: Parameters<UnitWrites['capture']>[0]): HoldRow | undefined {
+  const { organizationId, holdId, held } = capture;
+  if (held === undefined) return undefined;
+  addHold(books, { ...held, organizationId, holdId });
+  return books.holdOf(capture);
 }
 
 function releaseHold(
@@ -113,7 +119,7 @@ function releaseHold(
   if (hold.state === 'released') return { outcome: 'replayed', balance: before };
   const { organizationId, holdId, kind, note, atMs } = release;
   const { units } = hold;
-  books.resolveHold({ ...hold, state: 'released', charged: 0 });
+  books.resolveHold({ ...hold, state: 'released', charged: 0, atMs });
   const after = { ...before, balance: before.balance + units, held: before.held - units };
   const row = { kind, units, released: 0, subject: holdId, note, atMs };
   return { outcome: 'released', balance: books.book({ organizationId, after, ...row }) };
@@ -147,8 +153,8 @@ function openBooks(db: Database.Database): Books {
     db,
     `DELETE FROM hold WHERE organization_id = :organizationId AND hold_id IN
        (SELECT hold_id FROM hold
-        WHERE organization_id = :organizationId AND state <> 'open' AND overdue_at_ms <= :heldAtMs - ${HOLD_KEPT_MS}
-        ORDER BY overdue_at_ms LIMIT ${HOLDS_FORGOTTEN_PER_HOLD})`,
+        WHERE organization_id = :organizationId AND state <> 'open' AND overdue_at_ms <= :atMs - ${HOLD_KEPT_MS}
+        ORDER BY overdue_at_ms LIMIT ${HOLDS_FORGOTTEN_PER_END})`,
   );
   const resolveHold = prepare(
     db,
@@ -171,8 +177,11 @@ function openBooks(db: Database.Database): Books {
     granted: (grant) => granted.one(grant) !== undefined,
     holdOf: (question) => hold.one(question),
     addHold: (added) => void insertHold.run({ ...added }),
-    forgetHolds: ({ organizationId, heldAtMs }) => void forgetHolds.run({ organizationId, heldAtMs }),
-    resolveHold: (resolved) => void resolveHold.run({ ...resolved }),
+    resolveHold: ({ atMs, ...resolved }) => {
+      const { organizationId } = resolved;
+      forgetHolds.run({ organizationId, atMs });
+      resolveHold.run({ ...resolved });
+    },
     book: ({ organizationId, after, ...row }) => {
       const sequence = count.one({ organizationId, ...after })?.sequence;
       insertRow.run({ organizationId, sequence, ...row, balance: after.balance, held: after.held });

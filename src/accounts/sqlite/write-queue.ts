@@ -10,6 +10,8 @@ import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './writ
 export interface WriteQueue {
   /** Resolves when the change is on disk. Rejects with `StoreUnavailable` when it may not be, so that it must be asked again. */
   write<Name extends WriteName>(name: Name, argument: WriteArgument<Name>): Promise<WriteAnswer<Name>>;
+  /** Whether the thread does nothing, and its last batch could be written. */
+  isIdle(): boolean;
   /** Finishes the requests so far, then ends the thread. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
         else
           sender.add({ request: { name, argument }, resolve: resolve as (answer: unknown) => void, reject });
       }),
+    isIdle: () => closed === undefined && sender.isIdle,
     close: () => {
       closed ??= sender.end();
       return closed;
@@ -74,6 +77,10 @@ class BatchSender {
 
   constructor(options: WriteQueueOptions) {
     this.options = options;
+  }
+
+  get isIdle(): boolean {
+    return this.flight === undefined && this.working;
   }
 
   add(pending: Pending): void {

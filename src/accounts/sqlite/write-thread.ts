@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import { type Failure, failureOf, isBusy, openForWriting } from './database.ts';
-import { createWrites, type WriteRequest, type Writes } from './writes.ts';
+import { createWrites, type WriteName, type WriteRequest, type Writes } from './writes.ts';
 
 /** Entry of the thread that writes: takes batches, commits them, answers. It waits for the disk so that the event loop does not. */
 
@@ -26,10 +26,21 @@ const BUSY_PAUSE_MS_MAX = 5;
 interface Connection {
   readonly db: Database.Database;
   readonly writes: Writes;
+  /** Whether the next transaction waits for the disk. To be called between transactions only: SQLite ignores it within one. */
+  syncWhen(lasting: boolean): void;
+}
+
+/**
+ * A hold matters only while its process lives, so it is committed without waiting for the disk. `kill -9` does not lose it: the
+ * operating system has the bytes. A power cut may lose the last holds, with the processes that made them; a change that is synced
+ * has all earlier ones on disk with it, because the write-ahead log is one file that is read up to its first gap.
+ */
+function isLastingChange(name: WriteName): boolean {
+  return name !== 'hold' && name !== 'ping';
 }
 
 interface Committer {
-  /** Runs all in one transaction with one fsync. A request that throws undoes only itself. */
+  /** Runs all in one transaction with at most one fsync. A request that throws undoes only itself. */
   commit(requests: readonly WriteRequest[]): WriteOutcome[];
   close(): void;
 }
@@ -44,6 +55,7 @@ function createCommitter(path: string): Committer {
   const attempt = (requests: readonly WriteRequest[]): WriteOutcome[] => {
     open ??= openWith(path);
     const { db, writes } = open;
+    open.syncWhen(requests.some(({ name }) => isLastingChange(name)));
     db.exec('BEGIN IMMEDIATE');
     const outcomes = requests.map((request) => runOne(db, writes, request));
     db.exec('COMMIT');
@@ -82,8 +94,14 @@ function createCommitter(path: string): Committer {
 
 function openWith(path: string): Connection {
   const db = openForWriting(path);
+  let syncs = true;
+  const syncWhen = (lasting: boolean): void => {
+    if (lasting === syncs) return;
+    db.exec(`PRAGMA synchronous = ${lasting ? 'FULL' : 'NORMAL'}`);
+    syncs = lasting;
+  };
   try {
-    return { db, writes: createWrites(db) };
+    return { db, writes: createWrites(db), syncWhen };
   } catch (error) {
     db.close();
     throw error;

@@ -9,7 +9,7 @@ import {
   type PaymentRecord,
 } from '../../../src/accounts/payment-store.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, type Hold } from '../../../src/accounts/unit-store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END, type Hold } from '../../../src/accounts/unit-store.ts';
 import { expectBooks, readLedger, troubleOf } from '../../kit/unit-books.ts';
 
 /** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */
@@ -644,10 +644,50 @@ function capturesAndReleases(fresh: Open): void {
     const late = { organizationId: 'org', holdId: 'h', units: 4, atMs: FAR_MS };
     expect(await store.units.capture(late)).toMatchObject({ outcome: 'captured', charged: 4 });
   });
+
+  test('a capture that brings its hold charges once, whether the store still has the hold or lost it', async () => {
+    const { store } = await funded(fresh, 10);
+    const captureWith = (holdId: string, units: number) => {
+      const { organizationId, holdId: id, ...held } = holdOf(holdId, 4, { heldAtMs: T0 + 7 });
+      return store.units.capture({ organizationId, holdId: id, units, atMs: T0 + 9, held });
+    };
+    await store.units.hold(holdOf('there', 4));
+    expect(await captureWith('there', 3)).toMatchObject({ outcome: 'captured', charged: 3 });
+    const once = { granted: 10, balance: 4, held: 0, spent: 6 };
+    expect(await captureWith('lost', 3)).toEqual({ outcome: 'captured', charged: 3, balance: once });
+    expect(await captureWith('lost', 3)).toEqual({ outcome: 'replayed', charged: 3, balance: once });
+    expect((await store.units.hold(holdOf('lost', 4))).outcome).toBe('replayed');
+    const rows = await store.units.ledger({ organizationId: 'org', after: 3, limit: 9 });
+    expect(rows.map(({ kind, units, atMs, note }) => [kind, units, atMs, note])).toEqual([
+      ['hold', 4, T0 + 7, holdOf('lost', 4).operation],
+      ['capture', 3, T0 + 9, holdOf('lost', 4).operation],
+    ]);
+    expect(troubleOf(await readLedger(store, 'org'), await store.units.balance('org'))).toBeNull();
+  });
+
+  test('a lost hold is not made again beyond the balance, nor after it was given back, nor for more than it held', async () => {
+    const { store } = await funded(fresh, 5);
+    const { organizationId, holdId, ...held } = holdOf('h', 4);
+    const brought = { organizationId, holdId, atMs: T0, held };
+    await expect(store.units.capture({ ...brought, units: 5 })).rejects.toThrow(RangeError);
+    await store.units.hold(holdOf('other', 2));
+    expect(await store.units.capture({ ...brought, units: 4 })).toMatchObject({
+      outcome: 'unknown',
+      charged: 0,
+    });
+    await store.units.hold(holdOf('back', 3));
+    await release(store, 'back');
+    expect(await store.units.capture({ ...brought, holdId: 'back', units: 1 })).toMatchObject({
+      outcome: 'released',
+      charged: 0,
+    });
+    expect(await store.units.balance('org')).toEqual({ granted: 5, balance: 3, held: 2, spent: 0 });
+    expect(troubleOf(await readLedger(store, 'org'), await store.units.balance('org'))).toBeNull();
+  });
 }
 
 function forgottenHolds(fresh: Open): void {
-  test('resolved holds are forgotten after HOLD_KEPT_MS, a few with every hold; open ones and the books stay', async () => {
+  test('resolved holds are forgotten after HOLD_KEPT_MS, a few with every hold that ends; open ones and the books stay', async () => {
     const { store } = await funded(fresh, 100);
     for (const id of ['captured', 'released', 'third', 'open', 'fresh'])
       await store.units.hold(holdOf(id, 2, id === 'fresh' ? { overdueAtMs: T0 + 60_001 } : {}));
@@ -661,8 +701,10 @@ function forgottenHolds(fresh: Open): void {
         outcomes.push((await release(store, id)).outcome);
       return tally(outcomes);
     };
-    const later = (holdId: string, heldAtMs: number) =>
-      store.units.hold(holdOf(holdId, 1, { heldAtMs, overdueAtMs: heldAtMs + 1 }));
+    const later = async (holdId: string, atMs: number) => {
+      await store.units.hold(holdOf(holdId, 1, { heldAtMs: atMs, overdueAtMs: atMs + 1 }));
+      return store.units.capture({ organizationId: 'org', holdId, units: 1, atMs });
+    };
 
     await later('before', T0 + 60_000 + HOLD_KEPT_MS - 1);
     expect(await known()).toEqual({ captured: 3, replayed: 1 });
@@ -670,8 +712,10 @@ function forgottenHolds(fresh: Open): void {
     expect(replayed.outcome).toBe('replayed');
     expect(await known()).toEqual({ captured: 3, replayed: 1 });
     await later('first', T0 + 60_000 + HOLD_KEPT_MS);
-    expect((await known())['unknown']).toBe(HOLDS_FORGOTTEN_PER_HOLD);
-    await later('second', T0 + 60_000 + HOLD_KEPT_MS);
+    expect((await known())['unknown']).toBe(HOLDS_FORGOTTEN_PER_END);
+    const back = { organizationId: 'org', kind: 'overdue', note: '' } as const;
+    await store.units.hold(holdOf('second', 1));
+    await store.units.release({ ...back, holdId: 'second', atMs: T0 + 60_000 + HOLD_KEPT_MS });
     expect(await known()).toEqual({ captured: 1, unknown: 3 });
 
     expect((await capture(store, 'open', 2)).outcome).toBe('captured');

@@ -22,8 +22,10 @@ test('SQLite: no kill -9 loses a unit, makes one, or leaves half a change', {
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
+      return { storeDied: false };
     },
   });
+  expect(tally.holdsLost).toBe(0);
   expect(tally.answered).toBeGreaterThan(KILLS);
   expect(tally.swept).toBeGreaterThan(0);
   expect(tally.unansweredThere + tally.unansweredAbsent).toBeGreaterThan(0);

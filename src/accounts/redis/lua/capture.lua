@@ -1,21 +1,23 @@
--- KEYS: organization, ledger, holds, resolved holds by overdue time, open holds of all organizations by overdue time.
--- ARGV: hold id, its entry among the open holds, units, at.
-local units = read_units(KEYS[1])
-local state = redis.call('HGET', KEYS[3], ARGV[1])
-if not state then return answer('unknown', 0, units) end
-if state == 'released' then return answer('released', 0, units) end
-local before = string.match(state, '^captured (%d+)$')
-if before then return answer('replayed', tonumber(before), units) end
-local held, overdue_at, operation = open_hold(state)
+-- KEYS: those of units-common. ARGV: hold id, its entry among the open holds, units, at; the overdue time up to which resolved holds
+-- are forgotten, and how many of them; where the hold is to be made again if it was lost: its units, held at, overdue at, operation.
+local units = read_units()
 local charged = tonumber(ARGV[3])
+local state = redis.call('HGET', HOLDS, ARGV[1])
+if state == 'released' then return answer('released', 0, units) end
+local before = state and string.match(state, '^captured (%d+)$')
+if before then return answer('replayed', tonumber(before), units) end
+local held, overdue_at, operation = open_hold(state or '')
+if not state and ARGV[7] then held, overdue_at, operation = tonumber(ARGV[7]), ARGV[9], ARGV[10] end
+if not held or (not state and units.balance < held) then return answer('unknown', 0, units) end
 if charged > held then return answer('more_than_held', 0, units) end
-units.held = units.held - held
+log_holds(ARGV[1])
+if not state then
+  add_hold(units, ARGV[1], { units = held, held_at = ARGV[8], overdue_at = overdue_at, operation = operation })
+end
 units.spent = units.spent + charged
 units.balance = units.balance + held - charged
-redis.call('HSET', KEYS[3], ARGV[1], 'captured ' .. digits(charged))
-redis.call('ZADD', KEYS[4], overdue_at, ARGV[1])
-redis.call('ZREM', KEYS[5], ARGV[2])
-write_units(KEYS[1], units)
-write_row(KEYS[2], units,
+end_hold(units,
+  { units = held, state = 'captured ' .. digits(charged), entry = ARGV[2], overdue_at = overdue_at,
+    forget_until = ARGV[5], forget_count = ARGV[6] },
   { at = ARGV[4], kind = 'capture', units = charged, released = held - charged, subject = ARGV[1], note = operation })
 return answer('captured', charged, units)

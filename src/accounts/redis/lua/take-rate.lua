@@ -1,4 +1,5 @@
--- KEYS: window. ARGV: now, window in milliseconds, how long it is kept. Answers the count and when the window opened.
+-- KEYS: window. ARGV: now, window in milliseconds, how long it is kept; when the window opened in which the process counted requests
+-- by itself, and how many: they are added where that window is still the open one. Answers the count and when the window opened.
 -- Counters need not survive a restart: kept out of the append-only file, they cost no write to disk.
 if redis.set_repl then redis.set_repl(redis.REPL_NONE) end
 local opened = redis.call('HGET', KEYS[1], 'opened')
@@ -8,4 +9,6 @@ if not opened or tonumber(ARGV[1]) >= tonumber(opened) + tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   return { '1', opened }
 end
-return { tostring(redis.call('HINCRBY', KEYS[1], 'count', 1)), opened }
+local taken = 1
+if opened == ARGV[4] then taken = taken + tonumber(ARGV[5]) end
+return { tostring(redis.call('HINCRBY', KEYS[1], 'count', taken)), opened }

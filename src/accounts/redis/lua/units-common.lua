@@ -1,7 +1,9 @@
--- Put before grant, hold, capture and release: all four read and write an organization's units the same way.
+-- Put before grant, hold, capture and release: all four read and write an organization's units the same way. The first keys of each:
+-- organization, ledger, holds, resolved holds by overdue time, open holds of all organizations by overdue time, unlogged holds.
+local ORGANIZATION, LEDGER, HOLDS, RESOLVED, OPEN, UNLOGGED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
-local function read_units(organization)
-  local found = redis.call('HMGET', organization, 'granted', 'balance', 'held', 'spent')
+local function read_units()
+  local found = redis.call('HMGET', ORGANIZATION, 'granted', 'balance', 'held', 'spent')
   return {
     granted = tonumber(found[1] or '0'),
     balance = tonumber(found[2] or '0'),
@@ -15,14 +17,14 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
-local function write_units(organization, units)
-  redis.call('HSET', organization, 'granted', digits(units.granted), 'balance', digits(units.balance),
+local function write_units(units)
+  redis.call('HSET', ORGANIZATION, 'granted', digits(units.granted), 'balance', digits(units.balance),
     'held', digits(units.held), 'spent', digits(units.spent))
 end
 
 -- The place in the list is the sequence, so it cannot have gaps.
-local function write_row(ledger, units, row)
-  redis.call('RPUSH', ledger, cjson.encode({ row.at, row.kind, digits(row.units), digits(row.released), row.subject,
+local function write_row(units, row)
+  redis.call('RPUSH', LEDGER, cjson.encode({ row.at, row.kind, digits(row.units), digits(row.released), row.subject,
     row.note, digits(units.balance), digits(units.held) }))
 end
 
@@ -35,4 +37,60 @@ end
 local function open_hold(state)
   local units, overdue_at, operation = string.match(state, '^open (%d+) %S+ (%S+) (.*)$')
   return tonumber(units), overdue_at, operation
+end
+
+-- Sets units aside, which must be free. Whether the hold is open is what its state says; the list of open holds is the caller's.
+local function add_hold(units, id, hold)
+  units.balance = units.balance - hold.units
+  units.held = units.held + hold.units
+  redis.call('HSET', HOLDS, id,
+    'open ' .. digits(hold.units) .. ' ' .. hold.held_at .. ' ' .. hold.overdue_at .. ' ' .. hold.operation)
+  write_row(units,
+    { at = hold.held_at, kind = 'hold', units = hold.units, released = 0, subject = id, note = hold.operation })
+end
+
+-- A hold matters only while the call lasts, so it is kept out of the append-only file and its answer does not wait for the disk. The
+-- list of unlogged holds says so: how many rows the ledger has without them, then each one's id and entry among the open holds.
+-- Nothing that is logged may follow an unlogged row, so every other change logs them first. Here the rows are cut off and put back,
+-- which changes nothing; a replica or a rewritten file may have them or not, and has them once afterwards.
+-- `ending` is the hold that the caller ends: its state is about to be replaced.
+local function log_holds(ending)
+  local unlogged = redis.call('LRANGE', UNLOGGED, 0, -1)
+  if #unlogged == 0 then return end
+  local logged_rows = tonumber(unlogged[1])
+  local rows = redis.call('LRANGE', LEDGER, logged_rows, -1)
+  -- There is one at least, the grant that the units came from: from 0 to -1 would be the whole ledger.
+  redis.call('LTRIM', LEDGER, 0, logged_rows - 1)
+  for _, row in ipairs(rows) do redis.call('RPUSH', LEDGER, row) end
+  for i = 2, #unlogged, 2 do
+    local id, entry = unlogged[i], unlogged[i + 1]
+    local state = id ~= ending and redis.call('HGET', HOLDS, id)
+    local is_open, overdue_at = open_hold(state or '')
+    if is_open then
+      redis.call('HSET', HOLDS, id, state)
+      -- A score that stays the same would not be logged.
+      redis.call('ZREM', OPEN, entry)
+      redis.call('ZADD', OPEN, overdue_at, entry)
+    end
+  end
+  redis.call('DEL', UNLOGGED)
+end
+
+-- Of those that were resolved long ago, a few.
+local function forget_holds(overdue_until, count)
+  for _, old in ipairs(redis.call('ZRANGEBYSCORE', RESOLVED, '-inf', overdue_until, 'LIMIT', 0, count)) do
+    redis.call('HDEL', HOLDS, old)
+    redis.call('ZREM', RESOLVED, old)
+  end
+end
+
+-- The end of an open hold: what remains of it is its state, for repetitions.
+local function end_hold(units, hold, row)
+  forget_holds(hold.forget_until, hold.forget_count)
+  units.held = units.held - hold.units
+  redis.call('HSET', HOLDS, row.subject, hold.state)
+  redis.call('ZADD', RESOLVED, hold.overdue_at, row.subject)
+  redis.call('ZREM', OPEN, hold.entry)
+  write_units(units)
+  write_row(units, row)
 end

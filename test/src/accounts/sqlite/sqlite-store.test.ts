@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +20,7 @@ import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { type ControlStore, OtherVersion, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { compiledSources } from '../../../kit/compile-sources.ts';
-import { readLedger } from '../../../kit/unit-books.ts';
+import { expectBooks, readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
 /** What is particular to the SQLite adapter. What every adapter promises is in test/src/accounts/control-store.ts. */
@@ -175,6 +184,74 @@ test('what a process acknowledged is there after kill -9, and what is there adds
     held: openHolds,
     spent: captures,
   });
+});
+
+/** Counts the system calls that wait for the disk. Linux only. */
+const canTrace = spawnSync('strace', ['-e', 'trace=none', 'true']).status === 0;
+
+test.runIf(canTrace)(
+  'a metered call waits for the disk once: its capture is synced, its hold is not',
+  async () => {
+    const directory = freshDirectory();
+    const path = join(directory, 'control.db');
+    await (await openFunded(path)).close();
+    const calls = 60;
+    const owner = join(compiledSources(), 'test/kit/sqlite-writer-owner.js');
+    const trace = join(directory, 'trace');
+    const traced = ['-f', '-e', 'trace=fsync,fdatasync', '-o', trace, process.execPath, owner];
+    const run = spawn('strace', [...traced, path, 'synced', String(calls), '1'], { stdio: 'ignore' });
+    await new Promise((resolve) => run.once('close', resolve));
+    const syncs = readFileSync(trace, 'utf8').match(/\bf(?:data)?sync\(/g)?.length ?? 0;
+    expect((await open(path).units.balance('org'))?.spent).toBe(calls);
+    expect(syncs).toBeGreaterThanOrEqual(calls);
+    // Opening and closing the file cost some too.
+    expect(syncs).toBeLessThan(calls + 20);
+  },
+);
+
+test('a power cut takes the last holds at most: what is synced is there, and what is there adds up', async () => {
+  const directory = freshDirectory();
+  const path = join(directory, 'control.db');
+  const store = await openFunded(path);
+  for (const id of ['a', 'b']) await hold(store, id, 2);
+  await store.units.capture({ organizationId: 'org', holdId: 'a', units: 2, atMs: 3 });
+  const ends = [statSync(`${path}-wal`).size];
+  for (const id of ['c', 'd']) {
+    await hold(store, id, 3);
+    ends.push(statSync(`${path}-wal`).size);
+  }
+  const whole = readFileSync(`${path}-wal`);
+  const seen: string[] = [];
+  // At the end of each commit, and within the next one.
+  for (const bytes of ends.flatMap((end) => [end, end + 5_000])) {
+    const cut = join(directory, `cut-${bytes}.db`);
+    copyFileSync(path, cut);
+    writeFileSync(`${cut}-wal`, whole.subarray(0, bytes));
+    const left = open(cut);
+    const { held, spent } = await expectBooks(left, 'org');
+    seen.push(`${spent} spent, ${held} held`);
+    await left.close();
+  }
+  const at = (held: number) => `2 spent, ${held} held`;
+  expect(seen).toEqual([at(2), at(2), at(5), at(5), at(8), at(8)]);
+});
+
+test('a hold of another process counts at once, and one made while that process has the lock waits for it', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const [one, two] = [await openFunded(path), open(path)];
+  for (let index = 0; index < 20; index++) {
+    expect((await hold(one, `one-${index}`, GRANTED / 40)).outcome).toBe('held');
+    expect((await hold(two, `two-${index}`, GRANTED / 40)).outcome).toBe('held');
+  }
+  expect((await hold(one, 'more')).outcome).toBe('insufficient');
+  expect((await hold(two, 'more')).outcome).toBe('insufficient');
+  const other = new Database(path);
+  ending.push(() => void other.close());
+  await one.units.release({ organizationId: 'org', holdId: 'one-0', kind: 'release', note: '', atMs: 1 });
+  other.exec('BEGIN IMMEDIATE');
+  const waiting = hold(two, 'waits');
+  setTimeout(() => other.exec('COMMIT'), 100);
+  expect((await waiting).outcome).toBe('held');
 });
 
 /** The limit of a file's size stands for a full disk: it can be raised again while the process runs. Linux only. */
