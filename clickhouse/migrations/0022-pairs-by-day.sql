@@ -52,8 +52,7 @@ FROM pair_day;
 
 -- Settlements and dollars by evidence tier, next to those that are proven; what is in no column is not graded yet. `assets` lists the
 -- tokens, sorted.
-ALTER TABLE payee_day
-    ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE payee_day ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS probable_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_usd Decimal(38, 6) CODEC(ZSTD(1)),
@@ -61,8 +60,7 @@ ALTER TABLE payee_day
     ADD COLUMN IF NOT EXISTS not_x402_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS assets Array(FixedString(20)) CODEC(ZSTD(1));
 
-ALTER TABLE payer_day
-    ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE payer_day ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS probable_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_usd Decimal(38, 6) CODEC(ZSTD(1)),
@@ -70,8 +68,7 @@ ALTER TABLE payer_day
     ADD COLUMN IF NOT EXISTS not_x402_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS assets Array(FixedString(20)) CODEC(ZSTD(1));
 
-ALTER TABLE chain_hour
-    ADD COLUMN IF NOT EXISTS self_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE chain_hour ADD COLUMN IF NOT EXISTS self_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS self_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS proven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS proven_usd Decimal(38, 6) CODEC(ZSTD(1)),
