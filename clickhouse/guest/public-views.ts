@@ -4,7 +4,7 @@ import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 import type { ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
 import { coverageStatement } from './views/coverage.ts';
-import { merchantDaysBody, payerDaysBody } from './views/days.ts';
+import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
 import { settlementsBody, walletSettlementsBody } from './views/settlements.ts';
@@ -27,6 +27,8 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   facilitators: 'facilitator_relayers',
   merchant_days: 'payee_day',
   payer_days: 'payer_day',
+  pair_days: 'pair_day',
+  facilitator_days: 'chain_hour',
   wallets: 'wallet_seen',
   wallet_names: 'agent_wallets',
   wallet_rings: 'wallet_rings',
@@ -103,6 +105,8 @@ function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): 
     facilitators: facilitatorsBody(rows),
     merchant_days: merchantDaysBody(rows, idKey),
     payer_days: payerDaysBody(rows, idKey),
+    pair_days: pairDaysBody(rows, idKey),
+    facilitator_days: facilitatorDaysBody(rows, facts),
     wallet_names: walletNamesBody(rows),
     wallet_rings: walletRingsBody(rows),
     tokens: tokensBody(facts, hasFacts),
