@@ -43,6 +43,20 @@ export interface Operations {
   listTransactions: ListMethod<'listTransactions', 'transactions'>;
 
   /**
+   * One transaction with all its settlements.
+   *
+   * Every settlement of the transaction in the order of its logs, with evidence, finality and names, on
+   * whatever indexed chain it is unless `chain` names one. `settlement_count` counts them all; the first
+   * 1,000 are shown. A hash without a settlement is `transaction_not_found`, which costs nothing: it may be
+   * no x402 payment, not yet indexed, or taken back by a reorg.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/transactions/{tx_hash}`
+   */
+  getTransaction: Method<'getTransaction'>;
+
+  /**
    * Settlements where a wallet is a party, newest first.
    *
    * Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet
@@ -274,6 +288,7 @@ export const ROUTES = {
   getAccount: { path: '/account' },
   listFlows: { path: '/flows', rows: 'flows', paging: 'before' },
   listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
+  getTransaction: { path: '/transactions/{tx_hash}' },
   listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
   listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },

@@ -171,7 +171,7 @@ export const TAGS: readonly {
   {
     name: 'Settlements',
     description: 'Payments as they were settled on chain, each with the evidence that it was x402.',
-    operations: ['listFlows', 'listTransactions', 'listEntitySettlements', 'getGraph'],
+    operations: ['listFlows', 'listTransactions', 'getTransaction', 'listEntitySettlements', 'getGraph'],
   },
   {
     name: 'Wallets',

@@ -10,6 +10,7 @@ import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
+import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';
@@ -22,6 +23,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(getAccount),
   register(listFlows),
   register(listTransactions),
+  register(getTransaction),
   register(listEntitySettlements),
   register(listWallets),
   register(listFacilitators),

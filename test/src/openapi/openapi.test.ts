@@ -93,6 +93,7 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    ['getTransaction', '/transactions/{tx_hash}', 'tx_hash chain', 'keyed', 0, 0.001],
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',

@@ -56,6 +56,7 @@ const PATHS: Readonly<Record<string, string>> = {
   getAccount: '/v0/account',
   listFlows: '/v0/flows',
   listTransactions: '/v0/transactions',
+  getTransaction: `/v0/transactions/${proven.txHash}`,
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
   listWallets: '/v0/wallets',
   listFacilitators: '/v0/facilitators',
