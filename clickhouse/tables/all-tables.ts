@@ -33,7 +33,16 @@ import {
   ATTESTATIONS,
   FEEDBACK_REVOCATIONS,
 } from './registries.ts';
-import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, ROLLUP_SLICES, ROLLUP_STATE } from './rollups.ts';
+import {
+  CHAIN_HOUR,
+  PAIR_DAY,
+  PAIR_DAY_BY_PAYEE,
+  PAYEE_DAY,
+  PAYER_DAY,
+  RELAYER_DAY,
+  ROLLUP_SLICES,
+  ROLLUP_STATE,
+} from './rollups.ts';
 import {
   HOUR_VER,
   PLAIN_COVERAGE,
@@ -66,7 +75,17 @@ const RETRACTED: readonly Table[] = [
 /** Every table, and the view over rollups. One that is missing here fails a test, and the migration of a cluster. */
 export const ALL_TABLES: readonly Table[] = [
   ...RETRACTED,
-  ...[WALLET_SEEN, TRANSACTION_TIMES, ROLLUP_STATE, ROLLUP_SLICES, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, CHAIN_HOUR],
+  ...[
+    WALLET_SEEN,
+    TRANSACTION_TIMES,
+    ROLLUP_STATE,
+    ROLLUP_SLICES,
+    PAYEE_DAY,
+    PAYER_DAY,
+    RELAYER_DAY,
+    CHAIN_HOUR,
+  ],
+  ...[PAIR_DAY, PAIR_DAY_BY_PAYEE],
   ...[PLAIN_SETTLEMENTS, PLAIN_MONTHS, PLAIN_COVERAGE],
   ...[RELAYER_TOTALS, RELAYER_TOTAL_PASSES, WALLET_RINGS, RING_PASSES],
   ...[BLOCKS, CHECKPOINTS, CHAIN_STATUS, FENCES],
