@@ -69,6 +69,36 @@ export interface Operations {
   listEntitySettlements: ListMethod<'listEntitySettlements', 'settlements'>;
 
   /**
+   * Whom a wallet was paid by and whom it paid, with sums.
+   *
+   * One row for each other wallet, with exact sums in both directions, days with settlements, first and
+   * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
+   * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
+   * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
+   * cursor is refused with another `role`, `order`, `window` or `chain` than that of its page. On one chain
+   * unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/counterparties`
+   */
+  listCounterparties: ListMethod<'listCounterparties', 'counterparties'>;
+
+  /**
+   * What one wallet paid another.
+   *
+   * Exact count and sums of the payments from one wallet to the other, days with settlements, first and
+   * last, by day (only days with settlements, at most the last 90 days of the window), and the same of what
+   * the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count.
+   * On one chain unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/pairs/{payer}/{payee}`
+   */
+  getPair: Method<'getPair'>;
+
+  /**
    * Every wallet of a chain, or of all chains, by address.
    *
    * Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next
@@ -290,6 +320,8 @@ export const ROUTES = {
   listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
   getTransaction: { path: '/transactions/{tx_hash}' },
   listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
+  listCounterparties: { path: '/entities/{wallet}/counterparties', rows: 'counterparties', paging: 'before' },
+  getPair: { path: '/pairs/{payer}/{payee}' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
   listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },
   getMerchant: { path: '/merchants/{address}' },

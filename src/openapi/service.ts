@@ -176,7 +176,14 @@ export const TAGS: readonly {
   {
     name: 'Wallets',
     description: 'Who pays, who is paid, who relays, and what the figures of a wallet are worth.',
-    operations: ['listWallets', 'listFacilitators', 'getMerchant', 'getAgent'],
+    operations: [
+      'listCounterparties',
+      'getPair',
+      'listWallets',
+      'listFacilitators',
+      'getMerchant',
+      'getAgent',
+    ],
   },
   {
     name: 'Agents',

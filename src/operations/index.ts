@@ -14,8 +14,10 @@ import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';
+import { listCounterparties } from './wallets/counterparties.ts';
 import { listWallets } from './wallets/list.ts';
 import { getMerchant } from './wallets/merchant.ts';
+import { getPair } from './wallets/pair.ts';
 import { listEntitySettlements } from './wallets/settlements.ts';
 
 /** Every operation of the service, in the order of the documentation. */
@@ -25,6 +27,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(listTransactions),
   register(getTransaction),
   register(listEntitySettlements),
+  register(listCounterparties),
+  register(getPair),
   register(listWallets),
   register(listFacilitators),
   register(getMerchant),

@@ -350,7 +350,11 @@ export function capabilityFilter(of: 'agents' | 'endpoints'): Param<string | und
   };
 }
 
-function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
+export function readChoice<Choice extends string>(
+  raw: unknown,
+  name: string,
+  choices: readonly Choice[],
+): Choice {
   const choice = choices.find((candidate) => candidate === raw);
   if (choice === undefined)
     throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);

@@ -102,6 +102,15 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    [
+      'listCounterparties',
+      '/entities/{wallet}/counterparties',
+      'wallet limit before window role order chain finality',
+      'keyed',
+      0,
+      0.001,
+    ],
+    ['getPair', '/pairs/{payer}/{payee}', 'payer payee window chain finality', 'keyed', 0, 0.001],
     ['listWallets', '/wallets', 'limit before role chain finality', 'keyed', 0, 0.001],
     [
       'listFacilitators',

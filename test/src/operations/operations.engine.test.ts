@@ -58,6 +58,8 @@ const PATHS: Readonly<Record<string, string>> = {
   listTransactions: '/v0/transactions',
   getTransaction: `/v0/transactions/${proven.txHash}`,
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
+  listCounterparties: `/v0/entities/${wallet(0xb2)}/counterparties`,
+  getPair: `/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`,
   listWallets: '/v0/wallets',
   listFacilitators: '/v0/facilitators',
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
