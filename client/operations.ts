@@ -69,6 +69,21 @@ export interface Operations {
   listEntitySettlements: ListMethod<'listEntitySettlements', 'settlements'>;
 
   /**
+   * Whether to pay an address, in under 1.5 KB.
+   *
+   * What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what
+   * speaks for and against it (closed lists), what it received and how much of that is organic and proven,
+   * its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back
+   * to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. On
+   * one chain unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/summary`
+   */
+  getEntitySummary: Method<'getEntitySummary'>;
+
+  /**
    * Whom a wallet was paid by and whom it paid, with sums.
    *
    * One row for each other wallet, with exact sums in both directions, days with settlements, first and
@@ -320,6 +335,7 @@ export const ROUTES = {
   listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
   getTransaction: { path: '/transactions/{tx_hash}' },
   listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
+  getEntitySummary: { path: '/entities/{wallet}/summary' },
   listCounterparties: { path: '/entities/{wallet}/counterparties', rows: 'counterparties', paging: 'before' },
   getPair: { path: '/pairs/{payer}/{payee}' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },

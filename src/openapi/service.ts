@@ -177,6 +177,7 @@ export const TAGS: readonly {
     name: 'Wallets',
     description: 'Who pays, who is paid, who relays, and what the figures of a wallet are worth.',
     operations: [
+      'getEntitySummary',
       'listCounterparties',
       'getPair',
       'listWallets',

@@ -19,6 +19,7 @@ import { listWallets } from './wallets/list.ts';
 import { getMerchant } from './wallets/merchant.ts';
 import { getPair } from './wallets/pair.ts';
 import { listEntitySettlements } from './wallets/settlements.ts';
+import { getEntitySummary } from './wallets/summary.ts';
 
 /** Every operation of the service, in the order of the documentation. */
 export const OPERATIONS: readonly AnyOperation[] = [
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(listTransactions),
   register(getTransaction),
   register(listEntitySettlements),
+  register(getEntitySummary),
   register(listCounterparties),
   register(getPair),
   register(listWallets),

@@ -83,6 +83,7 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   ],
   getTransaction: [[{ tx_hash: TX_HASH }], `/transactions/${TX_HASH}`],
   listEntitySettlements: [[{ wallet: WALLET, role: 'payee' }], `/entities/${WALLET}/settlements?role=payee`],
+  getEntitySummary: [[{ wallet: WALLET, chain: 'all' }], `/entities/${WALLET}/summary?chain=all`],
   listCounterparties: [
     [{ wallet: WALLET, window: '7d', order: 'count' }],
     `/entities/${WALLET}/counterparties?window=7d&order=count`,

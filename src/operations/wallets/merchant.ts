@@ -1,12 +1,7 @@
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import {
-  type JudgedRole,
-  judge,
-  METHOD_VERSION,
-  VERDICT_MEANING,
-} from '../../../core/domain/data-quality.ts';
+import { type JudgedRole, METHOD_VERSION, VERDICT_MEANING } from '../../../core/domain/data-quality.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
@@ -19,7 +14,14 @@ import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
 import { readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
 import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
 import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
-import { CHART_DAYS, PROFILE_BOUNDS, type Profile, type ProfileBounds, readProfile } from './read-profile.ts';
+import {
+  CHART_DAYS,
+  judgeProfile,
+  PROFILE_BOUNDS,
+  type Profile,
+  type ProfileBounds,
+  readProfile,
+} from './read-profile.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
   readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
@@ -139,20 +141,13 @@ function flowsAnswer({ inbound, outbound }: Directions) {
 }
 
 function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_quality'] {
-  const { totals, scan, rings } = profile;
-  const inRole = role === 'payee' ? totals.inbound : totals.outbound;
-  const { verdict, signals } = judge({
-    role,
-    observed: inRole.count > 0,
-    rings: rings.length,
-    ...scan.inRole,
-  });
+  const { verdict, signals } = judgeProfile(profile, role);
   return {
     verdict,
     note: VERDICT_MEANING[verdict],
     signals: signals.map((signal) =>
       signal.id === 'ring_membership'
-        ? { ...signal, ...ringFacts(rings) }
+        ? { ...signal, ...ringFacts(profile.rings) }
         : { ...signal, method_version: METHOD_VERSION, ...scanNote(profile) },
     ),
   };

@@ -121,3 +121,57 @@ export function truePair(
     daily: days.map((date) => ({ date, ...figuresOf(paid.filter((row) => dateOf(row) === date)) })),
   };
 }
+
+/** What a wallet paid back, within the scope, to wallets that had paid it: of each at most what it had paid. */
+export function trueRefunds(all: Iterable<Settlement>, query: PairScope & { readonly wallet: Address }) {
+  const { wallet } = query;
+  const rows = countedRows(all, query).filter(({ payer, payee }) => payer !== payee);
+  const refunded = [...new Set(rows.filter(({ payer }) => payer === wallet).map(({ payee }) => payee))]
+    .map((other) => ({
+      paid: rows.filter(({ payer, payee }) => payer === other && payee === wallet),
+      back: rows.filter(({ payer, payee }) => payer === wallet && payee === other),
+    }))
+    .filter(({ paid, back }) => paid.length > 0 && newest(back) >= oldest(paid));
+  return {
+    payers: refunded.length,
+    settlement_count: refunded.reduce((sum, { back }) => sum + back.length, 0),
+    usd: usdNumber(
+      refunded.reduce((sum, { paid, back }) => {
+        const [least = 0n] = [usdOf(paid), usdOf(back)].sort((a, b) => Number(a - b));
+        return sum + least;
+      }, 0n),
+    ),
+  };
+}
+
+/** Of the newest so many settlements that a wallet received: what others paid. */
+export function trueUsualPrice(
+  all: Iterable<Settlement>,
+  {
+    wallet,
+    chain,
+    final,
+    newest: limit,
+  }: Omit<PairScope, 'from' | 'to'> & { readonly wallet: Address; readonly newest: number },
+) {
+  const amounts = [...all]
+    .filter((row) => row.payee === wallet && (chain === undefined || row.chain === chain))
+    .filter((row) => final === undefined || row.blockNumber <= (final[row.chain] ?? -1))
+    .sort(
+      (a, b) =>
+        b.blockTime - a.blockTime ||
+        (a.chain < b.chain ? 1 : -1) * Number(a.chain !== b.chain) ||
+        b.blockNumber - a.blockNumber ||
+        b.logIndex - a.logIndex,
+    )
+    .slice(0, limit)
+    .filter(({ payer, payee, method }) => payer !== payee && method !== 'channel_deposit')
+    .map(({ amountUsdMicros }) => usdNumber(amountUsdMicros))
+    .sort((a, b) => a - b);
+  return {
+    payments: amounts.length,
+    min_usd: amounts[0] ?? null,
+    median_usd: amounts[Math.ceil(amounts.length / 2) - 1] ?? null,
+    max_usd: amounts.at(-1) ?? null,
+  };
+}

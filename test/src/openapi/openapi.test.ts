@@ -102,6 +102,7 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    ['getEntitySummary', '/entities/{wallet}/summary', 'wallet chain finality', 'keyed', 0, 0.001],
     [
       'listCounterparties',
       '/entities/{wallet}/counterparties',

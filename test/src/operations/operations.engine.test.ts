@@ -58,6 +58,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listTransactions: '/v0/transactions',
   getTransaction: `/v0/transactions/${proven.txHash}`,
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
+  getEntitySummary: `/v0/entities/${wallet(0xb2)}/summary`,
   listCounterparties: `/v0/entities/${wallet(0xb2)}/counterparties`,
   getPair: `/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`,
   listWallets: '/v0/wallets',

@@ -43,6 +43,7 @@ const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
   ['/v0/transactions', ['settlements']],
   [`/v0/transactions/${settlement().txHash}`, ['settlements']],
   [`/v0/entities/${wallet(0xa1)}/settlements`, ['settlements']],
+  [`/v0/entities/${wallet(0xb2)}/summary`, ['wallets', 'settlements', 'agents', 'endpoints']],
   [`/v0/entities/${wallet(0xb2)}/counterparties`, ['wallets', 'settlements']],
   [`/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`, ['wallets', 'settlements']],
   [`/v0/merchants/${wallet(0xb2)}`, ['wallets', 'settlements', 'agents']],

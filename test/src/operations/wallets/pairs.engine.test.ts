@@ -21,7 +21,7 @@ import {
 } from '../../../kit/rows.ts';
 
 /**
- * Counterparties and pairs against a recount in plain code: 900 random settlements of a dozen wallets over 36 days and two chains, payments
+ * Counterparties, pairs and summaries against a recount in plain code: 900 random settlements of a dozen wallets over 36 days and two chains, payments
  * to oneself among them; then, on the same rows, everything that can happen to them, with rollups in every state.
  */
 
@@ -130,10 +130,46 @@ async function expectPairs(api: TestApi, asked: Asked): Promise<void> {
   }
 }
 
+async function expectSummary(api: TestApi, asked: Asked, of: Address): Promise<void> {
+  const { chain, final } = scopeOf(asked);
+  const query = `chain=${chain ?? 'all'}&finality=${asked.isFinal ? 'finalized' : 'any'}`;
+  const { body } = await api.get(`/v0/entities/${of}/summary?${query}`);
+  const { body: profile } = await api.get(`/v0/merchants/${of}?${query}`);
+  const truth = {
+    wallet: of,
+    role: 'payee',
+    nowSeconds: NOON,
+    ...(chain && { chain }),
+    ...(final && { final }),
+  } as const;
+  const figures = oracle.profile.aggregates(live.values(), truth);
+  const { known: _known, ...seen } = oracle.profile.seen(live.values(), truth);
+  const signals: { id: string; triggered: boolean }[] = profile.data_quality.signals;
+  expect(body).toMatchObject({
+    wallet: of,
+    verdict: profile.data_quality.verdict,
+    received: {
+      settlement_count: figures.inbound_count,
+      usd: figures.inbound_usd,
+      organic_usd: figures.organic_usd,
+      proven_usd: figures.proven_usd,
+      counterparties: figures.distinct_counterparties,
+    },
+    ...seen,
+    refunds: oracle.pairs.refunds(live.values(), { ...spanOf('30d'), chain, final, wallet: of }),
+    compare: oracle.pairs.usualPrice(live.values(), { chain, final, wallet: of, newest: 50 }),
+  });
+  const triggered = signals.filter((signal) => signal.triggered).map(({ id }) => id);
+  const ids = signals.map(({ id }) => id);
+  expect(body.reasons_against.filter((reason: string) => ids.includes(reason))).toEqual(triggered);
+  expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(1_536);
+}
+
 async function expectEverythingTrue({ api }: { readonly api: TestApi }): Promise<void> {
   for (const [at, asked] of ASKED.entries()) {
     await expectCounterparties(api, asked, (['any', 'payee', 'payer'] as const)[at % 3] ?? 'any');
     await expectPairs(api, asked);
+    for (const of of [HUB, wallet(0x100b)]) await expectSummary(api, asked, of);
   }
 }
 
@@ -144,7 +180,7 @@ test.beforeAll(async ({ engine: ofFile }) => {
   await reportChain(engine.writer, POLYGON, { finalized_block: String(FINAL[POLYGON]) });
 });
 
-describe('counterparties and pairs are what a recount gives', { timeout: TIMEOUT_MS }, () => {
+describe('counterparties, pairs and summaries are what a recount gives', { timeout: TIMEOUT_MS }, () => {
   test('before anything was rolled up', expectEverythingTrue);
 
   test('after regrades, tombstones and another event in the place of one', async ({ api }) => {
