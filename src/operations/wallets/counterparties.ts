@@ -6,10 +6,8 @@ import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { RankedPosition } from '../../../core/domain/cursor.ts';
-import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
@@ -36,8 +34,8 @@ import {
   UsdShape,
 } from '../shapes.ts';
 import { nextBefore, RANKED_CURSOR, readBefore } from '../walk.ts';
+import { addressBytes, askPayments } from './payments.ts';
 import { PROFILE_EXAMPLE } from './profile-shape.ts';
-import { unionAll } from './profile-totals.ts';
 import type { WalletRole } from './slice.ts';
 import {
   coverageFor,
@@ -100,52 +98,42 @@ interface CounterpartyPage {
   readonly totals: Flows;
 }
 
-const RESOURCE = 'wallets';
-const MAX_SECONDS = 10;
 const NO_FLOWS: Flows = { inCount: 0, inUsdMicros: 0n, outCount: 0, outUsdMicros: 0n };
 
 async function readCounterparties(reader: Reader, query: CounterpartyQuery): Promise<CounterpartyPage> {
-  const { rows } = await ask(reader, RESOURCE, {
+  const { wallet, role, span, chain, final, coverage, limit } = query;
+  const scope = { wallet, role: role === 'any' ? undefined : role, span, chain, final };
+  const rows = await askPayments({ reader, coverage }, [scope], () => ({
     name: 'wallet-counterparties',
-    maxSeconds: MAX_SECONDS,
     // The totals are a row of their own: a page past the last counterparty has them, too.
-    maxRows: query.limit + 2,
-    settings: PAIR_SETTINGS,
-    sql: counterpartiesSql(query),
-  });
+    maxRows: limit + 2,
+    sql: (payments) => counterpartiesSql(query, payments),
+  }));
   const isTotal = (row: readonly unknown[]): boolean => integerField(row[10]) === 0;
   const totals = rows.find(isTotal);
   const found = rows.filter((row) => !isTotal(row)).map(decodeCounterparty);
   return {
-    rows: found.slice(0, query.limit),
-    isLast: found.length <= query.limit,
+    rows: found.slice(0, limit),
+    isLast: found.length <= limit,
     count: totals === undefined ? 0 : integerField(totals[11]),
     totals: totals === undefined ? NO_FLOWS : flowsOf(totals),
   };
 }
 
-function counterpartiesSql(query: CounterpartyQuery): Sql {
-  const { order, before, limit } = query;
+/** One row for each counterparty (`is_one`), and one over all of them. */
+function counterpartiesSql({ wallet, order, before, limit }: CounterpartyQuery, payments: Sql): Sql {
   const isBelow =
     before === undefined
       ? sql`1`
-      : sql`is_one = 0 OR (value, other) < (toInt256(${text(String(before.value))}), CAST(unhex(${text(before.wallet.slice(2))}), 'FixedString(20)'))`;
+      : sql`is_one = 0 OR (value, other) < (toInt256(${text(String(before.value))}), ${addressBytes(before.wallet)})`;
   return sql`SELECT lower(hex(other)), in_n, toString(in_usd), out_n, toString(out_usd), toString(proven_usd), days,
       toUnixTimestamp(first), toUnixTimestamp(last), toString(${VALUE_OF[order]} AS value), is_one, others
-    FROM (${partnersSql(query)}) WHERE ${isBelow} ORDER BY is_one, value DESC, other DESC LIMIT ${uint32(limit + 2)}`;
-}
-
-/** One row for each counterparty (`is_one`), and one over all of them. */
-function partnersSql({ wallet, role, span, chain, final, coverage }: CounterpartyQuery): Sql {
-  const own = sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
-  const common = { chain, final };
-  const figures = sql`settlement_count AS n, settled_usd AS usd, proven_usd AS proven, day, first_time, last_time`;
-  const inbound = sql`SELECT payer AS other, 1 AS inbound, ${figures} FROM ${pairsBetween(span, { ...common, payee: wallet }, coverage)}`;
-  const outbound = sql`SELECT payee AS other, 0 AS inbound, ${figures} FROM ${pairsBetween(span, { ...common, payer: wallet }, coverage)}`;
-  const parts = [...(role === 'payer' ? [] : [inbound]), ...(role === 'payee' ? [] : [outbound])];
-  return sql`SELECT is_one, other, sumIf(n, inbound = 1) AS in_n, sumIf(usd, inbound = 1) AS in_usd, sumIf(n, inbound = 0) AS out_n,
-      sumIf(usd, inbound = 0) AS out_usd, sum(proven) AS proven_usd, uniqExact(day) AS days, min(first_time) AS first, max(last_time) AS last, uniqExact(other) AS others
-    FROM (SELECT *, 1 AS is_one FROM (${unionAll(parts)}) WHERE other != ${own}) GROUP BY GROUPING SETS ((is_one, other), ())`;
+    FROM (
+      SELECT is_one, other, sumIf(n, inbound = 1) AS in_n, sumIf(usd, inbound = 1) AS in_usd, sumIf(n, inbound = 0) AS out_n,
+        sumIf(usd, inbound = 0) AS out_usd, sum(proven) AS proven_usd, uniqExact(day) AS days, min(first_time) AS first,
+        max(last_time) AS last, uniqExact(other) AS others
+      FROM (SELECT *, 1 AS is_one FROM ${payments} WHERE other != ${addressBytes(wallet)}) GROUP BY GROUPING SETS ((is_one, other), ()))
+    WHERE ${isBelow} ORDER BY is_one, value DESC, other DESC LIMIT ${uint32(limit + 2)}`;
 }
 
 function flowsOf(row: readonly unknown[]): Flows {

@@ -1,14 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
+import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../index-state/rollups.ts';
 import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
 import { chainOrAllParam, finalityParam, type Param, walletParam } from '../params.ts';
@@ -24,7 +22,7 @@ import {
   timeTextOrNull,
   UsdShape,
 } from '../shapes.ts';
-import { unionAll } from './profile-totals.ts';
+import { askPayments } from './payments.ts';
 import {
   coverageFor,
   spanOf,
@@ -60,28 +58,30 @@ interface PairDay {
   readonly lastSeen: number;
 }
 
-const RESOURCE = 'wallets';
-const MAX_SECONDS = 10;
 /** Two directions for longer than any chain has existed. */
 const DAYS_MAX = 20_000;
 const DAILY_SHOWN_MAX = 90;
 
-/** Oldest day first. */
-async function readPair(reader: Reader, query: PairQuery): Promise<PairDay[]> {
-  const { payer, payee } = query;
-  const directions = [
-    directionSql(query, { payer, payee }, sql`0`),
-    ...(payer === payee ? [] : [directionSql(query, { payer: payee, payee: payer }, sql`1`)]),
-  ];
-  const { rows } = await ask(reader, RESOURCE, {
-    name: 'pair',
-    maxSeconds: MAX_SECONDS,
-    maxRows: DAYS_MAX,
-    settings: PAIR_SETTINGS,
-    sql: sql`SELECT back, toString(day) AS date, sum(n), toString(sum(usd)), sum(proven_n), toString(sum(proven)),
-        toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
-      FROM (${unionAll(directions)}) GROUP BY back, day ORDER BY day`,
-  });
+/** Oldest day first. Either of the two may be the small one. */
+async function readPair(reader: Reader, { payer, payee, coverage, ...query }: PairQuery): Promise<PairDay[]> {
+  const rows = await askPayments(
+    { reader, coverage },
+    [
+      { ...query, wallet: payer, other: payee },
+      { ...query, wallet: payee, other: payer },
+    ],
+    (wallet) => ({
+      name: 'pair',
+      maxRows: DAYS_MAX,
+      sql: (payments) => {
+        // A payment to oneself is in both directions, and is none that came back.
+        const isPaid = wallet === payer ? sql`inbound = 0` : sql`inbound = 1`;
+        return sql`SELECT NOT (${isPaid}) AS back, toString(day) AS date, sum(n), toString(sum(usd)), sum(proven_n), toString(sum(proven)),
+          toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
+        FROM ${payments} WHERE ${payer === payee ? isPaid : sql`1`} GROUP BY back, day ORDER BY day`;
+      },
+    }),
+  );
   return rows.map((row) => ({
     isBack: integerField(row[0]) !== 0,
     date: textField(row[1]),
@@ -92,15 +92,6 @@ async function readPair(reader: Reader, query: PairQuery): Promise<PairDay[]> {
     firstSeen: integerField(row[6]),
     lastSeen: integerField(row[7]),
   }));
-}
-
-function directionSql(
-  { span, chain, final, coverage }: PairQuery,
-  parties: { readonly payer: Address; readonly payee: Address },
-  back: Sql,
-): Sql {
-  return sql`SELECT ${back} AS back, day, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven,
-    first_time, last_time FROM ${pairsBetween(span, { ...parties, chain, final }, coverage)}`;
 }
 
 const FIGURES = {

@@ -7,10 +7,10 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
 import { ask } from '../ask.ts';
 import type { FinalBlock } from '../index-state/finality.ts';
-import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';
+import { addressBytes, askPayments } from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
 /** What a summary says that a profile does not: money sent back, what is offered, and what is usually paid. */
@@ -36,30 +36,18 @@ interface RefundQuery {
 
 /**
  * What the wallet paid to wallets that had paid it, in a span of time. Which payment answers which is not on the chain, so a payer
- * counts if the wallet paid it after its first payment, with what it was paid in all, up to what it paid. The wallets that it
- * paid are found first: a shop has many payers and pays few.
+ * counts if the wallet paid it after its first payment, with what it was paid in all, up to what it paid.
  */
-export async function readRefunds(reader: Reader, query: RefundQuery): Promise<Refunds> {
-  const { wallet, span, coverage, ...common } = query;
-  const own = sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
-  const outbound = pairsBetween(span, { ...common, payer: wallet }, coverage);
-  const inbound = pairsBetween(span, { ...common, payee: wallet }, coverage);
-  const { rows } = await ask(reader, 'wallets', {
+export async function readRefunds(reader: Reader, { coverage, ...scope }: RefundQuery): Promise<Refunds> {
+  const rows = await askPayments({ reader, coverage }, [scope], (wallet) => ({
     name: 'wallet-refunds',
-    maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    settings: PAIR_SETTINGS,
-    sql: sql`SELECT count(), sum(back_n), toString(sum(least(paid_usd, back_usd))) FROM (
-        SELECT other, sumIf(usd, is_back = 0) AS paid_usd, sumIf(usd, is_back = 1) AS back_usd, sumIf(n, is_back = 1) AS back_n,
-          countIf(is_back = 0) AS was_paid, minIf(first_time, is_back = 0) AS first_paid, maxIf(last_time, is_back = 1) AS last_back
-        FROM (
-          SELECT payee AS other, 1 AS is_back, settlement_count AS n, settled_usd AS usd, first_time, last_time FROM ${outbound}
-          UNION ALL
-          SELECT payer, 0, settlement_count, settled_usd, first_time, last_time FROM ${inbound}
-            WHERE payer IN (SELECT payee FROM ${outbound}))
-        WHERE other != ${own} GROUP BY other)
+    sql: (payments) => sql`SELECT count(), sum(back_n), toString(sum(least(paid_usd, back_usd))) FROM (
+        SELECT sumIf(usd, inbound = 1) AS paid_usd, sumIf(usd, inbound = 0) AS back_usd, sumIf(n, inbound = 0) AS back_n,
+          countIf(inbound = 1) AS was_paid, minIf(first_time, inbound = 1) AS first_paid, maxIf(last_time, inbound = 0) AS last_back
+        FROM ${payments} WHERE other != ${addressBytes(wallet)} GROUP BY other)
       WHERE was_paid > 0 AND last_back >= first_paid`,
-  });
+  }));
   const [payers, count, usd] = rows[0] ?? [];
   return {
     payers: integerField(payers),

@@ -3,7 +3,7 @@ import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
-import { type TestApi, walk } from '../../../kit/api.ts';
+import { type TestApi, testApi, walk } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { oracle } from '../../../kit/oracle/oracle.ts';
@@ -165,7 +165,28 @@ async function expectSummary(api: TestApi, asked: Asked, of: Address): Promise<v
   expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(1_536);
 }
 
+/** The application as it answers for wallets whose rows are too many to be read: the engine refuses by itself. */
+function largeApi(): Promise<TestApi> {
+  const { reader } = engine;
+  return testApi({
+    ...reader,
+    rows: (statement, signal) => {
+      const bounded = statement.settings?.['max_rows_to_read'] !== undefined;
+      const settings = bounded ? { ...statement.settings, max_rows_to_read: 1 } : statement.settings;
+      return reader.rows({ ...statement, ...(settings && { settings }) }, signal);
+    },
+  });
+}
+
+/** From the rows of the wallets, as for small ones, and from the days of pairs, as for large ones. */
 async function expectEverythingTrue({ api }: { readonly api: TestApi }): Promise<void> {
+  await expectTrue(api);
+  const large = await largeApi();
+  await expectTrue(large);
+  await large.close();
+}
+
+async function expectTrue(api: TestApi): Promise<void> {
   for (const [at, asked] of ASKED.entries()) {
     await expectCounterparties(api, asked, (['any', 'payee', 'payer'] as const)[at % 3] ?? 'any');
     await expectPairs(api, asked);
