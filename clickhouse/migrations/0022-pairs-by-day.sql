@@ -1,13 +1,14 @@
--- Payments of one wallet to another by slice, in both orders: sorted by payer a counterparty of a payer is found, sorted by payee one
--- of a payee. `first_second` and `span` (from the first to the last settlement) count seconds of the UTC day, and dollars are kept
--- apart as proven and other, because most rows stand for one settlement: so a value is stored once and the rest is zeros. The second
--- address of the key hardly repeats within 64 KB, the size of a block by default: with larger blocks it costs a sixth less. By month,
--- because readers ask for the last days of a wallet, and a month that is over becomes one part, which FINAL need not merge. The index serves
--- analysts, who name a payer as text: text sorts as its bytes do.
+-- Payments of one wallet to another by slice. `pair_day` is sorted by day, for questions about all wallets: a span of days is one range of
+-- the key, and parts of different days need no merging when they are read. `pair_day_by_payee` finds the payers of one payee. `first_second` and
+-- `span` (from the first to the last settlement) count seconds of the UTC day, and dollars are kept apart as proven and other,
+-- because most rows stand for one settlement: so a value is stored once and the rest is zeros. The second address of the key hardly
+-- repeats within 64 KB, the size of a block by default: larger blocks cost a sixth less of it. By month, because readers of one payee
+-- ask for the last days, and a month that is over becomes one part, which FINAL need not merge. The index serves analysts, who name
+-- a payer as text: text sorts as its bytes do.
 CREATE TABLE IF NOT EXISTS pair_day
 (
     payer FixedString(20) CODEC(ZSTD(1)),
-    payee FixedString(20) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 262144, max_compress_block_size = 262144),
+    payee FixedString(20) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
     day Date CODEC(ZSTD(1)),
     hour Int8 CODEC(ZSTD(1)),
     chain LowCardinality(String) CODEC(ZSTD(1)),
@@ -22,7 +23,7 @@ CREATE TABLE IF NOT EXISTS pair_day
 )
 ENGINE = ReplacingMergeTree(gen)
 PARTITION BY toYYYYMM(day)
-ORDER BY (payer, payee, day, hour, chain)
+ORDER BY (day, hour, payer, payee, chain)
 SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
 
 CREATE TABLE IF NOT EXISTS pair_day_by_payee
@@ -51,8 +52,7 @@ FROM pair_day;
 
 -- Settlements and dollars by evidence tier, next to those that are proven; what is in no column is not graded yet. `assets` lists the
 -- tokens, sorted.
-ALTER TABLE payee_day
-    ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE payee_day ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS probable_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_usd Decimal(38, 6) CODEC(ZSTD(1)),
@@ -60,8 +60,7 @@ ALTER TABLE payee_day
     ADD COLUMN IF NOT EXISTS not_x402_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS assets Array(FixedString(20)) CODEC(ZSTD(1));
 
-ALTER TABLE payer_day
-    ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE payer_day ADD COLUMN IF NOT EXISTS probable_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS probable_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS unproven_usd Decimal(38, 6) CODEC(ZSTD(1)),
@@ -69,8 +68,7 @@ ALTER TABLE payer_day
     ADD COLUMN IF NOT EXISTS not_x402_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS assets Array(FixedString(20)) CODEC(ZSTD(1));
 
-ALTER TABLE chain_hour
-    ADD COLUMN IF NOT EXISTS self_count UInt64 CODEC(ZSTD(1)),
+ALTER TABLE chain_hour ADD COLUMN IF NOT EXISTS self_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS self_usd Decimal(38, 6) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS proven_count UInt64 CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS proven_usd Decimal(38, 6) CODEC(ZSTD(1)),

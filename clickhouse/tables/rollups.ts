@@ -14,9 +14,9 @@ export const PAYER_DAY = sliceTable('payer_day');
 export const RELAYER_DAY = sliceTable('relayer_day');
 export const CHAIN_HOUR = sliceTable('chain_hour', 'hour');
 
-/** What each payer paid each payee, sorted by payer. Read through `pairsBetween` (src/operations/index-state/pairs.ts). */
+/** What each payer paid each payee, sorted by day. Read through `pairsBetween` (src/operations/index-state/pairs.ts). */
 export const PAIR_DAY = sliceTable('pair_day');
-/** The same rows sorted by payee. A view fills it from `pair_day`. */
+/** The same rows sorted by payee, for one of them. A view fills it from `pair_day`. */
 export const PAIR_DAY_BY_PAYEE = sliceTable('pair_day_by_payee');
 
 /**

@@ -81,7 +81,7 @@ export const PAYER_DAYS = {
 
 export const PAIR_DAYS = {
   meaning: 'What each payer paid each payee on each UTC day: who pays whom, without reading settlements.',
-  cheapBy: ['payer', 'day'],
+  cheapBy: ['day', 'payer'],
   columns: [
     chain,
     day,

@@ -38,24 +38,30 @@ export interface PairFilter {
  *   const pairs = pairsBetween({ from, to: null }, { payee }, await rollups.coverage());
  *   sql`SELECT lower(hex(payer)), sum(settlement_count), toString(sum(settled_usd)) FROM ${pairs} GROUP BY payer`
  *
- * Rows read for the counterparties of one wallet over 30 days, 10 million settlements in 180 days: one granule (1,024) for a wallet with
- * some hundred payments, 80,000 for the busiest; for all pairs of 30 days as many as there are pairs and days, 1.5 million. Send
- * `PAIR_SETTINGS` with the statement. A span that begins or ends inside a day reads that day from the rows.
+ * What it reads depends on the filter: with a payee its range of `pair_day_by_payee`; with neither party the days of `pair_day`; with a payer
+ * alone that wallet's rows in `wallet_log`, because a wallet pays fewer wallets than a shop has payers. Rows read at 10 million
+ * settlements in 180 days, for 30 days: 2,048 of a payee with some hundred payments and 80,000 of the busiest; 24,576 and 121,000 of such
+ * payers; for all pairs as many as there are pairs and days, 1.5 million. Send `PAIR_SETTINGS` with the statement. A span that begins or
+ * ends inside a day reads that day from the rows.
  */
 export function pairsBetween(span: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const around = openAround(coverage, span);
+  if (filter.payer !== undefined && filter.payee === undefined)
+    return sql`(${openPairs(span, filter, EVERYTHING_OPEN)})`;
   const closed = closedPairs(span, filter, around);
   return isClosed(around, span)
     ? sql`(${closed})`
     : sql`(${closed} UNION ALL ${openPairs(span, filter, around)})`;
 }
 
+const EVERYTHING_OPEN: RollupCoverage = { open: [{ from: 0, to: null }], splitDays: [] };
+
 /** A month has its own partition, and no row is in two of them. */
 export const PAIR_SETTINGS = { do_not_merge_across_partitions_select_final: 1 } as const;
 
 function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const { payer, payee, chain, final } = filter;
-  const table = payer === undefined && payee !== undefined ? PAIR_DAY_BY_PAYEE : PAIR_DAY;
+  const table = payee === undefined ? PAIR_DAY : PAIR_DAY_BY_PAYEE;
   const conditions = [
     ...addressIs('payer', payer),
     ...addressIs('payee', payee),
@@ -80,16 +86,18 @@ function openPairs({ from, to }: TimeRange, filter: PairFilter, coverage: Rollup
     ...onChain(chain),
     ...onlyFinal(final),
   ];
-  const figures = sql`chain, toDate(block_time), toUInt64(1), toUInt64(method = 'facilitator_relay'),
-    toDecimal128(amount_usd, 6), if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)), block_time, block_time`;
+  const isProven = sql`method = 'facilitator_relay'`;
+  const figures = sql`chain, toDate(block_time) AS day, toUInt64(1) AS settlement_count, toUInt64(${isProven}) AS proven_count,
+    toDecimal128(amount_usd, 6) AS settled_usd, if(${isProven}, settled_usd, toDecimal128(0, 6)) AS proven_usd,
+    block_time AS first_time, block_time AS last_time`;
   const [own, other] = payer === undefined ? [payee, undefined] : [payer, payee];
   if (own === undefined) {
     return sql`SELECT payer, payee, ${figures} FROM (SELECT * FROM settlements FINAL WHERE ${allOf(during)}) WHERE ${IS_COUNTED}`;
   }
   const [role, parties] =
     payer === undefined
-      ? [sql`'payee'`, sql`counterparty, ${bytes(own)}`]
-      : [sql`'payer'`, sql`${bytes(own)}, counterparty`];
+      ? [sql`'payee'`, sql`counterparty AS payer, ${bytes(own)} AS payee`]
+      : [sql`'payer'`, sql`${bytes(own)} AS payer, counterparty AS payee`];
   return sql`SELECT ${parties}, ${figures}
     FROM (SELECT * FROM wallet_log FINAL WHERE wallet = ${text(own)} AND role = ${role} AND ${allOf(during)})
     WHERE ${allOf([IS_COUNTED, ...addressIs('counterparty', other)])}`;

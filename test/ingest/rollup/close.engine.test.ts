@@ -350,7 +350,7 @@ test('a computation that another one overtook is done again', async ({ engine })
         // The insert of this worker, which had read before the regrade, arrives last.
         await engine.writer.run({
           name: 'stale-facilitator',
-          sql: sql`INSERT INTO chain_hour SELECT ${trustedText(`'${BASE}'`)}, toDateTime(${trustedText(String(day))}, 'UTC'), 'older', 7, 7, 1`,
+          sql: sql`INSERT INTO chain_hour (chain, hour, facilitator, settlement_count, settled_usd, gen) SELECT ${trustedText(`'${BASE}'`)}, toDateTime(${trustedText(String(day))}, 'UTC'), 'older', 7, 7, 1`,
           maxSeconds: 10,
         });
         return;

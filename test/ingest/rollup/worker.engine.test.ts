@@ -46,7 +46,7 @@ test('the next version is above every generation of the rollups', async ({ engin
   const far = 1n << 62n;
   await engine.writer.run({
     name: 'test-generation',
-    sql: sql`INSERT INTO chain_hour SELECT 'eip155:1', now(), '', 1, 1, bitShiftLeft(toUInt64(1), 62)`,
+    sql: sql`INSERT INTO chain_hour (chain, hour, facilitator, settlement_count, settled_usd, gen) SELECT 'eip155:1', now(), '', 1, 1, bitShiftLeft(toUInt64(1), 62)`,
     maxSeconds: 10,
   });
   expect(await highestVersion(engine.writer)).toBe(far);

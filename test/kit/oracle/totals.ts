@@ -23,7 +23,7 @@ export interface Totals {
   readonly payers: Lines;
   readonly relayers: Lines;
   readonly chainHours: Lines;
-  /** By payer, payee and chain: from the table sorted by payer, and from the one sorted by payee. */
+  /** By payer, payee and chain: from the table sorted by day, and from the one sorted by payee. */
   readonly pairs: Lines;
   readonly pairsByPayee: Lines;
 }
