@@ -43,6 +43,20 @@ export interface Operations {
   listTransactions: ListMethod<'listTransactions', 'transactions'>;
 
   /**
+   * One transaction with all its settlements.
+   *
+   * Every settlement of the transaction in the order of its logs, with evidence, finality and names, on
+   * whatever indexed chain it is unless `chain` names one. `settlement_count` counts them all; the first
+   * 1,000 are shown. A hash without a settlement is `transaction_not_found`, which costs nothing: it may be
+   * no x402 payment, not yet indexed, or taken back by a reorg.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/transactions/{tx_hash}`
+   */
+  getTransaction: Method<'getTransaction'>;
+
+  /**
    * Settlements where a wallet is a party, newest first.
    *
    * Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet
@@ -53,6 +67,51 @@ export interface Operations {
    * `GET /v0/entities/{wallet}/settlements`
    */
   listEntitySettlements: ListMethod<'listEntitySettlements', 'settlements'>;
+
+  /**
+   * Whether to pay an address, in under 1.5 KB.
+   *
+   * What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what
+   * speaks for and against it (closed lists), what it received and how much of that is organic and proven,
+   * its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back
+   * to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. On
+   * one chain unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/summary`
+   */
+  getEntitySummary: Method<'getEntitySummary'>;
+
+  /**
+   * Whom a wallet was paid by and whom it paid, with sums.
+   *
+   * One row for each other wallet, with exact sums in both directions, days with settlements, first and
+   * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
+   * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
+   * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
+   * cursor is refused with another `role`, `order`, `window` or `chain` than that of its page. On one chain
+   * unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/counterparties`
+   */
+  listCounterparties: ListMethod<'listCounterparties', 'counterparties'>;
+
+  /**
+   * What one wallet paid another.
+   *
+   * Exact count and sums of the payments from one wallet to the other, days with settlements, first and
+   * last, by day (only days with settlements, at most the last 90 days of the window), and the same of what
+   * the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count.
+   * On one chain unless `chain` is `all`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/pairs/{payer}/{payee}`
+   */
+  getPair: Method<'getPair'>;
 
   /**
    * Every wallet of a chain, or of all chains, by address.
@@ -274,7 +333,11 @@ export const ROUTES = {
   getAccount: { path: '/account' },
   listFlows: { path: '/flows', rows: 'flows', paging: 'before' },
   listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
+  getTransaction: { path: '/transactions/{tx_hash}' },
   listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
+  getEntitySummary: { path: '/entities/{wallet}/summary' },
+  listCounterparties: { path: '/entities/{wallet}/counterparties', rows: 'counterparties', paging: 'before' },
+  getPair: { path: '/pairs/{payer}/{payee}' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
   listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },
   getMerchant: { path: '/merchants/{address}' },

@@ -69,9 +69,19 @@ export function timeText(rfc3339: string): string {
   return `${rfc3339.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** Every date (YYYY-MM-DD) from the first to the last one, both included. */
+export function datesFrom(since: string, until: string): string[] {
+  const [first, last] = [Date.parse(since), Date.parse(until)];
+  const days = Math.round((last - first) / DAY_MS) + 1;
+  return Array.from({ length: Math.max(0, days) }, (_, day) =>
+    new Date(first + day * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const DAY_MS = DAY * 1_000;
 
 /** `12 s ago`, `3 min ago`, `5 h ago`, `12 d ago`. */
 export function agoText(rfc3339: string, nowMs: number): string {

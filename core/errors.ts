@@ -133,6 +133,13 @@ export const ERRORS = {
     advice: 'See /openapi.json for the routes of this service.',
     retryable: false,
   },
+  transaction_not_found: {
+    status: 404,
+    title: 'No settlement of this transaction is in the index',
+    advice:
+      'Check the hash. A new transaction is here once its block is indexed: compare `indexed_block` of `meta` in any list. One without an x402 settlement never is.',
+    retryable: false,
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not take this method',

@@ -7,7 +7,7 @@ import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capab
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
 import { configurationPage } from './reference/configuration.ts';
-import { dataQualityBlock } from './reference/data-quality.ts';
+import { dataQualityBlock, payReasonsBlock } from './reference/data-quality.ts';
 import { deployUsers } from './reference/deploy-users.ts';
 import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
@@ -53,6 +53,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
   metrics: metricsBlock,
+  'pay-reasons': payReasonsBlock,
   'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
   'sql-headers': sqlHeadersBlock,

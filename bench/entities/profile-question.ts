@@ -63,11 +63,7 @@ function ourFacts(body: unknown): Facts {
       self: micros(aggregates.self_payment_usd),
       proven: micros(aggregates.proven_usd),
       chains: chains.map(flowsText).join('; '),
-      ...Object.fromEntries(
-        daily
-          .filter((day) => day.inbound_count + day.outbound_count > 0)
-          .map((day) => [day.date, flowsText(day)]),
-      ),
+      ...Object.fromEntries(daily.map((day) => [day.date, flowsText(day)])),
     },
     about: { distinct_counterparties: aggregates.distinct_counterparties },
   };

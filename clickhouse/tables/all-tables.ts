@@ -50,6 +50,7 @@ import {
   PLAIN_SETTLEMENTS,
   RETRACTED_KEYS,
   SETTLEMENTS,
+  TRANSACTION_TIMES,
   WALLET_LOG,
   WALLET_SEEN,
 } from './settlements.ts';
@@ -75,7 +76,16 @@ const RETRACTED: readonly Table[] = [
 /** Every table, and the view over rollups. One that is missing here fails a test, and the migration of a cluster. */
 export const ALL_TABLES: readonly Table[] = [
   ...RETRACTED,
-  ...[WALLET_SEEN, ROLLUP_STATE, ROLLUP_SLICES, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, CHAIN_HOUR],
+  ...[
+    WALLET_SEEN,
+    TRANSACTION_TIMES,
+    ROLLUP_STATE,
+    ROLLUP_SLICES,
+    PAYEE_DAY,
+    PAYER_DAY,
+    RELAYER_DAY,
+    CHAIN_HOUR,
+  ],
   ...[PAIR_DAY, PAIR_DAY_BY_PAYEE],
   ...[PLAIN_SETTLEMENTS, PLAIN_MONTHS, PLAIN_COVERAGE, WALLET_ID_KEYS],
   ...[RELAYER_TOTALS, RELAYER_TOTAL_PASSES, WALLET_RINGS, RING_PASSES],

@@ -230,6 +230,14 @@ export const WALLET_SEEN = {
   backup: 'marks',
 } as const satisfies Table;
 
+/** When each transaction settled, by a prefix of its hash. A view fills it; a time that a reorg took back stays, and finds no row. */
+export const TRANSACTION_TIMES = {
+  name: 'transaction_times',
+  columns: {},
+  placement: { key: null, why: 'made from the settlements of each shard; a reader asks all of them' },
+  backup: 'marks',
+} as const satisfies Table;
+
 /** Keys that lost a row to a tombstone: rollups count them again. */
 export const RETRACTED_KEYS = {
   name: 'retracted_keys',

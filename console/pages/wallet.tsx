@@ -42,7 +42,7 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
   const path = party === 'payee' ? `/merchants/${segment(wallet)}` : `/agents/${segment(wallet)}`;
   const { answer, problem, reload } = useAnswer<Profile>(path, { query: { chain } });
   const address = answer?.wallet ?? wallet;
-  const name = answer === null ? null : nameOf(answer);
+  const name = answer?.name ?? null;
   useTitle(`${name ?? wallet} as ${party === 'payee' ? 'merchant' : 'agent'}`);
   return (
     <>
@@ -53,11 +53,6 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
       {answer === null ? null : <WalletBody key={`${address} ${chain}`} profile={answer} party={party} />}
     </>
   );
-}
-
-/** The name on an agent's card comes before the name of a catalogue, as everywhere. */
-function nameOf({ erc8004_agents: agents, entities }: Profile): string | null {
-  return agents.find((agent) => agent.name)?.name ?? entities.find((entity) => entity.name)?.name ?? null;
 }
 
 interface WalletHeadProps {
@@ -139,7 +134,7 @@ function WalletBody({ profile, party }: { readonly profile: Profile; readonly pa
       {coverage.known ? <WalletFigures profile={profile} /> : <UnknownWallet />}
       {coverage.known ? (
         <div class="panel chart-panel">
-          <DailyChart days={aggregates.daily} />
+          <DailyChart aggregates={aggregates} />
         </div>
       ) : null}
       {coverage.known ? (

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
-import { countText, microsOf, usdText, usdTextOfMicros } from '../format.ts';
-import type { Day } from '../wire.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { countText, datesFrom, microsOf, usdText, usdTextOfMicros } from '../format.ts';
+import type { Day, Profile } from '../wire.ts';
 import { type Column, DataTable } from './data-table.tsx';
 
 /** What a wallet received (up) and paid (down) on each of the last 30 UTC days, on one scale, and a table of the same figures. */
@@ -20,7 +20,20 @@ interface Scale {
   readonly mostOut: bigint;
 }
 
-export function DailyChart({ days }: { readonly days: readonly Day[] }) {
+type Aggregates = Pick<Profile['aggregates'], 'daily' | 'daily_window'>;
+
+/** Every day of the window: the answer leaves out those without settlements. */
+function everyDay({ daily, daily_window: { since, until } }: Aggregates): Day[] {
+  const known = new Map(daily.map((day) => [day.date, day]));
+  return datesFrom(since, until).map(
+    (date) =>
+      known.get(date) ?? { date, inbound_usd: 0, inbound_count: 0, outbound_usd: 0, outbound_count: 0 },
+  );
+}
+
+export function DailyChart({ aggregates }: { readonly aggregates: Aggregates }) {
+  // The same objects in every rendering: the day under the pointer is known by its identity.
+  const days = useMemo(() => everyDay(aggregates), [aggregates]);
   const [shown, show] = useState<Day | null>(null);
   const scale = scaleOf(days);
   const first = days[0];

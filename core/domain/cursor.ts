@@ -11,7 +11,7 @@ const MAC_BYTES = 16;
 /** A real cursor is about 130 characters; a longer text cannot be one of ours and is not worth hashing. */
 export const CURSOR_MAX_CHARS = 512;
 /** A decimal uint256 has at most 78 digits. */
-const AGENT_ID = /^\d{1,78}$/;
+const DECIMAL = /^\d{1,78}$/;
 const ALPHABET = /^[A-Za-z0-9_-]+$/;
 
 /**
@@ -71,8 +71,35 @@ export function mintAgentCursor(keys: CursorKeys, scope: string, { chain, agentI
 /** `readCursor` for a list of agents. */
 export function readAgentCursor(keys: CursorKeys, scope: string, text: string): AgentPosition | undefined {
   const [chain, agentId] = unseal(keys, scope, text) ?? [];
-  return typeof chain === 'string' && isChain(chain) && typeof agentId === 'string' && AGENT_ID.test(agentId)
+  return typeof chain === 'string' && isChain(chain) && typeof agentId === 'string' && DECIMAL.test(agentId)
     ? { chain, agentId: BigInt(agentId) }
+    : undefined;
+}
+
+/** A position in a list of wallets that is ordered by a figure of a window of time. */
+export interface RankedPosition {
+  /** End of the window, excluded, Unix seconds: every page of a walk is about the same window. */
+  readonly until: number;
+  readonly value: bigint;
+  /** Decides between equal values. */
+  readonly wallet: Address;
+}
+
+/** `mintCursor` for a ranked list. */
+export function mintRankedCursor(
+  keys: CursorKeys,
+  scope: string,
+  { until, value, wallet }: RankedPosition,
+): Cursor {
+  return seal(keys, scope, [until, String(value), wallet]);
+}
+
+/** `readCursor` for a ranked list. */
+export function readRankedCursor(keys: CursorKeys, scope: string, text: string): RankedPosition | undefined {
+  const [until, value, wallet] = unseal(keys, scope, text) ?? [];
+  const outcome = typeof wallet === 'string' ? readAddress(wallet) : 'malformed';
+  return isCount(until) && typeof value === 'string' && DECIMAL.test(value) && isAddress(outcome)
+    ? { until, value: BigInt(value), wallet: outcome }
     : undefined;
 }
 

@@ -7,6 +7,7 @@ import {
   VERDICT_MEANING,
   VERDICTS,
 } from '../../core/domain/data-quality.ts';
+import { REASONS_AGAINST, REASONS_FOR } from '../../core/domain/pay-reasons.ts';
 import { table } from './markdown.ts';
 
 /** The block of docs/methodology.md that the constants of core/domain/data-quality.ts decide. */
@@ -24,5 +25,14 @@ A signal is triggered when its value reaches the threshold. Method version ${MET
 "most of the money" begins at a share of ${half}. Verdicts; \`suspect\` goes before \`mixed\`:
 
 ${VERDICTS.map((verdict) => `- \`${verdict}\`: ${VERDICT_MEANING[verdict]}\n`).join('')}
+`;
+}
+
+/** The block of docs/methodology.md with the reasons of core/domain/pay-reasons.ts. */
+export function payReasonsBlock(): string {
+  const rows = (kind: string, reasons: Readonly<Record<string, string>>) =>
+    Object.entries(reasons).map(([reason, meaning]) => [`\`${reason}\``, kind, meaning]);
+  return `
+${table(['reason', 'speaks', 'given when'], [...rows('for', REASONS_FOR), ...rows('against', REASONS_AGAINST)])}
 `;
 }

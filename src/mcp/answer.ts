@@ -171,6 +171,8 @@ const OWN: Readonly<Record<string, (body: Body) => string>> = {
   getTelemetry: telemetryFigures,
   getMerchant: profileFigures,
   getAgent: profileFigures,
+  getEntitySummary: summaryFigures,
+  getPair: pairFigures,
 };
 
 /** `50 flows, from 2026-11-20T11:59:53Z to 2026-11-20T12:00:00Z.` for each list of the answer. */
@@ -247,6 +249,22 @@ function profileFigures({ wallet, coverage, aggregates, data_quality: quality }:
   if (at(coverage, 'known') === false) return `${shown(wallet)} is not known.`;
   const of = (name: string): string => shown(at(aggregates, name));
   return `${shown(wallet)} was paid ${of('inbound_usd')} USD in ${of('inbound_count')} settlements and paid ${of('outbound_usd')} USD in ${of('outbound_count')}; ${of('proven_usd')} USD proven, ${of('distinct_counterparties')} counterparties; data quality: ${shown(at(quality, 'verdict'))}.`;
+}
+
+function summaryFigures({ wallet, verdict, received, compare, ...body }: Body): string {
+  const reasons = (field: unknown): string =>
+    Array.isArray(field) && field.length > 0 ? field.map(shown).join(', ') : 'nothing';
+  const median = at(compare, 'median_usd');
+  return sentences([
+    `${shown(wallet)}: ${shown(verdict)}. For: ${reasons(body['reasons_for'])}. Against: ${reasons(body['reasons_against'])}.`,
+    `It was paid ${shown(at(received, 'usd'))} USD in ${plural(at(received, 'settlement_count'), 'settlement')}, ${shown(at(received, 'proven_usd'))} USD of it proven.`,
+    typeof median === 'number' ? `Usually ${median} USD at a time.` : '',
+  ]);
+}
+
+function pairFigures({ payer, payee, paid, paid_back: back }: Body): string {
+  const of = (name: string): string => shown(at(paid, name));
+  return `${shown(payer)} paid ${shown(payee)} ${of('settled_usd')} USD in ${plural(at(paid, 'settlement_count'), 'settlement')} on ${plural(at(paid, 'days_active'), 'day')}, ${of('proven_usd')} USD proven, and was paid back ${shown(at(back, 'settled_usd'))} USD.`;
 }
 
 /** A field or an item of an answer; undefined where there is none. */

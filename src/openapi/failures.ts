@@ -247,6 +247,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
   },
   not_found: { detail: 'There is no such route. /openapi.json lists them.' },
+  transaction_not_found: {
+    path: `/v0/transactions/${TRANSACTION}`,
+    detail: `No settlement of ${TRANSACTION} is indexed: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
+  },
   method_not_allowed: { detail: 'This route does not take DELETE.' },
   request_timeout: { detail: 'The request did not arrive in time.', path: '/' },
   payload_too_large: { path: SQL, detail: 'The request body is larger than this route takes.' },

@@ -171,12 +171,20 @@ export const TAGS: readonly {
   {
     name: 'Settlements',
     description: 'Payments as they were settled on chain, each with the evidence that it was x402.',
-    operations: ['listFlows', 'listTransactions', 'listEntitySettlements', 'getGraph'],
+    operations: ['listFlows', 'listTransactions', 'getTransaction', 'listEntitySettlements', 'getGraph'],
   },
   {
     name: 'Wallets',
     description: 'Who pays, who is paid, who relays, and what the figures of a wallet are worth.',
-    operations: ['listWallets', 'listFacilitators', 'getMerchant', 'getAgent'],
+    operations: [
+      'getEntitySummary',
+      'listCounterparties',
+      'getPair',
+      'listWallets',
+      'listFacilitators',
+      'getMerchant',
+      'getAgent',
+    ],
   },
   {
     name: 'Agents',

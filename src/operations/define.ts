@@ -214,6 +214,11 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
    * it verifies a cursor, for example, once. Called with the other checks, before anything is charged: no refusal may wait for `run`.
    */
   check?(input: InputOf<P>, facts: CheckFacts): Checked;
+  /**
+   * Rejects with the `Failure` that the run is sure to have. Called once a fixed payment is verified and before it is settled, because
+   * a settlement cannot be undone. Absent: only the engine is asked whether it answers.
+   */
+  preflight?(input: Checked, deps: OperationDeps): Promise<unknown>;
   run(input: Checked, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
 }
 
@@ -224,7 +229,7 @@ export interface NamedExample {
 
 /** An operation whose price depends on its input and its use: it first reports what it used, then gives its answer. */
 interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
-  extends Omit<Operation<P, Output, Checked>, 'run'> {
+  extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
   /**
@@ -258,7 +263,7 @@ export function defineUsageOperation<
 }
 
 /** An operation without the types of its parameters and answer, for tables that hold several. */
-export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
+export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
   prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
 }
@@ -276,7 +281,7 @@ export interface PreparedCall {
 export function register<P extends Params, Output extends TObject, Checked>(
   operation: Operation<P, Output, Checked>,
 ): AnyOperation {
-  const { run, check, ...declared } = operation;
+  const { run, check, preflight = (_input, { reader }) => engineAnswers(reader), ...declared } = operation;
   const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
   return {
     ...declared,
@@ -285,7 +290,9 @@ export function register<P extends Params, Output extends TObject, Checked>(
       return {
         terms,
         // A payment for a call that the engine cannot answer is refused before it settles.
-        ...(operation.load === 'none' ? {} : { preflight: ({ reader }) => engineAnswers(reader) }),
+        ...(operation.load === 'none'
+          ? {}
+          : { preflight: async (deps) => void (await preflight(input, deps)) }),
         run: async (deps, context) => outcomeOf(await run(input, deps, context)),
       };
     },

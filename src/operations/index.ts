@@ -10,19 +10,27 @@ import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
+import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';
+import { listCounterparties } from './wallets/counterparties.ts';
 import { listWallets } from './wallets/list.ts';
 import { getMerchant } from './wallets/merchant.ts';
+import { getPair } from './wallets/pair.ts';
 import { listEntitySettlements } from './wallets/settlements.ts';
+import { getEntitySummary } from './wallets/summary.ts';
 
 /** Every operation of the service, in the order of the documentation. */
 export const OPERATIONS: readonly AnyOperation[] = [
   register(getAccount),
   register(listFlows),
   register(listTransactions),
+  register(getTransaction),
   register(listEntitySettlements),
+  register(getEntitySummary),
+  register(listCounterparties),
+  register(getPair),
   register(listWallets),
   register(listFacilitators),
   register(getMerchant),

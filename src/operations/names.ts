@@ -143,9 +143,7 @@ async function readPayees(reader: Reader): Promise<ReadonlyMap<string, WalletNam
   return new Map(
     rows.map((row) => {
       const [key, name] = keyed(row);
-      // The catalogue's own word for listings of endpoints (ingest/grading/catalogue.ts).
-      const source = textField(row[3]) === 'bazaar' ? 'endpoint_catalogue' : 'operator_catalogue';
-      return [key, { name, source }];
+      return [key, { name, source: cataloguedNameSource(textField(row[3])) }];
     }),
   );
 }
@@ -159,6 +157,12 @@ async function readRelayers(reader: Reader): Promise<ReadonlyMap<string, string>
       WHERE del = 0 ORDER BY chain, address LIMIT ${uint32(RELAYERS_MAX)}`,
   });
   return new Map(rows.map(keyed));
+}
+
+/** Where the name of a catalogued payee is from, by the source that `catalogued_payees` states. */
+export function cataloguedNameSource(source: string): NameSource {
+  // The catalogue's own word for listings of endpoints (ingest/grading/catalogue.ts).
+  return source === 'bazaar' ? 'endpoint_catalogue' : 'operator_catalogue';
 }
 
 function keyed([chain, at, name]: readonly unknown[]): readonly [string, string] {

@@ -5,6 +5,7 @@ import { CAPABILITIES } from '../../core/domain/capability.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { fail } from '../../core/errors.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
 
@@ -151,6 +152,24 @@ export const walletParam: Param<Address> = {
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   read: readAddressParam,
+};
+
+const TX_HASH = /^0x[0-9a-fA-F]{64}$/;
+
+export const txHashParam: Param<Hash> = {
+  in: 'path',
+  description: 'Hash of a transaction, in any case.',
+  toolText: 'Transaction hash.',
+  required: true,
+  schema: Type.String({ pattern: TX_HASH.source }),
+  example: '0x6f2a9f6f9a7e5c3d1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39',
+  read: (raw, name) => {
+    if (isText(raw) && TX_HASH.test(raw)) return raw.toLowerCase() as Hash; // by the pattern
+    throw invalid(
+      name,
+      `${name} must be the hash of a transaction: 0x and 64 hex digits, not ${quoted(raw)}.`,
+    );
+  },
 };
 
 export const counterpartyParam: Param<Address | undefined> = {
@@ -331,7 +350,11 @@ export function capabilityFilter(of: 'agents' | 'endpoints'): Param<string | und
   };
 }
 
-function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
+export function readChoice<Choice extends string>(
+  raw: unknown,
+  name: string,
+  choices: readonly Choice[],
+): Choice {
   const choice = choices.find((candidate) => candidate === raw);
   if (choice === undefined)
     throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);

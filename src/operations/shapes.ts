@@ -33,6 +33,7 @@ export const TimeShape = Type.String({
   format: 'date-time',
   description: 'RFC 3339, UTC, whole seconds.',
 });
+export const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
 export const ChainShape = Type.String({
   title: 'Chain',
   pattern: '^eip155:[0-9]+$',
@@ -52,6 +53,11 @@ export const UsdShape = Type.Number({
 /** RFC 3339 in UTC with whole seconds. */
 export function timeText(unixSeconds: number): string {
   return `${new Date(unixSeconds * 1_000).toISOString().slice(0, 19)}Z`;
+}
+
+/** YYYY-MM-DD of the UTC day that a time is in. */
+export function dateText(unixSeconds: number): string {
+  return timeText(unixSeconds).slice(0, 10);
 }
 
 export function timeTextOrNull(unixSeconds: number | null): string | null {

@@ -4,9 +4,12 @@ import {
   type CursorKeys,
   mintAgentCursor,
   mintCursor,
+  mintRankedCursor,
   mintWalletCursor,
+  type RankedPosition,
   readAgentCursor,
   readCursor,
+  readRankedCursor,
   readWalletCursor,
 } from '../../core/domain/cursor.ts';
 import type { Position } from '../../core/domain/settlement.ts';
@@ -22,6 +25,7 @@ export interface CursorKind<At> {
 export const SETTLEMENT_CURSOR: CursorKind<Position> = { mint: mintCursor, read: readCursor };
 export const WALLET_CURSOR: CursorKind<Address> = { mint: mintWalletCursor, read: readWalletCursor };
 export const AGENT_CURSOR: CursorKind<AgentPosition> = { mint: mintAgentCursor, read: readAgentCursor };
+export const RANKED_CURSOR: CursorKind<RankedPosition> = { mint: mintRankedCursor, read: readRankedCursor };
 
 /** The list that a cursor is bound to: one of another list, wallet or deployment is refused. */
 export interface CursorBinding {

@@ -71,6 +71,8 @@ async function queriesOfGuest(): Promise<number> {
 }
 
 const WALLET = wallet(0xb2);
+const PAYER = wallet(0xa1);
+const TX_HASH = settlement().txHash;
 /** A call of each operation and where it leads; an operation that is missing here does not compile. */
 const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operations[Id]>, string] } = {
   getAccount: [[], '/account'],
@@ -79,7 +81,14 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
     [{ exclude_self_payments: true, min_probability: 0.2 }],
     '/transactions?exclude_self_payments=true&min_probability=0.2',
   ],
+  getTransaction: [[{ tx_hash: TX_HASH }], `/transactions/${TX_HASH}`],
   listEntitySettlements: [[{ wallet: WALLET, role: 'payee' }], `/entities/${WALLET}/settlements?role=payee`],
+  getEntitySummary: [[{ wallet: WALLET, chain: 'all' }], `/entities/${WALLET}/summary?chain=all`],
+  listCounterparties: [
+    [{ wallet: WALLET, window: '7d', order: 'count' }],
+    `/entities/${WALLET}/counterparties?window=7d&order=count`,
+  ],
+  getPair: [[{ payer: PAYER, payee: WALLET }], `/pairs/${PAYER}/${WALLET}`],
   listWallets: [[{ role: 'payer' }], '/wallets?role=payer'],
   listFacilitators: [[], '/facilitators'],
   getMerchant: [[{ address: WALLET }], `/merchants/${WALLET}`],

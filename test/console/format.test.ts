@@ -3,6 +3,7 @@ import {
   aboutText,
   agoText,
   coinText,
+  datesFrom,
   groupDigits,
   microsOf,
   shareText,
@@ -32,6 +33,19 @@ describe('values', () => {
       '1.23k',
       '-4.5M',
       '0.00125',
+    ]);
+  });
+
+  it('dates run from the first to the last, over the end of a month', () => {
+    expect(datesFrom('2026-10-30', '2026-11-02')).toEqual([
+      '2026-10-30',
+      '2026-10-31',
+      '2026-11-01',
+      '2026-11-02',
+    ]);
+    expect([datesFrom('2026-11-02', '2026-11-02'), datesFrom('2026-11-02', '2026-11-01')]).toEqual([
+      ['2026-11-02'],
+      [],
     ]);
   });
 

@@ -23,6 +23,7 @@ test('codes and statuses', () => {
     idempotency_conflict: 409,
     key_already_issued: 409,
     not_found: 404,
+    transaction_not_found: 404,
     method_not_allowed: 405,
     request_timeout: 408,
     payload_too_large: 413,

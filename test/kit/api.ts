@@ -148,7 +148,7 @@ export async function walk(
     const before = cursor === '' ? '' : `&before=${encodeURIComponent(cursor)}`;
     const { status, body, text } = await api.get(`${path}?limit=${limit}${query}${before}`);
     if (status !== 200) throw new Error(`${status}: ${text}`);
-    const list = body.flows ?? body.transactions ?? body.settlements;
+    const list = body.flows ?? body.transactions ?? body.settlements ?? body.counterparties;
     if (list.length > limit) throw new Error(`a page of ${list.length} rows for limit ${limit}`);
     rows.push(...list);
     if (body.next_before === null) return { rows, pages: page };

@@ -53,6 +53,11 @@ export function readAnalystsView(reader: Reader): Promise<Lines> {
   return linesOf(reader, 'truth-analysts', ANALYSTS);
 }
 
+/** The live rows that a look-up by the hash of their transaction would miss: none. */
+export function readUnfoundTransactions(reader: Reader): Promise<Lines> {
+  return linesOf(reader, 'truth-unfound-transactions', UNFOUND_TRANSACTIONS);
+}
+
 /** The relayers once more, with one row of each for all that is merged, as the API reads them. */
 export function readMergedRelayers(
   reader: Reader,
@@ -75,6 +80,10 @@ const SETTLEMENTS = trustedText(`
 const ANALYSTS = trustedText(`
   SELECT ${PLACE}, ${line('tx_hash', 'payer', 'payee', line('asset', 'amount', 'relayer', "ifNull(facilitator, '')", 'evidence_method'))}
   FROM app_public.settlements`);
+
+const UNFOUND_TRANSACTIONS = trustedText(`
+  SELECT ${PLACE}, ${hex('tx_hash')} FROM settlements FINAL
+  WHERE del = 0 AND (reinterpretAsUInt32(substring(tx_hash, 1, 4)), block_time) NOT IN (SELECT prefix, block_time FROM transaction_times)`);
 
 const WALLET_LOG = trustedText(`
   SELECT ${line('wallet', 'role', PLACE)}, ${line(hex('tx_hash'), hex('counterparty'), GRADE)}

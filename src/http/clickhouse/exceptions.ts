@@ -93,6 +93,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   forbidden_origin: 'ACCESS_DENIED',
   upgrade_required: 'ACCESS_DENIED',
   not_found: 'NOT_IMPLEMENTED',
+  transaction_not_found: 'UNKNOWN_EXCEPTION',
   method_not_allowed: 'NOT_IMPLEMENTED',
   request_timeout: 'TIMEOUT_EXCEEDED',
   payload_too_large: 'BAD_ARGUMENTS',

@@ -54,11 +54,13 @@ function probabilities(): number[] {
   return [...new Set(steps.filter((step) => step !== null))].sort((a, b) => b - a);
 }
 
+export const TX_HASH_SHAPE = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+
 const PLAIN_FIELDS = {
   chain: ChainShape,
   block_number: CountShape,
   block_time: TimeShape,
-  tx_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+  tx_hash: TX_HASH_SHAPE,
   log_index: Type.Integer({ minimum: 0, description: 'Index of the Transfer log in its block.' }),
   payer: AddressShape,
   payee: AddressShape,

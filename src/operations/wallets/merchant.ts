@@ -1,25 +1,27 @@
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import {
-  type JudgedRole,
-  judge,
-  METHOD_VERSION,
-  VERDICT_MEANING,
-} from '../../../core/domain/data-quality.ts';
+import { type JudgedRole, METHOD_VERSION, VERDICT_MEANING } from '../../../core/domain/data-quality.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
 import { metaAnswer } from '../meta.ts';
-import type { Directory } from '../names.ts';
+import { cataloguedNameSource, type Directory, type NameSource } from '../names.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
-import { timeText, timeTextOrNull } from '../shapes.ts';
+import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
 import { readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
 import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
-import { type Directions, NO_FLOWS, startOfDay, type WalletRing } from './profile-totals.ts';
-import { CHART_DAYS, PROFILE_BOUNDS, type Profile, type ProfileBounds, readProfile } from './read-profile.ts';
+import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
+import {
+  CHART_DAYS,
+  judgeProfile,
+  PROFILE_BOUNDS,
+  type Profile,
+  type ProfileBounds,
+  readProfile,
+} from './read-profile.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
   readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
@@ -49,10 +51,13 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     readWalletEntities(reader, { wallet, chain }),
     readWalletAgents(reader, { wallet, chain }),
     readLastSettled(reader, [wallet]),
-    names.of([]),
+    names.of([wallet]),
   ]);
+  const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
   return {
     wallet,
+    name: named?.name ?? null,
+    name_source: named?.source ?? null,
     role,
     coverage: coverageAnswer(profile, bounds.scanRowsMax),
     entities: entities.map((entity) => entityAnswer(entity, wallet, directory)),
@@ -86,10 +91,16 @@ function entityAnswer(entity: WalletEntity, wallet: Address, directory: Director
   const isClaim = kind !== 'relayer' && !OPERATOR_SOURCES.includes(source);
   const isName =
     entity.name !== '' && !(isClaim && directory.imitatedFacilitator(entity.name, wallet) !== null);
-  const common = { kind, chain, name: isName ? entity.name : null, source };
+  const name = isName ? entity.name : null;
+  const common = { kind, chain, name, name_source: name === null ? null : nameSourceOf(entity), source };
   return entity.kind === 'relayer'
     ? { ...common, facilitator: entity.facilitator, since: entity.since }
     : { ...common, resource: entity.resource };
+}
+
+function nameSourceOf({ kind, source }: WalletEntity): NameSource {
+  if (kind === 'relayer') return 'facilitator';
+  return kind === 'endpoint' ? 'endpoint_catalogue' : cataloguedNameSource(source);
 }
 
 function aggregatesAnswer(
@@ -104,10 +115,13 @@ function aggregatesAnswer(
     organic_usd: usdNumber(inRole.usdMicros - inRole.selfUsdMicros),
     proven_usd: usdNumber(inRole.provenUsdMicros),
     chain_split: totals.chains.map(({ chain, ...flows }) => ({ chain, ...flowsAnswer(flows) })),
-    daily: lastDays(context.nowSeconds).map((date) => ({
-      date,
-      ...flowsAnswer(totals.days.get(date) ?? NO_FLOWS),
-    })),
+    daily: [...totals.days]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([date, flows]) => ({ date, ...flowsAnswer(flows) })),
+    daily_window: {
+      since: dateText(startOfDay(context.nowSeconds, CHART_DAYS - 1)),
+      until: dateText(context.nowSeconds),
+    },
     basis: {
       totals: 'exact',
       distinct_counterparties: counterparties.exact ? 'exact' : 'estimated',
@@ -126,27 +140,14 @@ function flowsAnswer({ inbound, outbound }: Directions) {
   };
 }
 
-function lastDays(nowSeconds: number): string[] {
-  return Array.from({ length: CHART_DAYS }, (_, index) =>
-    timeText(startOfDay(nowSeconds, CHART_DAYS - 1 - index)).slice(0, 10),
-  );
-}
-
 function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_quality'] {
-  const { totals, scan, rings } = profile;
-  const inRole = role === 'payee' ? totals.inbound : totals.outbound;
-  const { verdict, signals } = judge({
-    role,
-    observed: inRole.count > 0,
-    rings: rings.length,
-    ...scan.inRole,
-  });
+  const { verdict, signals } = judgeProfile(profile, role);
   return {
     verdict,
     note: VERDICT_MEANING[verdict],
     signals: signals.map((signal) =>
       signal.id === 'ring_membership'
-        ? { ...signal, ...ringFacts(rings) }
+        ? { ...signal, ...ringFacts(profile.rings) }
         : { ...signal, method_version: METHOD_VERSION, ...scanNote(profile) },
     ),
   };

@@ -3,12 +3,21 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
 import { MetaShape } from '../meta.ts';
-import { AddressShape, ChainShape, CountShape, oneOf, orNull, TimeShape, UsdShape } from '../shapes.ts';
+import {
+  AddressShape,
+  ChainShape,
+  CountShape,
+  DateShape,
+  NameSourceShape,
+  oneOf,
+  orNull,
+  TimeShape,
+  UsdShape,
+} from '../shapes.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
 /** The answer of /merchants/{address} and /agents/{wallet}. */
 
-const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
 const NullableTime = orNull(TimeShape);
 
 const FLOWS = {
@@ -47,6 +56,7 @@ const EntityShape = Type.Object(
     }),
     chain: ChainShape,
     name: orNull(Type.String()),
+    name_source: NameSourceShape,
     source: Type.String({ description: 'The catalogue that says so.' }),
     resource: Type.Optional(Type.String({ description: 'Of a payee and an endpoint: what is sold.' })),
     facilitator: Type.Optional(Type.String({ description: 'Of a relayer: id of the facilitator.' })),
@@ -94,10 +104,13 @@ const AggregatesShape = Type.Object(
       description: 'Chains with settlements of this wallet.',
     }),
     daily: Type.Array(Type.Object({ date: DateShape, ...FLOWS }, { title: 'DailyFlows' }), {
-      minItems: 30,
       maxItems: 30,
-      description: 'The last 30 UTC days, oldest first, today included; days without settlements are zero.',
+      description: 'Days of `daily_window` with settlements, oldest first; every other day of it is zero.',
     }),
+    daily_window: Type.Object(
+      { since: DateShape, until: DateShape },
+      { title: 'DayWindow', description: 'The last 30 UTC days, both ends included; `until` is today.' },
+    ),
     basis: BasisShape,
   },
   { title: 'ProfileAggregates' },
@@ -132,6 +145,8 @@ const DataQualityShape = Type.Object(
 export const ProfileShape = Type.Object(
   {
     wallet: AddressShape,
+    name: orNull(Type.String({ description: 'As lists of settlements show it; null when unknown.' })),
+    name_source: NameSourceShape,
     role: oneOf(['payee', 'payer'], {
       description: 'The role that is judged: payee for merchants, payer for agents.',
     }),
@@ -157,20 +172,12 @@ export type EntityAnswer = Static<typeof EntityShape>;
 
 const EXAMPLE_FLOWS = { inbound_usd: 1.25, inbound_count: 125, outbound_usd: 0, outbound_count: 0 };
 
-/** 30 days up to the example's today. */
-function exampleDays(): ProfileAnswer['aggregates']['daily'] {
-  return Array.from({ length: 30 }, (_, index) => ({
-    date: new Date(Date.UTC(2026, 9, 22 + index)).toISOString().slice(0, 10),
-    ...(index === 29
-      ? EXAMPLE_FLOWS
-      : { inbound_usd: 0, inbound_count: 0, outbound_usd: 0, outbound_count: 0 }),
-  }));
-}
-
 const EXAMPLE_CHAIN: Chain = 'eip155:8453';
 
 export const PROFILE_EXAMPLE: ProfileAnswer = {
   wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  name: 'Weather by the call',
+  name_source: 'endpoint_catalogue',
   role: 'payee',
   coverage: {
     known: true,
@@ -185,6 +192,7 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
       kind: 'payee',
       chain: EXAMPLE_CHAIN,
       name: 'Weather by the call',
+      name_source: 'endpoint_catalogue',
       source: 'bazaar',
       resource: 'https://weather.example/now',
     },
@@ -198,7 +206,8 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
     organic_usd: 1.25,
     proven_usd: 1.2,
     chain_split: [{ chain: EXAMPLE_CHAIN, ...EXAMPLE_FLOWS }],
-    daily: exampleDays(),
+    daily: [{ date: '2026-11-20', ...EXAMPLE_FLOWS }],
+    daily_window: { since: '2026-10-22', until: '2026-11-20' },
     basis: { totals: 'exact', distinct_counterparties: 'exact', signals: 'all_settlements', finality: 'any' },
   },
   data_quality: {
@@ -233,6 +242,8 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
 export const AGENT_PROFILE_EXAMPLE: ProfileAnswer = {
   ...PROFILE_EXAMPLE,
   wallet: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  name: null,
+  name_source: null,
   role: 'payer',
   entities: [],
   erc8004_agents: [],

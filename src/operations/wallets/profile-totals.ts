@@ -93,8 +93,6 @@ const MAX_SECONDS = 10;
 export const GROUPS_MAX = 62_000;
 const NOTHING: Tally = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0n, provenUsdMicros: 0n };
 
-export const NO_FLOWS: Directions = { inbound: NOTHING, outbound: NOTHING };
-
 interface ProfileGroup {
   readonly inbound: boolean;
   readonly chain: Chain;

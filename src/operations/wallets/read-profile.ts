@@ -2,7 +2,7 @@ import { EngineError, type Reader, type Rows, type Statement } from '../../../cl
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { JudgedRole } from '../../../core/domain/data-quality.ts';
+import { type JudgedRole, type Judgement, judge } from '../../../core/domain/data-quality.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
 import type { RollupCoverage, Rollups } from '../index-state/rollups.ts';
@@ -180,6 +180,12 @@ export interface Profile {
   /** As of the newest finished pass, whatever the chain and finality asked for. */
   readonly rings: readonly WalletRing[];
   readonly counterparties: { readonly count: number; readonly exact: boolean };
+}
+
+/** The verdict on a wallet in the role that its profile was read for. */
+export function judgeProfile({ totals, scan, rings }: Profile, role: JudgedRole): Judgement {
+  const inRole = role === 'payee' ? totals.inbound : totals.outbound;
+  return judge({ role, observed: inRole.count > 0, rings: rings.length, ...scan.inRole });
 }
 
 /**

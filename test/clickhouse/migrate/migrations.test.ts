@@ -8,8 +8,8 @@ const REPEATABLE = [
   /^CREATE (TABLE|VIEW|MATERIALIZED VIEW|DICTIONARY) IF NOT EXISTS /,
   /^CREATE OR REPLACE (VIEW|DICTIONARY|FUNCTION) /,
   /^DROP (TABLE|VIEW|DICTIONARY) IF EXISTS /,
-  // Into tables that keep the maximum: the same rows again change nothing.
-  /^INSERT INTO (hour_ver|wallet_seen) SELECT /,
+  // Into tables that keep the maximum, or one of equal rows: the same rows again change nothing.
+  /^INSERT INTO (hour_ver|wallet_seen|transaction_times) SELECT /,
   // The same versions of the same rows, of which one is kept.
   /^INSERT INTO agent_feedback_files SELECT \* FROM feedback_files$/,
   // Makes every agent due once more: deriving one again changes nothing.

@@ -1,6 +1,7 @@
 import { foldAgents, naiveAgents } from './agents.ts';
 import { cohorts, concentration, modalPrice, streaks } from './market.ts';
 import { readNaively, readRangeNaively } from './naive-reader.ts';
+import { trueCounterparties, truePair, trueRefunds, trueUsualPrice } from './pairs.ts';
 import { settlementsOf, trueAggregates, trueSeen, trueShares } from './profile.ts';
 import { rowsOfLogs } from './registries.ts';
 import { createRecounter, totalsOf, totalsOfStoredRows } from './totals.ts';
@@ -17,6 +18,13 @@ export const oracle = {
   totals: { recounter: createRecounter, ofRows: totalsOf, ofStoredRows: totalsOfStoredRows },
   /** A wallet's profile: the settlements it is about, figures, days, shares (profile.ts). */
   profile: { settlements: settlementsOf, aggregates: trueAggregates, seen: trueSeen, shares: trueShares },
+  /** What wallets paid each other (pairs.ts). */
+  pairs: {
+    counterparties: trueCounterparties,
+    pair: truePair,
+    refunds: trueRefunds,
+    usualPrice: trueUsualPrice,
+  },
   /** The rows that logs of the registries become (registries.ts). */
   registryRows: rowsOfLogs,
   /** Agents of ERC-8004 from their events: as contracts answer, or as the index derives them (agents.ts). */

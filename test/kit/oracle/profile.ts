@@ -70,14 +70,10 @@ export function trueAggregates(all: Iterable<Settlement>, query: TruthQuery) {
     })),
     daily: Array.from({ length: 30 }, (_, index) => {
       const date = iso((today - 29 + index) * 86_400).slice(0, 10);
-      return {
-        date,
-        ...flows(
-          rows.filter((row) => dateOf(row) === date),
-          wallet,
-        ),
-      };
-    }),
+      const ofDay = rows.filter((row) => dateOf(row) === date);
+      return ofDay.length === 0 ? [] : [{ date, ...flows(ofDay, wallet) }];
+    }).flat(),
+    daily_window: { since: iso((today - 29) * 86_400).slice(0, 10), until: iso(today * 86_400).slice(0, 10) },
   };
 }
 

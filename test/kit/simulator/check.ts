@@ -2,7 +2,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { Failure } from '../../../core/errors.ts';
 import { readRelayerTotals } from '../../../src/operations/facilitators/read.ts';
 import { type RollupCoverage, readCoverage } from '../../../src/operations/index-state/rollups.ts';
-import { readAnalystsView, readIndex, readMergedRelayers } from '../index-totals.ts';
+import { readAnalystsView, readIndex, readMergedRelayers, readUnfoundTransactions } from '../index-totals.ts';
 import { oracle } from '../oracle/oracle.ts';
 import { differencesOf, type Lines, type Recount } from '../oracle/totals.ts';
 import type { KillableEngine } from './engine.ts';
@@ -16,7 +16,7 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
   const recount = oracle.totals.recounter();
   return async (mustBeClosed) => {
     const truth = await recount(world.chains, world.catalogue());
-    const { coverage, index, analysts, merged } = await readOnce(engine);
+    const { coverage, index, analysts, merged, unfound } = await readOnce(engine);
     const open = JSON.stringify(coverage.open);
     if (mustBeClosed && coverage.open.length !== 1) throw new Error(`still open after a full pass: ${open}`);
     if (mustBeClosed && merged === null)
@@ -27,6 +27,7 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
         { 'settlements of analysts': analysts },
         { 'settlements of analysts': truth.settlements },
       ),
+      ...differencesOf({ 'transactions by hash': unfound }, { 'transactions by hash': new Map() }),
       ...(merged === null
         ? []
         : differencesOf({ 'merged relayers': merged }, { 'merged relayers': truth.relayers })),
@@ -39,6 +40,8 @@ interface Reading {
   readonly coverage: RollupCoverage;
   readonly index: Recount;
   readonly analysts: Lines;
+  /** Rows that no hash of a transaction leads to. */
+  readonly unfound: Lines;
   /** Relayers from their merged totals; null while these do not hold. */
   readonly merged: Lines | null;
 }
@@ -52,7 +55,8 @@ async function readOnce(engine: KillableEngine): Promise<Reading> {
     const totals = await readRelayerTotals(reader, 'facilitators', coverage).catch(throwCause);
     const merged = totals === null ? null : await readMergedRelayers(reader, coverage, totals);
     const analysts = await readAnalystsView(reader);
-    found.push({ coverage, index: await readIndex(reader, coverage), analysts, merged });
+    const unfound = await readUnfoundTransactions(reader);
+    found.push({ coverage, index: await readIndex(reader, coverage), analysts, merged, unfound });
     return true;
   });
   const [reading] = found;

@@ -93,6 +93,10 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 
 const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   list_entity_settlements: { wallet: wallet(0xb2) },
+  get_transaction: { tx_hash: settlement().txHash },
+  get_entity_summary: { wallet: wallet(0xb2) },
+  list_counterparties: { wallet: wallet(0xb2) },
+  get_pair: { payer: wallet(0xa1), payee: wallet(0xb2) },
   get_merchant: { address: wallet(0xb2) },
   get_agent: { wallet: wallet(0xb2) },
   get_graph: { window: 10 },

@@ -27,7 +27,7 @@ let world: SqlApi;
 let customer: Customer;
 let origin: string;
 
-const TOOLS_LIST_MAX_BYTES = 20_000;
+const TOOLS_LIST_MAX_BYTES = 22_500;
 
 test.beforeAll(async ({ sqlService }) => {
   world = sqlService;
@@ -49,6 +49,10 @@ const connected = (headers: Headers = customer.headers, path = '/mcp'): Promise<
 
 const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   list_entity_settlements: { wallet: wallet(0xb2) },
+  get_transaction: { tx_hash: settlement().txHash },
+  get_entity_summary: { wallet: wallet(0xb2) },
+  list_counterparties: { wallet: wallet(0xb2) },
+  get_pair: { payer: wallet(0xa1), payee: wallet(0xb2) },
   get_merchant: { address: wallet(0xb2) },
   get_agent: { wallet: wallet(0xb2) },
   get_graph: { window: 10 },
@@ -177,6 +181,18 @@ describe('a tool', () => {
           'get_merchant',
           { address: wallet(0xb2) },
           /was paid [\d.e-]+ USD in 7 settlements .* data quality: \w+\.$/,
+          /./,
+        ],
+        [
+          'get_entity_summary',
+          { wallet: wallet(0xb2) },
+          /^OK\. 0x0+b2: \w+\. For: .*\. Against: .*\. It was paid [\d.e-]+ USD in 7 settlements, [\d.e-]+ USD of it proven\. Usually [\d.e-]+ USD at a time\.$/,
+          /./,
+        ],
+        [
+          'get_pair',
+          { payer: wallet(0xa1), payee: wallet(0xb2) },
+          /^OK\. 0x0+a1 paid 0x0+b2 [\d.e-]+ USD in 7 settlements on 1 day, [\d.e-]+ USD proven, and was paid back 0 USD\.$/,
           /./,
         ],
         ['get_account', {}, /Lane credit: .* \d+ QU available\.$/, /metered_routes/],

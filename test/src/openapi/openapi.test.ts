@@ -93,6 +93,7 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    ['getTransaction', '/transactions/{tx_hash}', 'tx_hash chain', 'keyed', 0, 0.001],
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
@@ -101,6 +102,16 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    ['getEntitySummary', '/entities/{wallet}/summary', 'wallet chain finality', 'keyed', 0, 0.001],
+    [
+      'listCounterparties',
+      '/entities/{wallet}/counterparties',
+      'wallet limit before window role order chain finality',
+      'keyed',
+      0,
+      0.001,
+    ],
+    ['getPair', '/pairs/{payer}/{payee}', 'payer payee window chain finality', 'keyed', 0, 0.001],
     ['listWallets', '/wallets', 'limit before role chain finality', 'keyed', 0, 0.001],
     [
       'listFacilitators',

@@ -41,7 +41,11 @@ const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
   // An empty page tells how many settlements there are, which the rollups know.
   ['/v0/flows?chain=eip155:137', ['settlements']],
   ['/v0/transactions', ['settlements']],
+  [`/v0/transactions/${settlement().txHash}`, ['settlements']],
   [`/v0/entities/${wallet(0xa1)}/settlements`, ['settlements']],
+  [`/v0/entities/${wallet(0xb2)}/summary`, ['wallets', 'settlements', 'agents', 'endpoints']],
+  [`/v0/entities/${wallet(0xb2)}/counterparties`, ['wallets', 'settlements']],
+  [`/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`, ['wallets', 'settlements']],
   [`/v0/merchants/${wallet(0xb2)}`, ['wallets', 'settlements', 'agents']],
   [`/v0/agents/${wallet(0xa1)}`, ['wallets', 'settlements', 'agents']],
   ['/v0/agents', ['agents', 'attestations', 'wallets', 'settlements']],
@@ -58,11 +62,11 @@ const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
 
 test('every operation that reads the index without a body is among the routes below', () => {
   const asked = new Set(
-    ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]{40}/, '{}')),
+    ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]+/g, '{}')),
   );
   const elsewhere = ['/account', '/telemetry', '/test/x402', '/capabilities/{}'];
   const missing = OPERATIONS.filter(({ method }) => method === 'GET')
-    .map(({ path }) => path.replace(/\{\w+\}/, '{}'))
+    .map(({ path }) => path.replace(/\{\w+\}/g, '{}'))
     .filter((path) => !asked.has(path) && !elsewhere.includes(path));
   expect(missing).toEqual([]);
 });

@@ -155,6 +155,10 @@ describe('the source of a name stands beside it', () => {
     });
     const { body: list } = await api.get('/v0/wallets?limit=100');
     expect(list.wallets).toContainEqual(expect.objectContaining({ wallet: of, name, name_source: source }));
+    for (const role of ['merchants', 'agents']) {
+      const { body: profile } = await api.get(`/v0/${role}/${of}`);
+      expect(profile).toMatchObject({ name, name_source: source });
+    }
     const { body: graph } = await api.get('/v0/graph?window=100');
     expect(graph.nodes).toContainEqual(expect.objectContaining({ wallet: of, name, name_source: source }));
   });
@@ -187,5 +191,9 @@ test('where the card itself is shown, a name that is not its own is marked', asy
   const { body } = await api.get(`/v0/merchants/${IMITATOR}`);
   expect(body.erc8004_agents[0]).toMatchObject({ name_imitates: 'coinbase' });
   const { body: listed } = await api.get(`/v0/merchants/${LISTED_IMITATOR}`);
-  expect(listed.entities).toMatchObject([{ kind: 'payee', name: null }]);
+  expect(listed.entities).toMatchObject([{ kind: 'payee', name: null, name_source: null }]);
+  const { body: known } = await api.get(`/v0/merchants/${LISTED}`);
+  expect(known.entities).toMatchObject([
+    { name: 'Listed weather', name_source: 'endpoint_catalogue', source: 'bazaar' },
+  ]);
 });

@@ -74,6 +74,9 @@ const deposits = [YESTERDAY - 60, NOON - 30].flatMap((blockTime, at) =>
 
 const QUESTIONS = [
   ...[BUYER, SHOP, COLLECTOR].flatMap((who) => [`/v0/merchants/${who}`, `/v0/agents/${who}`]),
+  ...[BUYER, SHOP, COLLECTOR].map((who) => `/v0/entities/${who}/counterparties`),
+  ...[SHOP, COLLECTOR].map((who) => `/v0/entities/${who}/summary`),
+  `/v0/pairs/${BUYER}/${SHOP}`,
   '/v0/wallets?limit=50',
   '/v0/wallets?limit=50&role=payee',
   '/v0/wallets?limit=50&finality=finalized',

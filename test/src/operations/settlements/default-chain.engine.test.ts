@@ -37,6 +37,8 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
 /** Settlements that an answer of each route counts. */
 interface Body {
   readonly aggregates?: { readonly inbound_count: number; readonly outbound_count: number };
+  readonly totals?: { readonly inbound_count: number };
+  readonly paid?: { readonly settlement_count: number };
   readonly wallets?: readonly { readonly settlement_count: number }[];
   readonly facilitators?: readonly { readonly settlement_count: number }[];
   readonly edges?: readonly { readonly count: number }[];
@@ -47,6 +49,8 @@ const sum = (rows: Body['wallets']): number | undefined =>
 const ROUTES: readonly (readonly [string, Count])[] = [
   [`/v0/merchants/${SHOP}`, ({ aggregates }) => aggregates?.inbound_count],
   [`/v0/agents/${AGENT}`, ({ aggregates }) => aggregates?.outbound_count],
+  [`/v0/entities/${SHOP}/counterparties`, ({ totals }) => totals?.inbound_count],
+  [`/v0/pairs/${AGENT}/${SHOP}`, ({ paid }) => paid?.settlement_count],
   ['/v0/wallets?limit=1', ({ wallets }) => sum(wallets)],
   ['/v0/facilitators?limit=50', ({ facilitators }) => sum(facilitators)],
   ['/v0/graph?days=2', ({ edges }) => edges?.[0]?.count],

@@ -278,14 +278,11 @@ describe.each(['payee', 'payer'] as const)('the route of role %s', (role) => {
     });
     expect(body.data_quality.verdict).toBe('unobserved');
     expect(body.aggregates).toMatchObject({ inbound_usd: 0, outbound_count: 0, chain_split: [] });
-    expect(body.aggregates.daily).toHaveLength(30);
-    expect(body.aggregates.daily.at(-1)).toEqual({
-      date: '2026-11-20',
-      inbound_usd: 0,
-      inbound_count: 0,
-      outbound_usd: 0,
-      outbound_count: 0,
+    expect(body.aggregates).toMatchObject({
+      daily: [],
+      daily_window: { since: '2026-10-22', until: '2026-11-20' },
     });
+    expect([body.name, body.name_source]).toEqual([null, null]);
   });
 
   test('refuses what is no address, a chain that is not served and a finality that does not exist', async () => {

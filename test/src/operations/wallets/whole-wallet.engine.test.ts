@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { Address } from '../../../../core/domain/address.ts';
-import { NO_FLOWS } from '../../../../src/operations/wallets/profile-totals.ts';
 import {
   NOBODY_SCANNED,
   readSmallWallet,
@@ -54,5 +53,12 @@ test('more rows than the bound in the granules of a wallet: no figures and no fa
 test('a wallet that the index never saw has nothing', async () => {
   const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)), WHOLE_ROWS_READ_MAX);
   expect(nobody?.scan).toEqual(NOBODY_SCANNED);
-  expect(nobody?.totals).toMatchObject({ ...NO_FLOWS, chains: [], firstSeen: null, lastSeen: null });
+  const nothing = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0n, provenUsdMicros: 0n };
+  expect(nobody?.totals).toMatchObject({
+    inbound: nothing,
+    outbound: nothing,
+    chains: [],
+    firstSeen: null,
+    lastSeen: null,
+  });
 });

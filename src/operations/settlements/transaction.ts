@@ -1,0 +1,133 @@
+import { Type } from '@sinclair/typebox';
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  decodeSettlement,
+  LISTED_COLUMNS,
+  type ListedSettlement,
+} from '../../../clickhouse/tables/settlements.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { fail } from '../../../core/errors.ts';
+import { ask } from '../ask.ts';
+import { defineOperation } from '../define.ts';
+import { finalityOf } from '../index-state/freshness.ts';
+import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
+import { chainParam, txHashParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { CountShape } from '../shapes.ts';
+import {
+  NAMED_SETTLEMENT_EXAMPLE,
+  NamedSettlementShape,
+  namedSettlementAnswer,
+  partiesOf,
+  TX_HASH_SHAPE,
+} from './shape.ts';
+import { onChain } from './slice-walk.ts';
+
+/** One transaction with all its settlements, by its hash. */
+
+interface TransactionQuery {
+  readonly txHash: Hash;
+  readonly chain: Chain | undefined;
+}
+
+interface Transaction {
+  /** By chain and log index, the first `SETTLEMENTS_SHOWN_MAX`. */
+  readonly rows: readonly ListedSettlement[];
+  readonly total: number;
+}
+
+const RESOURCE = 'settlements';
+const MAX_SECONDS = 10;
+/** A batch settles a few hundred; a block of 400 million gas has room for some 8,000. */
+const SETTLEMENTS_SHOWN_MAX = 1_000;
+
+/** Throws `transaction_not_found` where no live settlement is of this transaction. */
+async function readTransaction(reader: Reader, query: TransactionQuery): Promise<Transaction> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'transaction',
+    maxSeconds: MAX_SECONDS,
+    maxRows: SETTLEMENTS_SHOWN_MAX,
+    settings: { do_not_merge_across_partitions_select_final: 1 },
+    sql: transactionSql(query),
+  });
+  const [first] = rows;
+  if (first === undefined) throw notFound(query);
+  return { rows: rows.map(decodeSettlement), total: integerField(first.at(-1)) };
+}
+
+/**
+ * The times come from a table of a few bytes a transaction, and a second of `settlements` is a granule of each part that reaches
+ * there. Versions are merged before the hash is compared: after a reorg another transaction may stand in the place of this one.
+ */
+function transactionSql({ txHash, chain }: TransactionQuery): Sql {
+  const hash = text(txHash.slice(2));
+  const slice = [
+    sql`block_time IN (SELECT block_time FROM transaction_times
+      WHERE prefix = reinterpretAsUInt32(substring(unhex(${hash}), 1, 4)))`,
+    ...onChain(chain),
+  ];
+  return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM (SELECT * FROM settlements FINAL WHERE ${allOf(slice)})
+    WHERE del = 0 AND tx_hash = toFixedString(unhex(${hash}), 32)
+    ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
+}
+
+function notFound({ txHash, chain }: TransactionQuery): Error {
+  const where = chain === undefined ? '' : ` on ${chain}`;
+  return fail('transaction_not_found', {
+    detail: `No settlement of ${txHash} is indexed${where}: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
+  });
+}
+
+export const getTransaction = defineOperation({
+  id: 'getTransaction',
+  method: 'GET',
+  path: '/transactions/{tx_hash}',
+  summary: 'One transaction with all its settlements',
+  description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
+  toolText:
+    'One transaction by its hash: all settlements in it with evidence and finality. Fails with transaction_not_found when it settled nothing that is indexed.',
+  price: PRICES.keyed,
+  params: { tx_hash: txHashParam, chain: chainParam },
+  output: Type.Object({
+    tx_hash: TX_HASH_SHAPE,
+    settlement_count: { ...CountShape, minimum: 1 },
+    settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
+    meta: MetaShape,
+  }),
+  fails: ['invalid_parameter', 'transaction_not_found', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    tx_hash: NAMED_SETTLEMENT_EXAMPLE.tx_hash,
+    settlement_count: 1,
+    settlements: [NAMED_SETTLEMENT_EXAMPLE],
+    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+  },
+  preflight: ({ tx_hash: txHash, chain }, { reader }) => readTransaction(reader, { txHash, chain }),
+  run: async ({ tx_hash: txHash, chain }, deps) => {
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { names, freshness },
+    } = deps;
+    const nowMs = clock.nowMs();
+    const [statuses, { rows, total }] = await Promise.all([
+      freshness.statuses(),
+      readTransaction(reader, { txHash, chain }),
+    ]);
+    const directory = await names.of(partiesOf(rows));
+    return {
+      tx_hash: txHash,
+      settlement_count: total,
+      settlements: rows.map((row) =>
+        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+      ),
+      meta: metaAnswer({ chain, chains, statuses, nowMs }),
+    };
+  },
+});

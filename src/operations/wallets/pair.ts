@@ -1,0 +1,276 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { sql } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { defineOperation } from '../define.ts';
+import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
+import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../index-state/rollups.ts';
+import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
+import { chainOrAllParam, finalityParam, type Param, walletParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import {
+  AddressShape,
+  CountShape,
+  DateShape,
+  dateText,
+  NameSourceShape,
+  orNull,
+  TimeShape,
+  timeTextOrNull,
+  UsdShape,
+} from '../shapes.ts';
+import { askPayments } from './payments.ts';
+import {
+  coverageFor,
+  spanOf,
+  type Window,
+  WindowShape,
+  windowAnswer,
+  windowEnd,
+  windowParam,
+} from './window.ts';
+
+/** What one wallet paid another: sums, days, first and last settlement, and what came back. */
+
+interface PairQuery {
+  readonly payer: Address;
+  readonly payee: Address;
+  readonly span: TimeRange;
+  readonly chain: Chain | undefined;
+  readonly final: readonly FinalBlock[] | undefined;
+  readonly coverage: RollupCoverage;
+}
+
+/** Payments of one direction on one UTC day. Times are Unix seconds. */
+interface PairDay {
+  /** From the payee to the payer. */
+  readonly isBack: boolean;
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  readonly count: number;
+  readonly usdMicros: bigint;
+  readonly provenCount: number;
+  readonly provenUsdMicros: bigint;
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+}
+
+/** Two directions for longer than any chain has existed. */
+const DAYS_MAX = 20_000;
+const DAILY_SHOWN_MAX = 90;
+
+/** Oldest day first. Either of the two may be the small one. */
+async function readPair(reader: Reader, { payer, payee, coverage, ...query }: PairQuery): Promise<PairDay[]> {
+  const rows = await askPayments(
+    { reader, coverage },
+    [
+      { ...query, wallet: payer, other: payee },
+      { ...query, wallet: payee, other: payer },
+    ],
+    (wallet) => ({
+      name: 'pair',
+      maxRows: DAYS_MAX,
+      sql: (payments) => {
+        // A payment to oneself is in both directions, and is none that came back.
+        const isPaid = wallet === payer ? sql`inbound = 0` : sql`inbound = 1`;
+        return sql`SELECT NOT (${isPaid}) AS back, toString(day) AS date, sum(n), toString(sum(usd)), sum(proven_n), toString(sum(proven)),
+          toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
+        FROM ${payments} WHERE ${payer === payee ? isPaid : sql`1`} GROUP BY back, day ORDER BY day`;
+      },
+    }),
+  );
+  return rows.map((row) => ({
+    isBack: integerField(row[0]) !== 0,
+    date: textField(row[1]),
+    count: integerField(row[2]),
+    usdMicros: microsFromDecimal(textField(row[3])),
+    provenCount: integerField(row[4]),
+    provenUsdMicros: microsFromDecimal(textField(row[5])),
+    firstSeen: integerField(row[6]),
+    lastSeen: integerField(row[7]),
+  }));
+}
+
+const FIGURES = {
+  settlement_count: CountShape,
+  settled_usd: UsdShape,
+  proven_count: { ...CountShape, description: 'Settlements with evidence tier proven.' },
+  proven_usd: UsdShape,
+};
+
+const PairFlowsShape = Type.Object(
+  {
+    ...FIGURES,
+    days_active: { ...CountShape, description: 'UTC days with settlements.' },
+    first_seen: orNull(TimeShape),
+    last_seen: orNull(TimeShape),
+  },
+  { title: 'PairFlows' },
+);
+
+const PairDayShape = Type.Object({ date: DateShape, ...FIGURES }, { title: 'PairDay' });
+
+/** Of days in one direction. */
+function flowsAnswer(days: readonly PairDay[]): Static<typeof PairFlowsShape> {
+  const times = days.map(({ firstSeen }) => firstSeen);
+  return {
+    ...figuresAnswer(
+      days.reduce(
+        (sum, day) => ({
+          count: sum.count + day.count,
+          usdMicros: sum.usdMicros + day.usdMicros,
+          provenCount: sum.provenCount + day.provenCount,
+          provenUsdMicros: sum.provenUsdMicros + day.provenUsdMicros,
+        }),
+        NOTHING,
+      ),
+    ),
+    days_active: days.length,
+    first_seen: timeTextOrNull(times.length === 0 ? null : Math.min(...times)),
+    last_seen: timeTextOrNull(times.length === 0 ? null : Math.max(...days.map(({ lastSeen }) => lastSeen))),
+  };
+}
+
+type Figures = Pick<PairDay, 'count' | 'usdMicros' | 'provenCount' | 'provenUsdMicros'>;
+const NOTHING: Figures = { count: 0, usdMicros: 0n, provenCount: 0, provenUsdMicros: 0n };
+
+function figuresAnswer({ count, usdMicros, provenCount, provenUsdMicros }: Figures) {
+  return {
+    settlement_count: count,
+    settled_usd: usdNumber(usdMicros),
+    proven_count: provenCount,
+    proven_usd: usdNumber(provenUsdMicros),
+  };
+}
+
+/** The days that `daily` is about: those of the window, and of a long one the last. */
+function dailyWindow({ from, to }: TimeRange) {
+  const last = (to ?? 0) - 1;
+  const floor = (Math.floor(last / DAY_SECONDS) - (DAILY_SHOWN_MAX - 1)) * DAY_SECONDS;
+  return { since: dateText(Math.max(from, floor)), until: dateText(last) };
+}
+
+const payerParam: Param<Address> = {
+  ...walletParam,
+  description: 'Address of the wallet that pays, in any case; mixed case must match EIP-55.',
+  toolText: 'Wallet that pays.',
+};
+const payeeParam: Param<Address> = {
+  ...walletParam,
+  description: 'Address of the wallet that is paid, likewise.',
+  toolText: 'Wallet that is paid.',
+  example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+};
+
+const WINDOW_DEFAULT: Window = 'all';
+const EXAMPLE_FIGURES = { settlement_count: 120, settled_usd: 1.2, proven_count: 120, proven_usd: 1.2 };
+
+export const getPair = defineOperation({
+  id: 'getPair',
+  method: 'GET',
+  path: '/pairs/{payer}/{payee}',
+  summary: 'What one wallet paid another',
+  description: `Exact count and sums of the payments from one wallet to the other, days with settlements, first and last, by day (only days with settlements, at most the last ${DAILY_SHOWN_MAX} days of the window), and the same of what the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count. On one chain unless \`chain\` is \`all\`.`,
+  toolText:
+    'What one wallet paid another: count, sums, proven part, days, first and last settlement, and what came back.',
+  price: PRICES.keyed,
+  params: {
+    payer: payerParam,
+    payee: payeeParam,
+    window: windowParam(WINDOW_DEFAULT),
+    chain: chainOrAllParam,
+    finality: finalityParam,
+  },
+  output: Type.Object({
+    payer: AddressShape,
+    payer_name: orNull(Type.String()),
+    payer_name_source: NameSourceShape,
+    payee: AddressShape,
+    payee_name: orNull(Type.String()),
+    payee_name_source: NameSourceShape,
+    is_self_payment: Type.Boolean({ description: 'Payer equals payee; nothing counts as paid back then.' }),
+    window: WindowShape,
+    paid: PairFlowsShape,
+    paid_back: PairFlowsShape,
+    daily: Type.Array(PairDayShape, {
+      maxItems: DAILY_SHOWN_MAX,
+      description: 'Of `paid`: days of `daily_window` with settlements, oldest first.',
+    }),
+    daily_window: Type.Object({ since: DateShape, until: DateShape }, { title: 'PairDayWindow' }),
+    meta: MetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    payer: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+    payer_name: null,
+    payer_name_source: null,
+    payee: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+    payee_name: 'Weather by the call',
+    payee_name_source: 'agent_card',
+    is_self_payment: false,
+    window: { since: null, until: '2026-11-20T09:15:05Z' },
+    paid: {
+      ...EXAMPLE_FIGURES,
+      days_active: 1,
+      first_seen: '2026-11-20T00:02:11Z',
+      last_seen: '2026-11-20T09:15:01Z',
+    },
+    paid_back: {
+      settlement_count: 0,
+      settled_usd: 0,
+      proven_count: 0,
+      proven_usd: 0,
+      days_active: 0,
+      first_seen: null,
+      last_seen: null,
+    },
+    daily: [{ date: '2026-11-20', ...EXAMPLE_FIGURES }],
+    daily_window: { since: '2026-08-23', until: '2026-11-20' },
+    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+  },
+  run: async ({ payer, payee, window, chain, finality }, deps) => {
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { names, freshness },
+    } = deps;
+    const nowMs = clock.nowMs();
+    const statuses = await freshness.statuses();
+    const final = finalOnly(finality, statuses);
+    const coverage = await coverageFor(deps, { chain, final });
+    const until = windowEnd(nowMs);
+    const span = spanOf(window, until);
+    const [days, directory] = await Promise.all([
+      readPair(reader, { payer, payee, span, chain, final, coverage }),
+      names.of([payer, payee]),
+    ]);
+    const served = chain === undefined ? chains : [chain];
+    const [payerName, payeeName] = [directory.walletName(payer, served), directory.walletName(payee, served)];
+    const paid = days.filter(({ isBack }) => !isBack);
+    const daily = dailyWindow(span);
+    return {
+      payer,
+      payer_name: payerName?.name ?? null,
+      payer_name_source: payerName?.source ?? null,
+      payee,
+      payee_name: payeeName?.name ?? null,
+      payee_name_source: payeeName?.source ?? null,
+      is_self_payment: payer === payee,
+      window: windowAnswer(window, until),
+      paid: flowsAnswer(paid),
+      paid_back: flowsAnswer(days.filter(({ isBack }) => isBack)),
+      daily: paid
+        .filter(({ date }) => date >= daily.since)
+        .map(({ date, ...figures }) => ({ date, ...figuresAnswer(figures) })),
+      daily_window: daily,
+      meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
+    };
+  },
+});

@@ -1,0 +1,107 @@
+import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
+import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { ask, asUnavailable } from '../ask.ts';
+import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
+import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
+import { keyConditions, PROFILE_RESOURCE, type ProfileScope, unionAll } from './profile-totals.ts';
+import { WHOLE_ROWS_READ_MAX } from './read-profile.ts';
+import type { WalletRole } from './slice.ts';
+
+/**
+ * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (FixedString(20), the wallet itself among
+ * them), `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, `first_time`, `last_time`; to be added up by `other`.
+ *
+ * Most wallets are small: their own rows are one read of the table ordered by wallet. Only of larger ones the days of pairs are read,
+ * which take a look into each month for a wallet with a single payment, too.
+ */
+
+const MAX_SECONDS = 10;
+
+interface PaymentScope extends ProfileScope {
+  readonly span: TimeRange;
+  /** Only where the wallet was this. */
+  readonly role?: WalletRole | undefined;
+  /** Only with this wallet. */
+  readonly other?: Address | undefined;
+}
+
+/** A statement about payments. */
+export interface PaymentQuestion {
+  readonly name: string;
+  readonly maxRows: number;
+  sql(payments: Sql): Sql;
+}
+
+/** Asks about the rows of the first of these wallets that is small, or else about the pairs of the first one. */
+export async function askPayments(
+  deps: { readonly reader: Reader; readonly coverage: RollupCoverage },
+  scopes: readonly [PaymentScope, ...PaymentScope[]],
+  question: (wallet: Address) => PaymentQuestion,
+): Promise<readonly Row[]> {
+  for (const scope of scopes) {
+    const rows = await askSmall(deps.reader, scope, question(scope.wallet));
+    if (rows !== null) return rows;
+  }
+  const [scope] = scopes;
+  const { sql: statement, ...about } = question(scope.wallet);
+  const { rows } = await ask(deps.reader, PROFILE_RESOURCE, {
+    ...about,
+    maxSeconds: MAX_SECONDS,
+    settings: PAIR_SETTINGS,
+    sql: statement(pairPayments(scope, deps.coverage)),
+  });
+  return rows;
+}
+
+/** Null where the engine finds, before it reads, that the wallet's rows are too many. */
+async function askSmall(
+  reader: Reader,
+  scope: PaymentScope,
+  { sql: statement, ...about }: PaymentQuestion,
+): Promise<readonly Row[] | null> {
+  try {
+    const { rows } = await reader.rows({
+      ...about,
+      maxSeconds: MAX_SECONDS,
+      settings: { max_rows_to_read: WHOLE_ROWS_READ_MAX },
+      sql: statement(rowPayments(scope)),
+    });
+    return rows;
+  } catch (error) {
+    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
+    throw asUnavailable(PROFILE_RESOURCE, error);
+  }
+}
+
+function rowPayments(scope: PaymentScope): Sql {
+  const { role, other, span } = scope;
+  const during = [
+    ...keyConditions(scope),
+    sql`block_time >= ${dateTime(span.from)}`,
+    ...(span.to === null ? [] : [sql`block_time < ${dateTime(span.to)}`]),
+    ...(role === undefined ? [] : [sql`role = ${text(role)}`]),
+  ];
+  // The counterparty is not in the sort key: it is looked at after versions are merged.
+  const counted = [IS_COUNTED, ...(other === undefined ? [] : [sql`counterparty = ${addressBytes(other)}`])];
+  return sql`(SELECT counterparty AS other, role = 'payee' AS inbound, toDate(block_time) AS day, 1 AS n, toDecimal128(amount_usd, 6) AS usd,
+      method = 'facilitator_relay' AS proven_n, if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven,
+      block_time AS first_time, block_time AS last_time
+    FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf(during)}) WHERE ${allOf(counted)})`;
+}
+
+function pairPayments({ wallet, other, role, span, ...common }: PaymentScope, coverage: RollupCoverage): Sql {
+  const figures = sql`day, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven, first_time, last_time`;
+  const received = pairsBetween(span, { ...common, payer: other, payee: wallet }, coverage);
+  const paid = pairsBetween(span, { ...common, payer: wallet, payee: other }, coverage);
+  return sql`(${unionAll([
+    ...(role === 'payer' ? [] : [sql`SELECT payer AS other, 1 AS inbound, ${figures} FROM ${received}`]),
+    ...(role === 'payee' ? [] : [sql`SELECT payee AS other, 0 AS inbound, ${figures} FROM ${paid}`]),
+  ])})`;
+}
+
+/** An address as tables hold it. */
+export function addressBytes(wallet: Address): Sql {
+  return sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
+}

@@ -1,0 +1,142 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
+import { ask } from '../ask.ts';
+import type { FinalBlock } from '../index-state/finality.ts';
+import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
+import { isSelfPayment } from '../settlements/shape.ts';
+import { onChain } from '../settlements/slice-walk.ts';
+import { addressBytes, askPayments } from './payments.ts';
+import { readWalletPage } from './settlements.ts';
+
+/** What a summary says that a profile does not: money sent back, what is offered, and what is usually paid. */
+
+const MAX_SECONDS = 5;
+
+export interface Refunds {
+  /** Payers that got money back. */
+  readonly payers: number;
+  /** Settlements by which they did. */
+  readonly count: number;
+  /** Of each payer at most what it had paid. */
+  readonly usdMicros: bigint;
+}
+
+interface RefundQuery {
+  readonly wallet: Address;
+  readonly chain: Chain | undefined;
+  readonly final: readonly FinalBlock[] | undefined;
+  readonly span: TimeRange;
+  readonly coverage: RollupCoverage;
+}
+
+/**
+ * What the wallet paid to wallets that had paid it, in a span of time. Which payment answers which is not on the chain, so a payer
+ * counts if the wallet paid it after its first payment, with what it was paid in all, up to what it paid.
+ */
+export async function readRefunds(reader: Reader, { coverage, ...scope }: RefundQuery): Promise<Refunds> {
+  const rows = await askPayments({ reader, coverage }, [scope], (wallet) => ({
+    name: 'wallet-refunds',
+    maxRows: 1,
+    sql: (payments) => sql`SELECT count(), sum(back_n), toString(sum(least(paid_usd, back_usd))) FROM (
+        SELECT sumIf(usd, inbound = 1) AS paid_usd, sumIf(usd, inbound = 0) AS back_usd, sumIf(n, inbound = 0) AS back_n,
+          countIf(inbound = 1) AS was_paid, minIf(first_time, inbound = 1) AS first_paid, maxIf(last_time, inbound = 0) AS last_back
+        FROM ${payments} WHERE other != ${addressBytes(wallet)} GROUP BY other)
+      WHERE was_paid > 0 AND last_back >= first_paid`,
+  }));
+  const [payers, count, usd] = rows[0] ?? [];
+  return {
+    payers: integerField(payers),
+    count: integerField(count),
+    usdMicros: microsFromDecimal(textField(usd)),
+  };
+}
+
+export interface WalletOffers {
+  /** Resources and methods with an offer that is paid to the wallet. */
+  readonly count: number;
+  /** Of these, published by the domain of the resource itself. */
+  readonly published: number;
+  /** Of the others, with listings that name other payees: anyone can list a resource, and its own domain decides. */
+  readonly contested: number;
+  /** Of its own offers; null where none has a known price. */
+  readonly minUsdMicros: bigint | null;
+  readonly maxUsdMicros: bigint | null;
+  /** Host of most of them; '' without any. */
+  readonly site: string;
+}
+
+export async function readWalletOffers(
+  reader: Reader,
+  { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },
+): Promise<WalletOffers> {
+  const own = allOf([sql`pay_to = ${text(wallet)} AND chain != ''`, ...onChain(chain)]);
+  const isPublished = sql`is_published = 1 AND pay_to = ${text(wallet)}`;
+  const offered = sql`SELECT resource, method, price_usd FROM endpoint_offers FINAL WHERE ${own} AND del = 0`;
+  const { rows } = await ask(reader, 'endpoints', {
+    name: 'wallet-offers',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT uniqExact(resource, method), toString(min(price_usd)), toString(max(price_usd)),
+        arrayElement(topK(1)(domain(resource)), 1), (${listedSql(offered, isPublished)}),
+        (${listedSql(offered, sql`contested = 1 AND NOT (${isPublished})`)})
+      FROM (${offered})`,
+  });
+  const [count, min, max, site, published, contested] = rows[0] ?? [];
+  return {
+    count: integerField(count),
+    minUsdMicros: microsOrNull(min),
+    maxUsdMicros: microsOrNull(max),
+    site: textField(site),
+    published: integerField(published),
+    contested: integerField(contested),
+  };
+}
+
+/** How many of the offered resources the directory lists with this condition. */
+function listedSql(offered: Sql, condition: Sql): Sql {
+  return sql`SELECT countIf(${condition}) FROM endpoint_list FINAL
+    WHERE del = 0 AND (resource, method) IN (SELECT resource, method FROM (${offered}))`;
+}
+
+function microsOrNull(field: unknown): bigint | null {
+  return field === null ? null : microsFromDecimal(textField(field));
+}
+
+/** Of the newest payments that a wallet received from others. */
+export interface UsualPrice {
+  readonly payments: number;
+  readonly minUsdMicros: bigint;
+  /** The lower of the two in the middle of an even number. */
+  readonly medianUsdMicros: bigint;
+  readonly maxUsdMicros: bigint;
+}
+
+/** As many newest settlements are looked at: a page of the wallet, which is read in the order of the table. */
+export const PRICED_SETTLEMENTS_MAX = 50;
+
+export async function readUsualPrice(
+  reader: Reader,
+  query: {
+    readonly wallet: Address;
+    readonly chain: Chain | undefined;
+    readonly final: readonly FinalBlock[] | undefined;
+  },
+): Promise<UsualPrice | null> {
+  const { rows } = await readWalletPage(
+    { reader },
+    { ...query, limit: PRICED_SETTLEMENTS_MAX, before: undefined, role: 'payee', counterparty: undefined },
+  );
+  const amounts = rows
+    .filter((row) => row.method !== UNCOUNTED_METHOD && !isSelfPayment(row))
+    .map(({ amountUsdMicros }) => amountUsdMicros)
+    .sort((a, b) => Number(a - b));
+  const [min, median, max] = [amounts[0], amounts[(amounts.length - 1) >> 1], amounts.at(-1)];
+  return min === undefined || median === undefined || max === undefined
+    ? null
+    : { payments: amounts.length, minUsdMicros: min, medianUsdMicros: median, maxUsdMicros: max };
+}

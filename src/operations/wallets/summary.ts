@@ -1,0 +1,211 @@
+import type { Address } from '../../../core/domain/address.ts';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { payReasons } from '../../../core/domain/pay-reasons.ts';
+import type { AgentRow } from '../agents/row.ts';
+import { defineOperation } from '../define.ts';
+import { finalOnly } from '../index-state/finality.ts';
+import { DAY_SECONDS } from '../index-state/rollups.ts';
+import { type Meta, metaAnswer } from '../meta.ts';
+import type { Directory } from '../names.ts';
+import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { timeTextOrNull } from '../shapes.ts';
+import { readWalletAgents } from './owners.ts';
+import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
+import {
+  type Refunds,
+  readRefunds,
+  readUsualPrice,
+  readWalletOffers,
+  type UsualPrice,
+  type WalletOffers,
+} from './read-summary.ts';
+import { SUMMARY_EXAMPLE, type SummaryAnswer, SummaryShape, TEXT_MAX_CHARS } from './summary-shape.ts';
+import { coverageFor, spanOf, windowEnd } from './window.ts';
+
+/** Whether to pay an address, in a few lines. Every figure is that of the profile as a payee. */
+
+const REFUND_WINDOW = '30d';
+const SCORE_DECIMALS = 2;
+
+/** Everything that was read. */
+interface SummaryFacts {
+  readonly wallet: Address;
+  readonly profile: Profile;
+  readonly agents: { readonly shown: readonly AgentRow[]; readonly total: number };
+  readonly offers: WalletOffers;
+  readonly refunds: Refunds;
+  readonly price: UsualPrice | null;
+  readonly directory: Directory;
+  /** The first one in question. */
+  readonly chains: readonly Chain[];
+  readonly nowSeconds: number;
+  readonly meta: Meta;
+}
+
+function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
+  const { wallet, profile, offers, refunds, price, directory, chains, nowSeconds, meta } = facts;
+  const { totals, counterparties } = profile;
+  const { inbound, firstSeen, lastSeen } = totals;
+  const { verdict, signals } = judgeProfile(profile, 'payee');
+  const named = directory.walletName(wallet, chains);
+  const agent = agentOf(facts.agents.shown);
+  const { speaksFor, speaksAgainst } = payReasons({
+    verdict,
+    triggered: signals.filter(({ triggered }) => triggered).map(({ id }) => id),
+    receivedUsdMicros: inbound.usdMicros,
+    provenUsdMicros: inbound.provenUsdMicros,
+    counterparties: counterparties.count,
+    firstSeen,
+    lastSeen,
+    nowSeconds,
+    identity: agent === null ? null : provenFacts(agent, directory),
+    offers,
+  });
+  return {
+    wallet,
+    name: named === null ? null : cut(named.name),
+    name_source: named?.source ?? null,
+    verdict,
+    reasons_for: [...speaksFor],
+    reasons_against: [...speaksAgainst],
+    received: {
+      settlement_count: inbound.count,
+      usd: usdNumber(inbound.usdMicros),
+      organic_usd: usdNumber(inbound.usdMicros - inbound.selfUsdMicros),
+      proven_usd: usdNumber(inbound.provenUsdMicros),
+      counterparties: counterparties.count,
+    },
+    first_seen: timeTextOrNull(firstSeen),
+    last_seen: timeTextOrNull(lastSeen),
+    age_days: firstSeen === null ? null : Math.max(0, Math.floor((nowSeconds - firstSeen) / DAY_SECONDS)),
+    identity: agent === null ? null : identityAnswer(agent, facts.agents.total),
+    offers: {
+      count: offers.count,
+      published: offers.published,
+      contested: offers.contested,
+      site: offers.site === '' ? null : cut(offers.site),
+    },
+    refunds: { payers: refunds.payers, settlement_count: refunds.count, usd: usdNumber(refunds.usdMicros) },
+    compare: compareAnswer(price, offers),
+    meta: shortMeta(meta),
+  };
+}
+
+/** The agent that stands for the wallet. */
+function agentOf(shown: readonly AgentRow[]): AgentRow | null {
+  return shown.find(({ domainProof }) => domainProof === 'proven') ?? shown[0] ?? null;
+}
+
+function provenFacts({ name, wallet, domainProof, paidScore, paidClients }: AgentRow, directory: Directory) {
+  return {
+    domainProof,
+    isImitation: directory.imitatedFacilitator(name, wallet) !== null,
+    paidScore: paidScore === null ? null : Number(paidScore),
+    paidClients,
+  };
+}
+
+function identityAnswer(agent: AgentRow, total: number): NonNullable<SummaryAnswer['identity']> {
+  return {
+    agent_count: total,
+    chain: agent.chain,
+    agent_id: String(agent.agentId),
+    domain: agent.domain === '' ? null : cut(agent.domain),
+    domain_proof: agent.domainProof,
+    paid_score: agent.paidScore === null ? null : Number(Number(agent.paidScore).toFixed(SCORE_DECIMALS)),
+    paid_rating_clients: agent.paidClients,
+  };
+}
+
+function compareAnswer(
+  price: UsualPrice | null,
+  { minUsdMicros, maxUsdMicros }: WalletOffers,
+): SummaryAnswer['compare'] {
+  return {
+    payments: price?.payments ?? 0,
+    min_usd: usdOrNull(price?.minUsdMicros),
+    median_usd: usdOrNull(price?.medianUsdMicros),
+    max_usd: usdOrNull(price?.maxUsdMicros),
+    listed_min_usd: usdOrNull(minUsdMicros),
+    listed_max_usd: usdOrNull(maxUsdMicros),
+  };
+}
+
+function usdOrNull(micros: bigint | null | undefined): number | null {
+  return micros === null || micros === undefined ? null : usdNumber(micros);
+}
+
+/** Names and domains are made safe to show before they are stored. */
+function cut(shown: string): string {
+  const chars = [...shown];
+  return chars.length <= TEXT_MAX_CHARS ? shown : `${chars.slice(0, TEXT_MAX_CHARS - 1).join('')}…`;
+}
+
+function shortMeta({ chain, as_of, freshness, warnings }: Meta): SummaryAnswer['meta'] {
+  const lags = freshness.chains.map((one) => one.lag_seconds);
+  return {
+    chain,
+    as_of,
+    lag_seconds: lags.reduce<number | null>(
+      (most, lag) => (most === null || lag === null ? null : Math.max(most, lag)),
+      0,
+    ),
+    ...(warnings === undefined ? {} : { warnings }),
+  };
+}
+
+export const getEntitySummary = defineOperation({
+  id: 'getEntitySummary',
+  method: 'GET',
+  path: '/entities/{wallet}/summary',
+  summary: 'Whether to pay an address, in under 1.5 KB',
+  description:
+    'What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what speaks for and against it (closed lists), what it received and how much of that is organic and proven, its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. On one chain unless `chain` is `all`.',
+  toolText:
+    'Call before paying an address: verdict, reasons for and against, proven dollars, age, identity, offers, refunds and its usual price.',
+  price: PRICES.keyed,
+  load: 'summary',
+  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  output: SummaryShape,
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: SUMMARY_EXAMPLE,
+  run: async ({ wallet, chain, finality }, deps) => {
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { names, freshness, rollups },
+    } = deps;
+    const nowMs = clock.nowMs();
+    const nowSeconds = Math.floor(nowMs / 1_000);
+    const statuses = await freshness.statuses();
+    const scope = { wallet, chain, final: finalOnly(finality, statuses) };
+    const coverage = await coverageFor(deps, scope);
+    const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
+    const [profile, agents, offers, refunds, price, directory] = await Promise.all([
+      readProfile({ reader, rollups }, { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS }),
+      readWalletAgents(reader, scope),
+      readWalletOffers(reader, scope),
+      readRefunds(reader, { ...scope, span, coverage }),
+      readUsualPrice(reader, scope),
+      names.of([wallet]),
+    ]);
+    return summaryAnswer({
+      wallet,
+      profile,
+      agents,
+      offers,
+      refunds,
+      price,
+      directory,
+      chains: chain === undefined ? chains : [chain],
+      nowSeconds,
+      meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
+    });
+  },
+});

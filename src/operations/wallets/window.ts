@@ -1,0 +1,69 @@
+import { Type } from '@sinclair/typebox';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { OperationDeps } from '../define.ts';
+import { type FinalBlock, finalCoverage } from '../index-state/finality.ts';
+import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
+import { type Param, readChoice } from '../params.ts';
+import { orNull, TimeShape, timeText } from '../shapes.ts';
+
+/** The span of time that figures of wallets and pairs are about: it ends now, and its length is exact to the second. */
+
+export const WINDOWS = ['24h', '7d', '30d', '90d', 'all'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+const DAY_SECONDS = 86_400;
+const DAYS: Readonly<Record<Exclude<Window, 'all'>, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
+
+export function windowParam(byDefault: Window): Param<Window> {
+  return {
+    in: 'query',
+    component: byDefault === 'all' ? 'WindowOrAll' : 'Window',
+    description: `Only settlements of the last 24 hours, or 7, 30 or 90 times as long; \`all\`: since the index begins. Default: \`${byDefault}\`. The answer’s \`window\` says from when to when.`,
+    toolText: `Default ${byDefault}.`,
+    required: false,
+    schema: Type.Union(
+      WINDOWS.map((window) => Type.Literal(window)),
+      { default: byDefault },
+    ),
+    read: (raw, name) => (raw === undefined ? byDefault : readChoice(raw, name, WINDOWS)),
+  };
+}
+
+/** The window that ends at `until`, excluded. */
+export function spanOf(window: Window, until: number): TimeRange {
+  return { from: window === 'all' ? 0 : Math.max(0, until - DAYS[window] * DAY_SECONDS), to: until };
+}
+
+/** What is settled within the present second is in the window. */
+export function windowEnd(nowMs: number): number {
+  return Math.floor(nowMs / 1_000) + 1;
+}
+
+export const WindowShape = Type.Object(
+  {
+    since: orNull(TimeShape, { description: 'Included; null: since the index begins.' }),
+    until: { ...TimeShape, description: 'Excluded.' },
+  },
+  { title: 'Window' },
+);
+
+export function windowAnswer(window: Window, until: number) {
+  return {
+    since: window === 'all' ? null : timeText(spanOf(window, until).from),
+    until: timeText(until),
+  };
+}
+
+/** What the rollups answer for, where only final rows may count: those of the chains that are asked for. */
+export async function coverageFor(
+  {
+    reader,
+    index: { rollups },
+  }: { readonly reader: OperationDeps['reader']; readonly index: Pick<OperationDeps['index'], 'rollups'> },
+  { chain, final }: { readonly chain: Chain | undefined; readonly final: readonly FinalBlock[] | undefined },
+): Promise<RollupCoverage> {
+  const coverage = await rollups.coverage();
+  if (final === undefined) return coverage;
+  const served = final.filter((block) => chain === undefined || block.chain === chain);
+  return finalCoverage(reader, coverage, served);
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { type PayFacts, payReasons, REASONS_AGAINST, REASONS_FOR } from '../../../core/domain/pay-reasons.ts';
+
+const NOW = 1_795_176_000;
+const days = (count: number): number => NOW - count * 86_400;
+
+/** Neither good nor bad. */
+const PLAIN: PayFacts = {
+  verdict: 'clean',
+  triggered: [],
+  receivedUsdMicros: 0n,
+  provenUsdMicros: 0n,
+  counterparties: 3,
+  firstSeen: days(40),
+  lastSeen: days(2),
+  nowSeconds: NOW,
+  identity: { domainProof: 'unchecked', isImitation: false, paidScore: null, paidClients: 0 },
+  offers: { count: 0, published: 0, contested: 0 },
+};
+
+const reasonsOf = (facts: Partial<PayFacts>): string[] => {
+  const { speaksFor, speaksAgainst } = payReasons({ ...PLAIN, ...facts });
+  return [...speaksFor, ...speaksAgainst];
+};
+const identity = (fields: Partial<NonNullable<PayFacts['identity']>>) => ({
+  identity: {
+    domainProof: 'unchecked',
+    isImitation: false,
+    paidScore: null,
+    paidClients: 0,
+    ...fields,
+  } as const,
+});
+
+test('a plain wallet has no reason of either kind', () => {
+  expect(reasonsOf({})).toEqual([]);
+});
+
+const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[] = [
+  ['mostly_proven', { receivedUsdMicros: 9n, provenUsdMicros: 5n }, { receivedUsdMicros: 0n }],
+  ['many_counterparties', { counterparties: 10 }, { counterparties: 9 }],
+  ['long_history', { firstSeen: days(90) }, { firstSeen: days(90) + 1 }],
+  ['domain_proven', identity({ domainProof: 'proven' }), identity({ domainProof: 'unreachable' })],
+  [
+    'offer_published',
+    { offers: { count: 1, published: 1, contested: 0 } },
+    { offers: { count: 1, published: 0, contested: 0 } },
+  ],
+  ['well_rated', identity({ paidScore: 60, paidClients: 5 }), identity({ paidScore: 99, paidClients: 4 })],
+  ['never_paid', { verdict: 'unobserved' }, { verdict: 'insufficient' }],
+  ['few_settlements', { verdict: 'insufficient' }, { verdict: 'mixed' }],
+  ['self_payment_share', { triggered: ['self_payment_share'] }, {}],
+  ['payer_concentration', { triggered: ['payer_concentration'] }, {}],
+  ['single_payer_dominance', { triggered: ['single_payer_dominance'] }, {}],
+  ['reciprocity', { triggered: ['reciprocity'] }, {}],
+  ['ring_membership', { triggered: ['ring_membership'] }, {}],
+  [
+    'mostly_unproven',
+    { receivedUsdMicros: 9n, provenUsdMicros: 4n },
+    { receivedUsdMicros: 8n, provenUsdMicros: 4n },
+  ],
+  ['new_wallet', { firstSeen: days(7) + 1 }, { firstSeen: days(7) }],
+  ['inactive', { lastSeen: days(30) - 1 }, { lastSeen: days(30) }],
+  ['no_identity', { identity: null }, { identity: null, offers: { count: 1, published: 0, contested: 0 } }],
+  ['name_imitates_facilitator', identity({ isImitation: true }), identity({})],
+  ['domain_refuted', identity({ domainProof: 'refuted' }), identity({ domainProof: 'unreachable' })],
+  [
+    'offer_contested',
+    { offers: { count: 1, published: 0, contested: 1 } },
+    { offers: { count: 1, published: 0, contested: 0 } },
+  ],
+  [
+    'badly_rated',
+    identity({ paidScore: 39.99, paidClients: 5 }),
+    identity({ paidScore: 40, paidClients: 5 }),
+  ],
+];
+
+test('every reason is tried below', () => {
+  expect(CASES.map(([reason]) => reason)).toEqual([
+    ...Object.keys(REASONS_FOR),
+    ...Object.keys(REASONS_AGAINST),
+  ]);
+});
+
+describe.each(CASES)('%s', (reason, holds, not) => {
+  test('is given where it holds, and not one step before', () => {
+    expect(reasonsOf(holds)).toContain(reason);
+    expect(reasonsOf(not)).not.toContain(reason);
+  });
+});
+
+test('a wallet that was never seen is neither new nor inactive', () => {
+  expect(reasonsOf({ verdict: 'unobserved', firstSeen: null, lastSeen: null, identity: null })).toEqual([
+    'never_paid',
+    'no_identity',
+  ]);
+});
