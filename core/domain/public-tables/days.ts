@@ -45,7 +45,7 @@ function ofTier<Tier extends EvidenceTier>(
 }
 
 export const MERCHANT_DAYS = {
-  meaning: 'What each payee was paid on each UTC day: cheap for long ranges.',
+  meaning: 'What each payee was paid on each UTC day.',
   cheapBy: ['payee', 'day'],
   columns: [
     chain,
@@ -64,7 +64,7 @@ export const MERCHANT_DAYS = {
 } as const satisfies PublicTable;
 
 export const PAYER_DAYS = {
-  meaning: 'What each payer paid on each UTC day: cheap for long ranges.',
+  meaning: 'What each payer paid on each UTC day.',
   cheapBy: ['payer', 'day'],
   columns: [
     chain,
@@ -83,7 +83,7 @@ export const PAYER_DAYS = {
 } as const satisfies PublicTable;
 
 export const PAIR_DAYS = {
-  meaning: 'What each payer paid each payee on each UTC day: who pays whom, without reading settlements.',
+  meaning: 'What each payer paid each payee on each UTC day.',
   cheapBy: ['day', 'payer'],
   columns: [
     chain,
@@ -101,7 +101,7 @@ export const PAIR_DAYS = {
 } as const satisfies PublicTable;
 
 export const FACILITATOR_DAYS = {
-  meaning: 'What was settled through each facilitator on each UTC day, and without a known one.',
+  meaning: 'What each facilitator settled on each UTC day.',
   cheapBy: ['day'],
   columns: [
     chain,

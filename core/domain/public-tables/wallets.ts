@@ -16,7 +16,7 @@ import {
 
 export const WALLETS = {
   meaning:
-    'Every wallet that paid or was paid, with its sums over all chains and days. Added up from merchant_days and payer_days: channel deposits are left out.',
+    'Every wallet that paid or was paid, with its sums over all chains and days; channel deposits are left out.',
   cheapBy: ['address'],
   columns: [
     addressColumn('address', 'Address of the wallet.'),
