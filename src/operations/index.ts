@@ -9,6 +9,7 @@ import { type AnyOperation, type PriceListEntry, register, registerMetered } fro
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
+import { listMerchants } from './rankings/merchants.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
 import { runSql } from './sql/declare.ts';
 import { getSqlSchema } from './sql/schema.ts';
@@ -25,6 +26,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(listEntitySettlements),
   register(listWallets),
   register(listFacilitators),
+  register(listMerchants),
   register(getMerchant),
   register(getAgent),
   register(listAgents),

@@ -251,7 +251,7 @@ export const minProbabilityParam: Param<number | undefined> = {
 };
 
 /** A switch, off by default. */
-function flagParam(description: string, toolText = description): Param<boolean> {
+export function flagParam(description: string, toolText = description): Param<boolean> {
   return {
     in: 'query',
     description,
