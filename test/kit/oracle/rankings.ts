@@ -35,7 +35,8 @@ interface Counted {
   readonly verdict: Verdict;
 }
 
-const sumOf = (rows: readonly Settlement[]): bigint => rows.reduce((sum, row) => sum + row.amountUsdMicros, 0n);
+const sumOf = (rows: readonly Settlement[]): bigint =>
+  rows.reduce((sum, row) => sum + row.amountUsdMicros, 0n);
 
 /** `rings`: members of each ring of the newest pass. */
 export function naiveRanking(
@@ -77,7 +78,9 @@ export function naiveRanking(
     };
     const now = mine.filter((row) => ageOf(row) === 0);
     const others = now.filter((row) => otherOf(row) !== wallet);
-    const sums = [...new Set(others.map(otherOf))].map((other) => sumOf(others.filter((row) => otherOf(row) === other)));
+    const sums = [...new Set(others.map(otherOf))].map((other) =>
+      sumOf(others.filter((row) => otherOf(row) === other)),
+    );
     const { verdict } = judge({
       role: side,
       observed: now.length > 0,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import { PASS_LIMITS } from '../../../../ingest/rings/edges.ts';
@@ -11,7 +12,16 @@ import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { type NaiveQuery, type NaiveRow, naiveRanking } from '../../../kit/oracle/rankings.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
-import { BASE, insertSettlements, NOON, POLYGON, reportChain, settlement, tombstone, wallet } from '../../../kit/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  NOON,
+  POLYGON,
+  reportChain,
+  settlement,
+  tombstone,
+  wallet,
+} from '../../../kit/rows.ts';
 
 /** Truth: every live settlement counted one by one (test/kit/oracle/rankings.ts). */
 
@@ -76,7 +86,21 @@ const WINDOW_SECONDS = { '24h': DAY, '7d': 7 * DAY, '30d': 30 * DAY, '90d': 90 *
 type AnyWindow = keyof typeof WINDOW_SECONDS;
 
 /** Few wallets, so that self-payments, ways back and rings are common; ages on both sides of every border of a window. */
-const AGES = [0, 5 * HOUR, DAY - 1, DAY, DAY + HOUR, 2 * DAY, 6 * DAY, 7 * DAY + 1, 13 * DAY, 20 * DAY, 45 * DAY, 80 * DAY, 120 * DAY];
+const AGES = [
+  0,
+  5 * HOUR,
+  DAY - 1,
+  DAY,
+  DAY + HOUR,
+  2 * DAY,
+  6 * DAY,
+  7 * DAY + 1,
+  13 * DAY,
+  20 * DAY,
+  45 * DAY,
+  80 * DAY,
+  120 * DAY,
+];
 const payments = fc.array(
   fc.record({
     payer: fc.integer({ min: 0, max: 5 }),
@@ -90,7 +114,8 @@ const payments = fc.array(
   }),
   { minLength: 1, maxLength: 30 },
 );
-type Payment = typeof payments extends fc.Arbitrary<infer Many> ? (Many extends (infer One)[] ? One : never) : never;
+type Payment =
+  typeof payments extends fc.Arbitrary<infer Many> ? (Many extends (infer One)[] ? One : never) : never;
 
 /** Money that goes round through three wallets, each of which also deals with others. */
 const RING: readonly Payment[] = [3, 4, 5].map((payer) => ({
@@ -125,21 +150,29 @@ function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly
 
 async function live(given: readonly Payment[]): Promise<Settlement[]> {
   const rows = rowsOf(given);
-  await insertSettlements(engine.writer, rows.map(({ row }) => row));
+  await insertSettlements(
+    engine.writer,
+    rows.map(({ row }) => row),
+  );
   await rollUp(engine.writer, { below: NOON - (NOON % DAY) });
   const fated = (fate: Payment['fate']) => rows.filter((one) => one.fate === fate).map(({ row }) => row);
-  const regraded = fated('regraded').map((row): Settlement => ({ ...row, method: 'facilitator_relay', facilitator: 'coinbase' }));
-  const deposits = fated('deposit').map((row): Settlement => ({ ...row, method: 'channel_deposit', facilitator: '' }));
+  const regraded = fated('regraded').map(
+    (row): Settlement => ({ ...row, method: 'facilitator_relay', facilitator: 'coinbase' }),
+  );
+  const deposits = fated('deposit').map(
+    (row): Settlement => ({ ...row, method: 'channel_deposit', facilitator: '' }),
+  );
   await tombstone(engine.writer, fated('taken_back'));
   await insertSettlements(engine.writer, [...regraded, ...deposits]);
   return [...fated('stands'), ...regraded];
 }
 
 async function ringsNow(): Promise<Address[][]> {
-  const { trustedText } = await import('../../../../clickhouse/engine/sql.ts');
   const { rows } = await engine.writer.rows({
     name: 'test-rings',
-    sql: trustedText('SELECT DISTINCT members FROM wallet_rings WHERE gen = (SELECT max(gen) FROM ring_passes)'),
+    sql: trustedText(
+      'SELECT DISTINCT members FROM wallet_rings WHERE gen = (SELECT max(gen) FROM ring_passes)',
+    ),
     maxSeconds: 10,
     maxRows: 100_000,
   });
@@ -152,7 +185,13 @@ describe('rankings of wallets', () => {
       fc.asyncProperty(
         payments,
         fc.constantFrom<AnyWindow>('24h', '7d', '30d', '90d', 'all'),
-        fc.constantFrom<NaiveQuery['by']>('organic_usd', 'proven_usd', 'settlements', 'counterparties', 'growth'),
+        fc.constantFrom<NaiveQuery['by']>(
+          'organic_usd',
+          'proven_usd',
+          'settlements',
+          'counterparties',
+          'growth',
+        ),
         fc.constantFrom<NaiveQuery['side']>('payee', 'payer'),
         fc.constantFrom(0, 2),
         fc.boolean(),
@@ -180,7 +219,10 @@ describe('rankings of wallets', () => {
                 minCounterparties,
                 includeFlagged,
               });
-              const shown = await walkRanking(`of=${of}&by=${by}&window=${window}&chain=${chain}&${flags}`, 3);
+              const shown = await walkRanking(
+                `of=${of}&by=${by}&window=${window}&chain=${chain}&${flags}`,
+                3,
+              );
               expect(recounted(shown)).toEqual(truth);
             }
           }
@@ -189,4 +231,183 @@ describe('rankings of wallets', () => {
       { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 240_000);
+});
+
+const sale = (fields: Partial<Settlement> & { readonly age?: number }): Settlement => {
+  nextBlock += 1;
+  return settlement({ blockNumber: nextBlock, blockTime: NOON - (fields.age ?? HOUR), ...fields });
+};
+let nextBlock = 50_000;
+
+describe('a row', () => {
+  test('has its rank of the window before, the change, and the window in parts', async () => {
+    const [first, second] = [wallet(0x301), wallet(0x302)];
+    await insertSettlements(engine.writer, [
+      ...[0, 1, 2].map((days) =>
+        sale({ payee: first, payer: wallet(0x401), age: days * DAY + HOUR, amountUsdMicros: 2_000_000n }),
+      ),
+      sale({ payee: second, payer: wallet(0x401), age: 5 * DAY, amountUsdMicros: 4_000_000n }),
+      sale({ payee: second, payer: wallet(0x402), age: 9 * DAY, amountUsdMicros: 8_000_000n }),
+      sale({ payee: first, payer: wallet(0x402), age: 10 * DAY, amountUsdMicros: 4_000_000n }),
+    ]);
+    await rollUp(engine.writer, {});
+    const { body } = await api.get('/v0/merchants?window=7d');
+    expect(body.meta).toMatchObject({
+      of: 'merchants',
+      by: 'organic_usd',
+      window: '7d',
+      ranked_at: '2026-11-20T12:00:00Z',
+      sparkline: { from: '2026-11-14T00:00:00Z', step_seconds: DAY },
+    });
+    const shown = body.merchants.map((row: Row) => [
+      row.wallet,
+      row.rank,
+      row.previous_rank,
+      row.change,
+      row.sparkline,
+    ]);
+    expect(shown).toEqual([
+      [first, 1, 2, 0.5, [0, 0, 0, 0, 2, 2, 2]],
+      [second, 2, 1, -0.5, [0, 4, 0, 0, 0, 0, 0]],
+    ]);
+    const hours = await api.get('/v0/merchants?window=24h&by=settlements');
+    expect(hours.body.merchants[0].sparkline).toEqual([...Array(22).fill(0), 1, 0]);
+    const all = await api.get('/v0/merchants?window=all');
+    expect(all.body.merchants[0]).toMatchObject({
+      wallet: second,
+      value: 12,
+      previous_rank: null,
+      change: null,
+    });
+    expect(all.body.merchants[0].sparkline.reduce((sum: number, one: number) => sum + one, 0)).toBe(12);
+  });
+
+  test('names its wallet with the source of the name', async () => {
+    const payee = wallet(0x303);
+    await insertSettlements(engine.writer, [sale({ payee })]);
+    await engine.writer.run({
+      name: 'test-name',
+      sql: sql`INSERT INTO catalogued_payees (chain, address, name, resource, source, ver, del)
+        SELECT ${trustedText(`'${BASE}', unhex('${payee.slice(2)}')`)}, 'Weather', 'https://weather.example', 'config', 1, 0`,
+      maxSeconds: 10,
+    });
+    await freshApi();
+    const [row] = await walkRanking('of=merchants');
+    expect(row).toMatchObject({ wallet: payee, name: 'Weather', name_source: 'operator_catalogue' });
+  });
+});
+
+describe('a kept ranking', () => {
+  const query = '/v0/leaderboard?of=merchants&window=7d&limit=2';
+
+  test('gives pages that fit together, and the same tag to every caller, whatever happens meanwhile', async () => {
+    const merchants = [1, 2, 3, 4].map((at) => wallet(0x500 + at));
+    await insertSettlements(
+      engine.writer,
+      merchants.map((payee, at) =>
+        sale({ payee, payer: wallet(0x600 + at), amountUsdMicros: BigInt(9 - at) * 1_000_000n }),
+      ),
+    );
+    const first = await api.get(query);
+    await insertSettlements(engine.writer, [
+      sale({ payee: merchants[3] ?? wallet(0), payer: wallet(0x700), amountUsdMicros: 50_000_000n }),
+    ]);
+    api.clock.advanceSeconds(9);
+    const second = await api.get(`${query}&offset=2`);
+    expect([...first.body.leaderboard, ...second.body.leaderboard].map(({ wallet: of }: Row) => of)).toEqual(
+      merchants,
+    );
+    const again = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
+    expect(again.status).toBe(304);
+    api.clock.advanceSeconds(2);
+    const renewed = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
+    expect([renewed.status, renewed.body.leaderboard[0].wallet]).toEqual([200, merchants[3]]);
+  });
+
+  test('is computed once for many requests at the same time, its sparklines too', async () => {
+    await insertSettlements(engine.writer, [sale({})]);
+    const asked: string[] = [];
+    const counting = await testApi({
+      ...engine.reader,
+      rows: (statement, signal) => {
+        if (statement.name.startsWith('ranking-')) asked.push(statement.name);
+        return engine.reader.rows(statement, signal);
+      },
+    });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => counting.get(query)));
+    await counting.close();
+    expect(answers.map(({ body }) => body.leaderboard.length)).toEqual(Array(20).fill(1));
+    expect(asked).toEqual(['ranking-merchants', 'ranking-merchants-sparklines']);
+  });
+});
+
+test('facilitators are ranked by what they relayed, self-payments apart', async () => {
+  const by = (facilitator: string, fields: Partial<Settlement> & { readonly age?: number } = {}) =>
+    sale({ facilitator, method: 'facilitator_relay', amountUsdMicros: 1_000_000n, ...fields });
+  await insertSettlements(engine.writer, [
+    ...[1, 2, 3].map((at) => by('busy', { payee: wallet(0x800 + at) })),
+    by('rich', { amountUsdMicros: 90_000_000n }),
+    by('rich', { amountUsdMicros: 80_000_000n, age: 8 * DAY }),
+    ...[1, 2, 3, 4].map(() => by('selfish', { payer: wallet(0x900), payee: wallet(0x900) })),
+    sale({}),
+  ]);
+  await rollUp(engine.writer, {});
+  const ids = async (query: string) => {
+    const { body, text, status } = await api.get(`/v0/leaderboard?of=facilitators&${query}`);
+    if (status !== 200) throw new Error(text);
+    return body.leaderboard.map((row: { facilitator: string; value: number }) => [
+      row.facilitator,
+      row.value,
+    ]);
+  };
+  expect(await ids('window=7d')).toEqual([
+    ['busy', 3],
+    ['rich', 1],
+  ]);
+  expect(await ids('window=7d&by=proven_usd')).toEqual([
+    ['rich', 90],
+    ['busy', 3],
+  ]);
+  expect(await ids('window=7d&by=growth')).toEqual([
+    ['rich', 10],
+    ['busy', 3],
+  ]);
+  expect(await ids('window=all&by=counterparties')).toEqual([
+    ['busy', 3],
+    ['rich', 1],
+  ]);
+  expect(await ids('window=7d&min_counterparties=2')).toEqual([['busy', 3]]);
+  const { body } = await api.get('/v0/leaderboard?of=facilitators&window=7d');
+  expect(body.leaderboard[0]).toMatchObject({
+    previous_rank: null,
+    data_quality: null,
+    sparkline: [0, 0, 0, 0, 0, 0, 3],
+  });
+  expect(body.leaderboard[1]).toMatchObject({ previous_rank: 1, previous_value: 1, change: 0 });
+});
+
+describe('a combination that has no meaning is refused with those that have', () => {
+  test.each([
+    ['by=growth&window=all&of=payers', 'window', 'possible: 24h, 7d, 30d, 90d.'],
+    [
+      'by=score&of=merchants',
+      'by',
+      'possible: organic_usd, proven_usd, settlements, counterparties, growth.',
+    ],
+    ['by=organic_usd&of=facilitators', 'by', 'possible: settlements, proven_usd, counterparties, growth.'],
+    ['of=endpoints&window=7d', 'window', 'possible: 30d.'],
+    ['window=7d', 'window', 'possible: all.'],
+    ['of=payers&capability=web-search', 'capability', 'possible: agents, merchants, endpoints.'],
+    ['include_flagged=1', 'include_flagged', 'by any order but score'],
+    ['of=facilitators&include_flagged=0', 'include_flagged', 'by any order but score'],
+    ['of=merchants&include_spam=1', 'include_spam', 'by=score, paid_score'],
+    ['of=merchants&offset=10001', 'offset', 'reaches to 10000'],
+    ['of=everyone', 'of', 'agents, merchants, payers, facilitators, endpoints, capabilities'],
+    ['of=merchants&window=1h', 'window', '24h, 7d, 30d, 90d, all'],
+    ['of=merchants&min_counterparties=-1', 'min_counterparties', '0 to 1000000'],
+  ])('%s', async (query, parameter, possible) => {
+    const { status, body } = await api.get(`/v0/leaderboard?${query}`);
+    expect({ status, parameter: body.parameter }).toEqual({ status: 400, parameter });
+    expect(body.detail).toContain(possible);
+  });
 });
