@@ -14,6 +14,17 @@ export const PAYER_DAY = sliceTable('payer_day');
 export const RELAYER_DAY = sliceTable('relayer_day');
 export const CHAIN_HOUR = sliceTable('chain_hour', 'hour');
 
+/** What each payer paid each payee, sorted by payer. Read through `pairsBetween` (src/operations/index-state/pairs.ts). */
+export const PAIR_DAY = sliceTable('pair_day');
+/** The same rows sorted by payee. A view fills it from `pair_day`. */
+export const PAIR_DAY_BY_PAYEE = sliceTable('pair_day_by_payee');
+
+/**
+ * Which tables and columns a computation fills, recorded with it: a slice that was computed by an older release counts as open until it
+ * is computed again. View `rollup_slices` has the same number; raise both when a table or column is added here.
+ */
+export const ROLLUP_FIGURES = 1;
+
 /** What each slice was computed from. */
 export const ROLLUP_STATE = {
   name: 'rollup_state',

@@ -1,13 +1,19 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { isOfScope } from '../../clickhouse/engine/guard.ts';
-import { dateTime, sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dateTime, sql, text, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   dropOldGenerations,
   ownGeneration,
   RELAYER_TOTAL_PASSES,
   RELAYER_TOTALS,
 } from '../../clickhouse/tables/generations.ts';
-import { IS_OPEN, ROLLUP_STATE, rollupBasis, sliceStart } from '../../clickhouse/tables/rollups.ts';
+import {
+  IS_OPEN,
+  ROLLUP_FIGURES,
+  ROLLUP_STATE,
+  rollupBasis,
+  sliceStart,
+} from '../../clickhouse/tables/rollups.ts';
 import type { Log } from '../../core/log.ts';
 import { VERSION_STEP, type Versions } from '../write/versions.ts';
 import { inSlice, rollupScope, rollupStatements, type Slice, sliceColumns, sliceName } from './statements.ts';
@@ -124,8 +130,8 @@ async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, ge
   await writer.run({
     name: `rollup-record ${sliceName(slice)}`,
     scopes: [rollupScope(slice)],
-    sql: sql`INSERT INTO ${trustedText(ROLLUP_STATE.name)} (day, hour, ver, writes, gen)
-             SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}`,
+    sql: sql`INSERT INTO ${trustedText(ROLLUP_STATE.name)} (day, hour, ver, writes, gen, figures)
+             SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}, ${uint8(ROLLUP_FIGURES)}`,
     maxSeconds: LOOK_MAX_SECONDS,
   });
 }

@@ -1,6 +1,6 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
-import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
+import { dateTime, type Sql, sql, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { CHAIN_HOUR, PAIR_DAY, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
 
 /** A slice of time that is rolled up in one piece: a UTC day, or an hour of a day with very many rows. */
 export interface Slice {
@@ -85,6 +85,8 @@ const countOf = (condition: Sql): Sql => sql`countIf(live AND ${condition})`;
 /** Widened before it is summed, as the columns are: the sum of a day must fit whatever the amounts. */
 const usdOf = (condition: Sql): Sql => sql`sumIf(toDecimal128(amount_usd, 6), live AND ${condition})`;
 const ALL = sql`1`;
+/** Seconds since midnight. */
+const SECOND = sql`toUInt32(block_time) % ${uint32(DAY_SECONDS)}`;
 
 /** Every figure of the tables, declared once, over the columns of `rowsAndRetracted` or `rowsAndFormerFacilitators`. */
 const MEASURES = {
@@ -94,8 +96,11 @@ const MEASURES = {
   self_usd: usdOf(sql`is_self`),
   proven_count: countOf(sql`is_proven`),
   proven_usd: usdOf(sql`is_proven`),
+  other_usd: usdOf(sql`NOT is_proven`),
   first_time: sql`minIf(block_time, live)`,
   last_time: sql`maxIf(block_time, live)`,
+  first_second: sql`minIf(${SECOND}, live)`,
+  span: sql`maxIf(${SECOND}, live) - minIf(${SECOND}, live)`,
 } as const;
 
 const TOTALS = ['settlement_count', 'settled_usd'] as const;
@@ -145,6 +150,19 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
       { name: 'payers', value: sql`uniqCombined64IfState(14)(payer, live)` },
       { name: 'payees', value: sql`uniqCombined64IfState(14)(payee, live)` },
     ],
+    isSliced: true,
+    source: rowsAndRetracted,
+  },
+  {
+    // A view copies what is written to pair_day_by_payee.
+    table: PAIR_DAY.name,
+    keys: [
+      { name: 'payer', by: sql`payer`, value: sql`payer` },
+      { name: 'payee', by: sql`payee`, value: sql`payee` },
+      CHAIN,
+    ],
+    measures: ['settlement_count', 'proven_count', 'proven_usd', 'other_usd', 'first_second', 'span'],
+    states: [],
     isSliced: true,
     source: rowsAndRetracted,
   },

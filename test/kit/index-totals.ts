@@ -1,6 +1,7 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/read.ts';
+import { pairsBetween } from '../../src/operations/index-state/pairs.ts';
 import {
   closedHours,
   closedSlices,
@@ -36,13 +37,15 @@ export async function readIndex(reader: Reader, coverage: RollupCoverage): Promi
 
 /** What a reader of the rollups answers: closed slices from the tables, everything else from the rows. */
 export async function readTotals(reader: Reader, coverage: RollupCoverage): Promise<Totals> {
-  const [payees, payers, relayers, chainHours] = await Promise.all([
+  const [payees, payers, relayers, chainHours, pairs, fromPayees] = await Promise.all([
     linesOf(reader, 'truth-payees', partySql('payee', 'payer', coverage)),
     linesOf(reader, 'truth-payers', partySql('payer', 'payee', coverage)),
     linesOf(reader, 'truth-relayers', relayerSql(coverage, null)),
     linesOf(reader, 'truth-chain-hours', chainHourSql(coverage)),
+    linesOf(reader, 'truth-pairs', pairSql(pairsBetween({ from: 0, to: null }, {}, coverage))),
+    linesOf(reader, 'truth-pairs-by-payee', pairSql(pairsByPayee(coverage))),
   ]);
-  return { payees, payers, relayers, chainHours };
+  return { payees, payers, relayers, chainHours, pairs, pairsByPayee: fromPayees };
 }
 
 /** The settlements once more, as analysts see them: from copied months, and from the rows of all other hours. */
@@ -136,4 +139,28 @@ function chainHourSql(coverage: RollupCoverage): Sql {
       SELECT chain, toStartOfHour(block_time) AS at, facilitator, count(), sum(toDecimal128(amount_usd, 6))
       FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY chain, at, facilitator
     ) GROUP BY chain, at, facilitator`;
+}
+
+function pairSql(pairs: Sql): Sql {
+  const figures = line(
+    'sum(settlement_count)',
+    micros('sum(settled_usd)'),
+    'sum(proven_count)',
+    micros('sum(proven_usd)'),
+    'toUnixTimestamp(min(first_time))',
+    'toUnixTimestamp(max(last_time))',
+  );
+  return sql`SELECT ${trustedText(`${line(hex('payer'), hex('payee'), 'chain')}, ${figures}`)} FROM ${pairs} GROUP BY payer, payee, chain`;
+}
+
+/** All pairs from the table sorted by payee, which readers ask only for one payee. */
+function pairsByPayee(coverage: RollupCoverage): Sql {
+  return sql`(
+    SELECT payer, payee, chain, settlement_count, proven_usd + other_usd AS settled_usd, proven_count, proven_usd,
+      toDateTime(day, 'UTC') + first_second AS first_time, first_time + span AS last_time
+    FROM pair_day_by_payee FINAL WHERE settlement_count > 0 AND ${closedSlices(coverage)}
+    UNION ALL
+    SELECT payer, payee, chain, toUInt64(1), toDecimal128(amount_usd, 6), toUInt64(method = 'facilitator_relay'),
+      if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)), block_time, block_time
+    FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)})`;
 }

@@ -118,6 +118,16 @@ export function openFrom(coverage: RollupCoverage, time: number): RollupCoverage
   return { ...coverage, open: joinRanges([...coverage.open, { from, to: null }], OPEN_RANGES_MAX) };
 }
 
+/** The same coverage for figures of a span: a day in which it begins or ends is read live, because rollups hold whole days. */
+export function openAround(coverage: RollupCoverage, { from, to }: TimeRange): RollupCoverage {
+  const dayOf = (time: number): number => Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
+  const cut = [from, ...(to === null ? [] : [to])].filter((time) => time !== dayOf(time));
+  const days = cut.map((time) => ({ from: dayOf(time), to: dayOf(time) + DAY_SECONDS }));
+  return days.length === 0
+    ? coverage
+    : { ...coverage, open: joinRanges([...coverage.open, ...days], OPEN_RANGES_MAX) };
+}
+
 /** Condition on the columns `day` and `hour` of a rollup table: rows that count. */
 export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
   return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(sliceStart, open)})`;

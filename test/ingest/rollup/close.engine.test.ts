@@ -261,8 +261,8 @@ async function generations(engine: TestEngine): Promise<string[]> {
   return rows.map((row) => row.join(' '));
 }
 
-test.for([1, 2, 3, 4])(
-  'a crash after statement %i of four changes no figure, and the next worker completes',
+test.for([1, 2, 3, 4, 5])(
+  'a crash after statement %i of five changes no figure, and the next worker completes',
   async (done, { engine }) => {
     const rows = mixedRows();
     await write(engine, rows);

@@ -23,6 +23,9 @@ export interface Totals {
   readonly payers: Lines;
   readonly relayers: Lines;
   readonly chainHours: Lines;
+  /** By payer, payee and chain: from the table sorted by payer, and from the one sorted by payee. */
+  readonly pairs: Lines;
+  readonly pairsByPayee: Lines;
 }
 
 /** A settlement as far as the totals are concerned. */
@@ -89,7 +92,10 @@ function recountOf(rows: readonly ReadRow[]): Recount {
 export function totalsOf(rows: readonly CountedRow[]): Totals {
   // Deposits are rows, and count nowhere.
   const counted = rows.filter(({ method }) => method !== 'channel_deposit');
+  const pairs = totalsBy(counted, ({ payer, payee, chain }) => `${payer}|${payee}|${chain}`, pairLine);
   return {
+    pairs,
+    pairsByPayee: pairs,
     payees: totalsBy(
       counted,
       ({ payee, chain }) => `${payee}|${chain}`,
@@ -143,6 +149,11 @@ const partyLine =
       ...timesOf(rows),
     ].join('|');
   };
+
+function pairLine(rows: readonly CountedRow[]): string {
+  const proven = rows.filter(({ method }) => method === 'facilitator_relay');
+  return [rows.length, usdOf(rows), proven.length, usdOf(proven), ...timesOf(rows)].join('|');
+}
 
 function relayerLine(rows: readonly CountedRow[]): string {
   const distinct = (partyOf: (row: CountedRow) => string) => new Set(rows.map(partyOf)).size;

@@ -1,0 +1,94 @@
+import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import { allOf, dateTime, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { onChain } from '../settlements/slice-walk.ts';
+import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
+import { closedSlices, openAround, openRows, type RollupCoverage, type TimeRange } from './rollups.ts';
+
+/** Which payments between wallets: every field narrows them. */
+export interface PairFilter {
+  readonly payer?: Address | undefined;
+  readonly payee?: Address | undefined;
+  readonly chain?: Chain | undefined;
+  /** Only rows up to these blocks; then `coverage` must be that of `finalCoverage`. */
+  readonly final?: readonly FinalBlock[] | undefined;
+}
+
+/**
+ * The table of every payment between two wallets in a span of time, to be put behind FROM. Closed slices come from `pair_day`, everything
+ * else from the rows, so the sums are exact at any state of the rollup worker. Columns:
+ *
+ * - `payer`, `payee`: FixedString(20); `chain`; `day`: Date
+ * - `settlement_count`, `proven_count`: UInt64
+ * - `settled_usd`, `proven_usd`: Decimal(38, 6); proven is a part of settled
+ * - `first_time`, `last_time`: DateTime('UTC')
+ *
+ * A pair has a row for each closed slice and chain, and one for each settlement outside: add them up (`GROUP BY payer, payee`). Payments of
+ * a wallet to itself are in it, once each. Channel deposits are not.
+ *
+ *   const pairs = pairsBetween({ from, to: null }, { payee }, await rollups.coverage());
+ *   sql`SELECT lower(hex(payer)), sum(settlement_count), toString(sum(settled_usd)) FROM ${pairs} GROUP BY payer`
+ *
+ * Rows read for the counterparties of one wallet over 30 days, 10 million settlements in 180 days: one granule (1,024) for a wallet with
+ * some hundred payments, 80,000 for the busiest; for all pairs of 30 days as many as there are pairs and days, 1.5 million. Send
+ * `PAIR_SETTINGS` with the statement. A span that begins or ends inside a day reads that day from the rows.
+ */
+export function pairsBetween(span: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
+  const around = openAround(coverage, span);
+  return sql`(${closedPairs(span, filter, around)} UNION ALL ${openPairs(span, filter, around)})`;
+}
+
+/** A month has its own partition, and no row is in two of them. */
+export const PAIR_SETTINGS = { do_not_merge_across_partitions_select_final: 1 } as const;
+
+function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
+  const { payer, payee, chain, final } = filter;
+  const table = payer === undefined && payee !== undefined ? PAIR_DAY_BY_PAYEE : PAIR_DAY;
+  const conditions = [
+    ...addressIs('payer', payer),
+    ...addressIs('payee', payee),
+    sql`day >= toDate(${dateTime(from)})`,
+    ...(to === null ? [] : [sql`day < toDate(${dateTime(to)})`]),
+    ...onChain(chain),
+    ...onFinalChain(final),
+    closedSlices(coverage),
+  ];
+  return sql`SELECT payer, payee, chain, day, settlement_count, proven_count, proven_usd + other_usd AS settled_usd, proven_usd,
+      toDateTime(day, 'UTC') + first_second AS first_time, first_time + span AS last_time
+    FROM ${trustedText(table.name)} FINAL WHERE ${allOf(conditions)} AND settlement_count > 0`;
+}
+
+/** One row for each settlement. Filters on anything but the sort key come after versions are merged. */
+function openPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
+  const { payer, payee, chain, final } = filter;
+  const during = [
+    sql`block_time >= ${dateTime(from)}`,
+    ...(to === null ? [] : [sql`block_time < ${dateTime(to)}`]),
+    openRows(coverage),
+    ...onChain(chain),
+    ...onlyFinal(final),
+  ];
+  const figures = sql`chain, toDate(block_time), toUInt64(1), toUInt64(method = 'facilitator_relay'),
+    toDecimal128(amount_usd, 6), if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)), block_time, block_time`;
+  const [own, other] = payer === undefined ? [payee, undefined] : [payer, payee];
+  if (own === undefined) {
+    return sql`SELECT payer, payee, ${figures} FROM (SELECT * FROM settlements FINAL WHERE ${allOf(during)}) WHERE ${IS_COUNTED}`;
+  }
+  const [role, parties] =
+    payer === undefined
+      ? [sql`'payee'`, sql`counterparty, ${bytes(own)}`]
+      : [sql`'payer'`, sql`${bytes(own)}, counterparty`];
+  return sql`SELECT ${parties}, ${figures}
+    FROM (SELECT * FROM wallet_log FINAL WHERE wallet = ${text(own)} AND role = ${role} AND ${allOf(during)})
+    WHERE ${allOf([IS_COUNTED, ...addressIs('counterparty', other)])}`;
+}
+
+function addressIs(column: 'payer' | 'payee' | 'counterparty', wallet: Address | undefined): Sql[] {
+  return wallet === undefined ? [] : [sql`${trustedText(column)} = ${bytes(wallet)}`];
+}
+
+function bytes(wallet: Address): Sql {
+  return sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
+}
