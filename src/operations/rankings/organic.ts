@@ -1,4 +1,3 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, dateTime, type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import {
@@ -11,6 +10,8 @@ import {
   type SignalId,
   type SignalKind,
 } from '../../../core/domain/data-quality.ts';
+import { TWO_THREADS } from '../ask.ts';
+import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import type { RollupCoverage } from '../index-state/rollups.ts';
 import type { Window } from './orders.ts';
 import { cutBy, type Span, spansOf } from './windows.ts';
@@ -47,19 +48,18 @@ export function flowScope(
   return { chains, spans, coverage: cutBy(coverage, window, spans) };
 }
 
-export const RANKING_SETTINGS = { max_threads: 2, do_not_merge_across_partitions_select_final: 1 } as const;
+export const RANKING_SETTINGS = { ...TWO_THREADS, ...PAIR_SETTINGS } as const;
 
 /**
- * What was paid: columns chain, payer, payee, at (the moment, or when its slice begins), n, usd, proven. `parties`: conditions on payer and
- * payee alone.
+ * What was paid: columns chain, payer, payee, at (a moment inside the slice), n, usd, proven. `parties`: conditions on payer and payee alone.
  */
-export function flows({ chains, spans }: FlowScope, parties: readonly Sql[] = []): Sql {
-  const from = spans.at(-1)?.from ?? 0;
-  const conditions = [sql`chain IN ${texts(chains)}`, sql`block_time >= ${dateTime(from)}`, ...parties];
-  return sql`SELECT chain, payer, payee, block_time AS at, toUInt64(1) AS n, toDecimal128(amount_usd, 6) AS usd,
-      if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven
-    FROM (SELECT chain, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${allOf(conditions)})
-    WHERE ${IS_COUNTED}`;
+function flows({ chains, spans, coverage }: FlowScope, parties: readonly Sql[]): Sql {
+  const span = { from: spans.at(-1)?.from ?? 0, to: null };
+  const [only] = chains;
+  const isOne = chains.length === 1;
+  const conditions = [...(isOne ? [] : [sql`chain IN ${texts(chains)}`]), ...parties];
+  return sql`SELECT chain, payer, payee, first_time AS at, settlement_count AS n, settled_usd AS usd, proven_usd AS proven
+    FROM ${pairsBetween(span, { chain: isOne ? only : undefined }, coverage)} WHERE ${allOf(conditions)}`;
 }
 
 /** Condition that a moment lies in a span. */
@@ -93,7 +93,7 @@ export interface PairsQuery {
  * One row for each wallet and counterparty: chain, wallet, other, the sums of every span, is_self, is_mutual (the other one paid, too, in any
  * of the spans) and is_organic. Both directions of a pair are added up in one group, so that a look at the way back costs no second read.
  */
-export function pairs({ scope, side, byChain, parties, extra = [] }: PairsQuery): Sql {
+export function pairs({ scope, side, byChain, parties = [], extra = [] }: PairsQuery): Sql {
   const indexes = scope.spans.map((_, index) => index);
   const forth = sql`payer = lo`;
   const back = sql`payer != lo`;

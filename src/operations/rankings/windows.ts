@@ -67,8 +67,9 @@ export function cutBy(coverage: RollupCoverage, window: Window, spans: readonly 
 }
 
 /** The part that column `at` lies in, where `sinceParts` holds. */
-export function partOf({ from, stepSeconds }: Parts): Sql {
-  return sql`intDiv(toInt64(toUnixTimestamp(at)) - toInt64(${uint64(from)}), ${uint64(stepSeconds)})`;
+export function partOf({ from, stepSeconds, count }: Parts): Sql {
+  const part = sql`intDiv(toInt64(toUnixTimestamp(at)) - toInt64(${uint64(from)}), ${uint64(stepSeconds)})`;
+  return sql`least(${part}, ${uint64(count - 1)})`;
 }
 
 export function sinceParts({ from }: Parts): Sql {

@@ -271,7 +271,7 @@ describe('a row', () => {
       [second, 2, 1, -0.5, [0, 4, 0, 0, 0, 0, 0]],
     ]);
     const hours = await api.get('/v0/merchants?window=24h&by=settlements');
-    expect(hours.body.merchants[0].sparkline).toEqual([...Array(22).fill(0), 1, 0]);
+    expect(hours.body.merchants[0].sparkline).toEqual([...Array(23).fill(0), 1]);
     const all = await api.get('/v0/merchants?window=all');
     expect(all.body.merchants[0]).toMatchObject({
       wallet: second,
