@@ -16,6 +16,7 @@ import { importColumns } from './reference/import-columns.ts';
 import { metricsBlock } from './reference/metrics.ts';
 import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
+import { rankingsBlock } from './reference/rankings.ts';
 import {
   sqlFailuresBlock,
   sqlFormatsBlock,
@@ -53,6 +54,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
   metrics: metricsBlock,
+  rankings: rankingsBlock,
   'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
   'sql-headers': sqlHeadersBlock,

@@ -176,7 +176,7 @@ export const TAGS: readonly {
   {
     name: 'Wallets',
     description: 'Who pays, who is paid, who relays, and what the figures of a wallet are worth.',
-    operations: ['listWallets', 'listFacilitators', 'getMerchant', 'getAgent'],
+    operations: ['listWallets', 'listFacilitators', 'listMerchants', 'getMerchant', 'getAgent'],
   },
   {
     name: 'Agents',

@@ -96,7 +96,7 @@ export const getLeaderboard = defineOperation({
   check: (input) => {
     const chosen = checkedRanking({ ...input, of: input.of ?? 'agents' });
     if (isRating(chosen.by)) return { ...input, chosen };
-    if (input.include_spam !== undefined)
+    if (input.include_spam)
       throw invalid(
         'include_spam',
         'include_spam is of rankings by ratings; possible: by=score, paid_score.',
@@ -119,8 +119,8 @@ interface RatingInput {
   readonly by: RankedBy;
   readonly capability: string | undefined;
   readonly min_counterparties: number;
-  readonly include_flagged: boolean | undefined;
-  readonly include_spam: boolean | undefined;
+  readonly include_flagged: boolean;
+  readonly include_spam: boolean;
 }
 
 async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput, deps: OperationDeps) {
@@ -135,10 +135,10 @@ async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput,
   const scope = {
     chain,
     by,
-    withUnscored: filters.include_spam ?? false,
+    withUnscored: filters.include_spam,
     capability: filters.capability,
     minClients: filters.min_counterparties,
-    includeFlagged: filters.include_flagged ?? false,
+    includeFlagged: filters.include_flagged,
   };
   const [page, statuses, directory] = await Promise.all([
     leaderboard.page(scope, { offset, limit }),

@@ -63,16 +63,10 @@ export const leaderboardOffsetParam: Param<number> = {
   },
 };
 
-const spamFlag = flagParam(
+export const includeSpamParam: Param<boolean> = flagParam(
   'Whether agents without a score (no rating stands, or with `by=paid_score` none that proves a payment) are listed too, below those with one, by chain and agent_id. Of rankings by score alone.',
   'Whether to list agents without a score too, last.',
 );
-
-/** Undefined where it was not sent: rankings by payments do not take it. */
-export const includeSpamParam: Param<boolean | undefined> = {
-  ...spamFlag,
-  read: (raw, name, facts) => (raw === undefined ? undefined : spamFlag.read(raw, name, facts)),
-};
 
 export const attestationClientParam: Param<Address | undefined> = {
   in: 'query',

@@ -55,16 +55,11 @@ export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, r
 const WINDOW_DEFAULT: Window = '30d';
 
 const HAS_CAPABILITY: readonly Subject[] = ['agents', 'merchants', 'endpoints'];
-/** Whose payments are judged, so that a suspect wallet can be left out. */
-const IS_JUDGED: readonly Subject[] = ['agents', 'merchants', 'payers', 'endpoints'];
-
 interface Asked {
   readonly of: Subject;
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
-  /** Undefined: not sent. */
-  readonly includeFlagged: boolean | undefined;
 }
 
 export interface Chosen {
@@ -74,7 +69,7 @@ export interface Chosen {
 }
 
 /** The order and window of a request, with their defaults. Throws `invalid_parameter` that names what is possible. */
-export function choose({ of, by: asked, window: askedWindow, ...filters }: Asked): Chosen {
+export function choose({ of, by: asked, window: askedWindow, capability }: Asked): Chosen {
   const orders = ordersOf(of);
   const by = asked ?? orders[0] ?? 'settlements';
   const windows = POSSIBLE[of][by];
@@ -86,22 +81,12 @@ export function choose({ of, by: asked, window: askedWindow, ...filters }: Asked
       'window',
       `window=${window} has no meaning for of=${of} by=${by}; possible: ${windows.join(', ')}.`,
     );
-  if (filters.capability !== undefined && !HAS_CAPABILITY.includes(of))
+  if (capability !== undefined && !HAS_CAPABILITY.includes(of))
     throw invalid(
       'capability',
       `capability filters nothing of=${of}; possible: ${HAS_CAPABILITY.join(', ')}.`,
     );
-  if (filters.includeFlagged !== undefined && !leavesFlaggedOut({ of, by }))
-    throw invalid(
-      'include_flagged',
-      `of=${of} by=${by} leaves no flagged wallet out; possible with: ${flaggedText()}.`,
-    );
   return { of, by, window };
-}
-
-/** Ratings are ranked as they were given: `score` leaves out no one. */
-export function leavesFlaggedOut({ of, by }: Pick<Chosen, 'of' | 'by'>): boolean {
-  return IS_JUDGED.includes(of) && by !== 'score';
 }
 
 export function isRating(by: Order): by is 'score' | 'paid_score' {
@@ -114,10 +99,6 @@ export function ordersOf(of: Subject): Order[] {
 
 export function defaultWindow(windows: readonly Window[]): Window {
   return windows.includes(WINDOW_DEFAULT) ? WINDOW_DEFAULT : (windows[0] ?? WINDOW_DEFAULT);
-}
-
-function flaggedText(): string {
-  return `of=${IS_JUDGED.join(', ')} by any order but score`;
 }
 
 /** `agents: score, paid_score …; merchants: …`, for descriptions. */

@@ -13,7 +13,6 @@ interface RankingInput {
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
-  readonly include_flagged: boolean | undefined;
 }
 
 /** What is ranked, with its defaults. Throws `invalid_parameter`. */
@@ -22,9 +21,8 @@ export function checkedRanking({
   by,
   window,
   capability,
-  include_flagged: includeFlagged,
 }: RankingInput & { readonly of: Subject }): Chosen {
-  return choose({ of, by, window, capability, includeFlagged });
+  return choose({ of, by, window, capability });
 }
 
 export function checkRankingOffset(offset: number): void {
@@ -42,7 +40,7 @@ interface PageInput {
   readonly chosen: Chosen;
   readonly capability: string | undefined;
   readonly min_counterparties: number;
-  readonly include_flagged: boolean | undefined;
+  readonly include_flagged: boolean;
 }
 
 interface Page {
@@ -70,7 +68,7 @@ export async function rankingPage(
     chain,
     capability,
     minCounterparties: filters.min_counterparties,
-    includeFlagged: filters.include_flagged ?? false,
+    includeFlagged: filters.include_flagged,
   };
   const [page, statuses] = await Promise.all([rankings.page(scope, { offset, limit }), freshness.statuses()]);
   const directory = await names.of(page.rows.flatMap(({ subject }) => subject.wallet ?? []));

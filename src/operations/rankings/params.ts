@@ -40,6 +40,7 @@ const orderParam = choiceParam(ORDERS, {
 
 export const rankedByParam: Param<Order | undefined> = {
   ...orderParam,
+  schema: oneOf([...ORDERS, ...Object.keys(OLDER_ORDERS)]),
   read: (raw, name, facts) =>
     typeof raw === 'string' && Object.hasOwn(OLDER_ORDERS, raw)
       ? OLDER_ORDERS[raw]
@@ -77,13 +78,7 @@ export const minCounterpartiesParam: Param<number> = {
   },
 };
 
-const flag = flagParam(
-  'Whether wallets whose payments of the window are judged `suspect` stay in the ranking. Rankings by score leave no one out and do not take it.',
+export const includeFlaggedParam: Param<boolean> = flagParam(
+  'Whether wallets whose payments of the window are judged `suspect` stay in the ranking. Rankings by score, of facilitators and of capabilities leave none out.',
   'Keep wallets whose payments look like wash trade.',
 );
-
-/** Undefined where it was not sent: it is refused where it has no meaning. */
-export const includeFlaggedParam: Param<boolean | undefined> = {
-  ...flag,
-  read: (raw, name, facts) => (raw === undefined ? undefined : flag.read(raw, name, facts)),
-};

@@ -59,6 +59,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
   listWallets: '/v0/wallets',
   listFacilitators: '/v0/facilitators',
+  listMerchants: '/v0/merchants',
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   listAgents: '/v0/agents',

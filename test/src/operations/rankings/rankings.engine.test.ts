@@ -398,8 +398,6 @@ describe('a combination that has no meaning is refused with those that have', ()
     ['of=endpoints&window=7d', 'window', 'possible: 30d.'],
     ['window=7d', 'window', 'possible: all.'],
     ['of=payers&capability=web-search', 'capability', 'possible: agents, merchants, endpoints.'],
-    ['include_flagged=1', 'include_flagged', 'by any order but score'],
-    ['of=facilitators&include_flagged=0', 'include_flagged', 'by any order but score'],
     ['of=merchants&include_spam=1', 'include_spam', 'by=score, paid_score'],
     ['of=merchants&offset=10001', 'offset', 'reaches to 10000'],
     ['of=everyone', 'of', 'agents, merchants, payers, facilitators, endpoints, capabilities'],
