@@ -14,6 +14,8 @@ export interface PairFilter {
   readonly chain?: Chain | undefined;
   /** Only rows up to these blocks; then `coverage` must be that of `finalCoverage`. */
   readonly final?: readonly FinalBlock[] | undefined;
+  /** The party by which closed slices are sorted, for conditions and groups of the caller's own; that of the filter by default. */
+  readonly sortedBy?: 'payer' | 'payee';
 }
 
 /**
@@ -45,7 +47,8 @@ export const PAIR_SETTINGS = { do_not_merge_across_partitions_select_final: 1 } 
 
 function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const { payer, payee, chain, final } = filter;
-  const table = payer === undefined && payee !== undefined ? PAIR_DAY_BY_PAYEE : PAIR_DAY;
+  const { sortedBy = payer === undefined && payee !== undefined ? 'payee' : 'payer' } = filter;
+  const table = sortedBy === 'payee' ? PAIR_DAY_BY_PAYEE : PAIR_DAY;
   const conditions = [
     ...addressIs('payer', payer),
     ...addressIs('payee', payee),

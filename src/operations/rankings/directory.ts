@@ -5,9 +5,17 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { CAPABILITIES } from '../../../core/domain/capability.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
-import { type FlowScope, isSuspect, RANKING_SETTINGS } from './organic.ts';
+import {
+  type FlowScope,
+  flowsOf,
+  isSuspect,
+  micros,
+  pairs,
+  RANKING_SETTINGS,
+  RING_COUNTS,
+} from './organic.ts';
 import type { RankedRow } from './row.ts';
-import { figuresSql, JUDGED_FIELDS, verdictOf } from './wallets.ts';
+import { verdictOf } from './wallets.ts';
 
 /**
  * Listed resources and capabilities by what was observed of their own offers in the last 30 days, which ingest counts without
@@ -56,10 +64,11 @@ export async function readEndpointRanking(
     maxSeconds: MAX_SECONDS,
     maxRows: depth,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, toString(settled_usd), ${JUDGED_FIELDS}
+    sql: sql`SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, toString(settled_usd), settlements, toString(gross), toString(self),
+        toString(largest), toString(squared), toString(mutual), rings
       FROM (SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, settled_usd
         FROM endpoint_list FINAL WHERE ${listed(query)}) AS offers
-      LEFT JOIN (${figuresSql('merchants', scope)}) AS payees ON pay_to = concat('0x', lower(hex(wallet)))
+      LEFT JOIN (${judgedPayees(query, scope)}) AS payees ON pay_to = concat('0x', lower(hex(wallet)))
       WHERE ${allOf(conditions)} ORDER BY ${value} DESC, resource, method LIMIT ${uint32(depth)}`,
   });
   return rows.map((row, index) => {
@@ -82,6 +91,17 @@ export async function readEndpointRanking(
       verdict: verdictOf(row.slice(7), 'payee'),
     };
   });
+}
+
+/** The wallets that listed resources are paid at, with what they are judged by. */
+function judgedPayees(query: DirectoryQuery, scope: FlowScope): Sql {
+  const payees = sql`(SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM endpoint_list FINAL
+    WHERE ${listed(query)} AND match(pay_to, '^0x[0-9a-f]{40}$'))`;
+  const usd = micros(sql`usd0`);
+  return sql`SELECT wallet, sum(n0) AS settlements, sum(${usd}) AS gross, sumIf(${usd}, is_self) AS self, maxIf(${usd}, NOT is_self) AS largest,
+      sumIf(${usd} * ${usd}, NOT is_self) AS squared, sumIf(${usd}, is_mutual) AS mutual, any(rings) AS rings
+    FROM (${pairs({ scope, side: 'payee', byChain: false, of: flowsOf(scope, payees) })}) AS dealings
+    LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed GROUP BY wallet`;
 }
 
 /**

@@ -15,7 +15,7 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';
 import { during, type FlowScope, listOf, RANKING_SETTINGS } from './organic.ts';
-import type { RankedRow } from './row.ts';
+import type { RankedRow, RowDetails } from './row.ts';
 import { pointsOf } from './wallets.ts';
 import { type Parts, partOf, sinceParts } from './windows.ts';
 
@@ -105,7 +105,7 @@ export async function readFacilitatorRanking(
   }));
 }
 
-export async function readFacilitatorSparklines(
+export async function readFacilitatorDetails(
   reader: Reader,
   { by }: FacilitatorQuery,
   {
@@ -113,17 +113,19 @@ export async function readFacilitatorSparklines(
     rows,
     parts,
   }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
-): Promise<ReadonlyMap<string, readonly bigint[]>> {
+): Promise<ReadonlyMap<string, RowDetails>> {
   const shown = rows.flatMap(({ subject }) => subject.facilitator ?? []);
   const dollars = by === 'proven_usd' ? sql`proven` : sql`usd`;
   const amount = by === 'settlements' || by === 'counterparties' ? sql`toDecimal128(n, 6)` : dollars;
   const { rows: read } = await ask(reader, RESOURCE, {
-    name: 'ranking-facilitators-sparklines',
+    name: 'ranking-facilitators-details',
     maxSeconds: MAX_SECONDS,
     maxRows: shown.length,
     settings: RANKING_SETTINGS,
     sql: sql`SELECT facilitator, sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${sinceParts(parts)}) AS line, line.1, arrayMap(one -> toString(one), line.2)
       FROM (${relayed(scope)}) WHERE facilitator IN ${texts(shown)} GROUP BY facilitator`,
   });
-  return new Map(read.map((row) => [` ${textField(row[0])}`, pointsOf(row[2], row[3], parts.count)]));
+  return new Map(
+    read.map((row) => [` ${textField(row[0])}`, { sparkline: pointsOf(row[2], row[3], parts.count) }]),
+  );
 }

@@ -6,12 +6,12 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import { readCapabilityRanking, readEndpointRanking } from './directory.ts';
-import { readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
+import { readFacilitatorDetails, readFacilitatorRanking } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
 import type { PaymentOrder, Subject, Window } from './orders.ts';
 import { flowScope } from './organic.ts';
-import type { RankedRow, RankedSubject } from './row.ts';
-import { readWalletRanking, readWalletSparklines, spansNeeded } from './wallets.ts';
+import type { RankedRow, RankedSubject, RowDetails } from './row.ts';
+import { readWalletDetails, readWalletRanking, spansNeeded } from './wallets.ts';
 import { type Parts, partsOf } from './windows.ts';
 
 /** Every ranking by payments, computed once for all callers (kept.ts). */
@@ -44,18 +44,18 @@ export interface Rankings {
 export const RANKING_OFFSET_MAX = 10_000;
 const PAGE_MAX = 100;
 const DEPTHS = [1_000, RANKING_OFFSET_MAX + PAGE_MAX + 1] as const;
-/** Rows whose sparklines are read in one statement. */
+/** Rows whose details are read in one statement. */
 const CHUNK_ROWS = 100;
 const FIRST_DAY_MAX_SECONDS = 5;
 
-type Sparklines = ReadonlyMap<string, readonly bigint[]>;
+type Details = ReadonlyMap<string, RowDetails>;
 
 interface KeptRanking extends Ranking {
   readonly rows: readonly RankedRow[];
   readonly parts: Parts | null;
   /** By chunk; read when a page first shows one of its rows. */
-  readonly sparklines: Map<number, Promise<Sparklines>>;
-  readSparklines(rows: readonly RankedRow[]): Promise<Sparklines>;
+  readonly details: Map<number, Promise<Details>>;
+  readDetails(rows: readonly RankedRow[]): Promise<Details>;
 }
 
 interface RankingDeps {
@@ -75,10 +75,10 @@ export function createRankings(deps: RankingDeps): Rankings {
     async page(scope, { offset, limit }) {
       const ranking = await kept.reaching(scope, offset + limit + 1);
       const rows = ranking.rows.slice(offset, offset + limit);
-      const lines = await sparklinesOf(ranking, offset, rows.length);
+      const details = await detailsOf(ranking, offset, rows.length);
       return {
         rankedAtMs: ranking.rankedAtMs,
-        rows: rows.map((row) => ({ ...row, sparkline: lines.get(keyOf(row.subject)) ?? [] })),
+        rows: rows.map((row) => withDetails(row, details.get(keyOf(row.subject)))),
         hasMore: ranking.size > offset + limit,
         parts: ranking.parts,
       };
@@ -87,23 +87,28 @@ export function createRankings(deps: RankingDeps): Rankings {
 }
 
 /** A failed read is not kept: the next page asks again. */
-async function sparklinesOf(ranking: KeptRanking, offset: number, count: number): Promise<Sparklines> {
-  const { rows, sparklines } = ranking;
+async function detailsOf(ranking: KeptRanking, offset: number, count: number): Promise<Details> {
+  const { rows, details } = ranking;
   if (count === 0) return new Map();
   const [first, last] = [Math.floor(offset / CHUNK_ROWS), Math.floor((offset + count - 1) / CHUNK_ROWS)];
   const chunks = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const read = chunks.map((chunk) => {
-    const known = sparklines.get(chunk);
+    const known = details.get(chunk);
     if (known !== undefined) return known;
-    const started = ranking.readSparklines(rows.slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS));
-    sparklines.set(chunk, started);
-    started.catch(() => sparklines.delete(chunk));
+    const started = ranking.readDetails(rows.slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS));
+    details.set(chunk, started);
+    started.catch(() => details.delete(chunk));
     return started;
   });
-  return new Map((await Promise.all(read)).flatMap((lines) => [...lines]));
+  return new Map((await Promise.all(read)).flatMap((some) => [...some]));
 }
 
-/** As the reads of sparklines name their rows. */
+function withDetails(row: RankedRow, details: RowDetails = { sparkline: [] }): RankingPage['rows'][number] {
+  const { sparkline, counterparties = row.figures.counterparties, verdict = row.verdict } = details;
+  return { ...row, figures: { ...row.figures, counterparties }, verdict, sparkline };
+}
+
+/** As the reads of details name their rows. */
 function keyOf({ chain, wallet, facilitator }: RankedSubject): string {
   return `${chain ?? ''} ${wallet ?? facilitator ?? ''}`;
 }
@@ -125,15 +130,15 @@ async function readRanking(
   const keep = (
     rows: readonly RankedRow[],
     parts: Parts | null,
-    readSparklines: KeptRanking['readSparklines'],
+    readDetails: KeptRanking['readDetails'],
   ): KeptRanking => ({
     rankedAtMs,
     size: rows.length,
     isComplete: rows.length < depth,
     rows,
     parts,
-    sparklines: new Map(),
-    readSparklines,
+    details: new Map(),
+    readDetails,
   });
   const without = () => Promise.resolve(new Map());
   switch (of) {
@@ -150,14 +155,14 @@ async function readRanking(
       const query = { ...ranked, of };
       const rows = await readFacilitatorRanking(reader, query, { scope, depth });
       return keep(rows, parts, (shown) =>
-        readFacilitatorSparklines(reader, query, { scope, rows: shown, parts }),
+        readFacilitatorDetails(reader, query, { scope, rows: shown, parts }),
       );
     }
     default: {
       const parts = partsOf(window, nowSeconds, await readFirstDay(reader));
       const query = { ...ranked, of };
       const rows = await readWalletRanking(reader, query, { scope, depth });
-      return keep(rows, parts, (shown) => readWalletSparklines(reader, query, { scope, rows: shown, parts }));
+      return keep(rows, parts, (shown) => readWalletDetails(reader, query, { scope, rows: shown, parts }));
     }
   }
 }

@@ -18,14 +18,15 @@ import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';
 import {
   type FlowScope,
+  flowsOf,
   isSuspect,
-  JUDGED_COLUMNS,
-  listOf,
+  micros,
   pairs,
   RANKING_SETTINGS,
   RING_COUNTS,
+  walletFigures,
 } from './organic.ts';
-import type { RankedRow } from './row.ts';
+import type { RankedRow, RowDetails } from './row.ts';
 import { type Parts, partOf, sinceParts } from './windows.ts';
 
 /** Merchants, payers and agents by the organic payments of their wallets. */
@@ -40,6 +41,7 @@ export interface WalletQuery {
   readonly includeFlagged: boolean;
 }
 
+const MICROS: Sql = micros(sql`usd0`);
 const RESOURCE = 'wallets';
 const MAX_SECONDS = 30;
 
@@ -64,7 +66,7 @@ export async function readWalletRanking(
     settings: RANKING_SETTINGS,
     sql: rankingSql(query, scope, depth),
   });
-  return rows.map((row) => decodeWallet(row, query, scope.spans.length > 1));
+  return rows.map((row) => decodeWallet(row, scope.spans.length > 1));
 }
 
 /** `figure` of span `index`, over the columns of `figuresSql`; 0 for a window that was not read. */
@@ -85,22 +87,16 @@ function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
   }
 }
 
-/** A row for each wallet with what it is judged by, its organic figures of every span, and `rings`. */
-export function figuresSql(of: WalletSubject, scope: FlowScope): Sql {
-  const organic = scope.spans.map((_, index) => {
-    const name = (figure: string): Sql => trustedText(`${figure}${index}`);
-    return sql`sumIf(${name('n')}, is_organic) AS ${name('organic_n')}, sumIf(${name('usd')}, is_organic) AS ${name('organic_usd')},
-      sumIf(${name('proven')}, is_organic) AS ${name('organic_proven')}, countIf(is_organic AND ${name('n')} > 0) AS ${name('parties')}`;
-  });
-  return sql`SELECT * FROM (
-      SELECT chain, wallet, ${JUDGED_COLUMNS}, ${listOf(organic)}
-      FROM (${pairs({ scope, side: roleOf(of), byChain: of === 'agents' })}) GROUP BY chain, wallet) AS figures
-    LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed`;
+/** Counterparties are counted where they rank or filter; else only those of the rows that a page shows. */
+function figuresSql({ of, by, minCounterparties }: WalletQuery, scope: FlowScope): Sql {
+  const countsParties = by === 'counterparties' || minCounterparties > 0;
+  return walletFigures({ scope, side: roleOf(of), byChain: of === 'agents', countsParties });
 }
 
 /** Wallets of each chain that are suspect by what they were paid: columns chain and wallet. */
 export function suspectPayees(scope: FlowScope): Sql {
-  return sql`(SELECT chain, wallet FROM (${figuresSql('agents', scope)}) WHERE ${isSuspect('payee')})`;
+  const figures = walletFigures({ scope, side: 'payee', byChain: true, countsParties: false });
+  return sql`(SELECT chain, wallet FROM (${figures}) WHERE ${isSuspect('payee')})`;
 }
 
 function rankingSql(query: WalletQuery, scope: FlowScope, depth: number): Sql {
@@ -114,12 +110,11 @@ function rankingSql(query: WalletQuery, scope: FlowScope, depth: number): Sql {
   const place = (index: number): Sql =>
     sql`row_number() OVER (ORDER BY ${enough(index)} DESC, value${trustedText(String(index))} DESC, chain, wallet)`;
   return sql`SELECT chain, lower(hex(wallet)), agent_id, rank, if(was_ranked, previous, 0), toString(value0), toString(value1),
-      ${JUDGED_FIELDS},
-      organic_n0, toString(organic_usd0), toString(organic_proven0), parties0
+      n0, toString(usd0), organic_n0, toString(organic_usd0), toString(organic_proven0)
     FROM (
       SELECT *, ${place(0)} AS rank, ${spans > 1 ? place(1) : sql`0`} AS previous, ${enough(0)} AS is_ranked, ${enough(1)} AS was_ranked
       FROM (SELECT *, ${figureThatRanks(by, 0, spans)} AS value0, ${figureThatRanks(by, 1, spans)} AS value1
-        FROM (${withAgents(query, figuresSql(of, scope))}) WHERE ${allOf(conditions)}))
+        FROM (${withAgents(query, figuresSql(query, scope))}) WHERE ${allOf(conditions)}))
     WHERE is_ranked ORDER BY rank LIMIT ${uint32(depth)}`;
 }
 
@@ -154,12 +149,11 @@ function capabilityOf({ of, capability }: WalletQuery): Sql[] {
   ];
 }
 
-function decodeWallet(row: readonly unknown[], { of }: WalletQuery, hasBefore: boolean): RankedRow {
+function decodeWallet(row: readonly unknown[], hasBefore: boolean): RankedRow {
   const chain = textField(row[0]) as Chain | ''; // written by ingest from `Chain` values only
   const agentId = textField(row[2]);
   const previousRank = integerField(row[4]);
   const rank = integerField(row[3]);
-  const usdMicros = bigintField(row[8]);
   return {
     rank,
     previousRank: previousRank === 0 ? null : previousRank,
@@ -171,14 +165,14 @@ function decodeWallet(row: readonly unknown[], { of }: WalletQuery, hasBefore: b
     value: decimalValue(row[5]),
     previousValue: hasBefore ? decimalValue(row[6]) : null,
     figures: {
-      organicUsdMicros: microsFromDecimal(textField(row[15])),
-      provenUsdMicros: microsFromDecimal(textField(row[16])),
-      organicSettlements: integerField(row[14]),
-      counterparties: integerField(row[17]),
-      settledUsdMicros: usdMicros,
       settlements: integerField(row[7]),
+      settledUsdMicros: decimalValue(row[8]),
+      organicSettlements: integerField(row[9]),
+      organicUsdMicros: decimalValue(row[10]),
+      provenUsdMicros: decimalValue(row[11]),
+      counterparties: null,
     },
-    verdict: verdictOf(row.slice(7, 14), roleOf(of)),
+    verdict: null,
   };
 }
 
@@ -186,8 +180,9 @@ function decimalValue(field: unknown): bigint {
   return microsFromDecimal(textField(field));
 }
 
-/** The columns behind `verdictOf`, over those of `figuresSql`. */
-export const JUDGED_FIELDS: Sql = sql`settlements, toString(gross), toString(self), toString(largest), toString(squared), toString(mutual), rings`;
+/** What a wallet is judged by, from all of its rows of `pairs`. */
+export const JUDGED_FIELDS: Sql = sql`sum(n0), toString(sum(${MICROS})), toString(sumIf(${MICROS}, is_self)), toString(maxIf(${MICROS}, NOT is_self)),
+  toString(sumIf(${MICROS} * ${MICROS}, NOT is_self)), toString(sumIf(${MICROS}, is_mutual)), any(rings)`;
 
 export function verdictOf(row: readonly unknown[], role: JudgedRole): Verdict {
   const settlements = integerField(row[0]);
@@ -205,10 +200,10 @@ export function verdictOf(row: readonly unknown[], role: JudgedRole): Verdict {
 }
 
 /**
- * What each wallet of some rows was worth in every part of the window, by `chain wallet`: of the figure that ranks where it adds up, of its
- * settlements where it does not.
+ * What a page shows of its rows besides what ranks, by `chain wallet`, from every counterparty of these wallets: the verdict, the number of
+ * counterparties, and what each part of the window was worth: of the figure that ranks where it adds up, of the settlements where it does not.
  */
-export async function readWalletSparklines(
+export async function readWalletDetails(
   reader: Reader,
   query: WalletQuery,
   {
@@ -216,35 +211,43 @@ export async function readWalletSparklines(
     rows,
     parts,
   }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
-): Promise<ReadonlyMap<string, readonly bigint[]>> {
+): Promise<ReadonlyMap<string, RowDetails>> {
   const { of, by } = query;
+  const role = roleOf(of);
   const wallets = [...new Set(rows.flatMap(({ subject }) => subject.wallet ?? []))];
   const among = sql`(SELECT toFixedString(unhex(substring(arrayJoin(${texts(wallets)}), 3)), 20))`;
-  const summed = by === 'proven_usd' ? sql`proven` : sql`usd`;
-  const amount = by === 'settlements' || by === 'counterparties' ? sql`toDecimal128(n, 6)` : summed;
-  const points = pairs({
+  const dollars = by === 'proven_usd' ? sql`proven` : sql`usd`;
+  const amount = by === 'settlements' || by === 'counterparties' ? sql`toDecimal128(n, 6)` : dollars;
+  const dealings = pairs({
     scope,
-    side: roleOf(of),
+    side: role,
     byChain: of === 'agents',
-    parties: [sql`(payer IN ${among} OR payee IN ${among})`],
-    extra: [
-      {
-        name: 'points',
-        sum: (isForth) =>
-          sql`sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${isForth} AND ${sinceParts(parts)})`,
-      },
-    ],
+    of: flowsOf(scope, among),
+    extra: {
+      name: 'points',
+      sum: (when) =>
+        sql`sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${when} AND ${sinceParts(parts)})`,
+    },
   });
   const { rows: read } = await ask(reader, RESOURCE, {
-    name: `ranking-${of}-sparklines`,
+    name: `ranking-${of}-details`,
     maxSeconds: MAX_SECONDS,
     maxRows: wallets.length * scope.chains.length,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT chain, lower(hex(wallet)), sumMapIf(points.1, points.2, is_organic) AS line, line.1, arrayMap(one -> toString(one), line.2)
-      FROM (${points}) WHERE wallet IN ${among} GROUP BY chain, wallet`,
+    sql: sql`SELECT chain, lower(hex(wallet)), sumMapIf(points.1, points.2, is_organic) AS line, line.1, arrayMap(one -> toString(one), line.2),
+        countIf(is_organic AND n0 > 0), ${JUDGED_FIELDS}
+      FROM (${dealings}) AS dealings LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed
+      WHERE wallet IN ${among} GROUP BY chain, wallet`,
   });
   return new Map(
-    read.map((row) => [`${textField(row[0])} 0x${textField(row[1])}`, pointsOf(row[3], row[4], parts.count)]),
+    read.map((row) => [
+      `${textField(row[0])} 0x${textField(row[1])}`,
+      {
+        sparkline: pointsOf(row[3], row[4], parts.count),
+        counterparties: integerField(row[5]),
+        verdict: verdictOf(row.slice(6), role),
+      },
+    ]),
   );
 }
 

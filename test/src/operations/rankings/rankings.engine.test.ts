@@ -324,7 +324,7 @@ describe('a kept ranking', () => {
     expect([renewed.status, renewed.body.leaderboard[0].wallet]).toEqual([200, merchants[3]]);
   });
 
-  test('is computed once for many requests at the same time, its sparklines too', async () => {
+  test('is computed once for many requests at the same time, its details too', async () => {
     await insertSettlements(engine.writer, [sale({})]);
     const asked: string[] = [];
     const counting = await testApi({
@@ -337,7 +337,7 @@ describe('a kept ranking', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => counting.get(query)));
     await counting.close();
     expect(answers.map(({ body }) => body.leaderboard.length)).toEqual(Array(20).fill(1));
-    expect(asked).toEqual(['ranking-merchants', 'ranking-merchants-sparklines']);
+    expect(asked).toEqual(['ranking-merchants', 'ranking-merchants-details']);
   });
 });
 
