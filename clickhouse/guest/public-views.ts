@@ -2,7 +2,7 @@ import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../c
 import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 import type { ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
-import { merchantDaysBody, payerDaysBody } from './views/days.ts';
+import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
 import { settlementsBody, walletSettlementsBody } from './views/settlements.ts';
@@ -25,6 +25,8 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   facilitators: 'facilitator_relayers',
   merchant_days: 'payee_day',
   payer_days: 'payer_day',
+  pair_days: 'pair_day',
+  facilitator_days: 'chain_hour',
   wallets: 'wallet_seen',
   wallet_names: 'agent_wallets',
   wallet_rings: 'wallet_rings',
@@ -92,6 +94,8 @@ function viewBodies({ rows, beside, facts, hasFacts }: PublicViewNames): ViewBod
     facilitators: facilitatorsBody(rows),
     merchant_days: merchantDaysBody(rows),
     payer_days: payerDaysBody(rows),
+    pair_days: pairDaysBody(rows),
+    facilitator_days: facilitatorDaysBody(rows, facts),
     wallet_names: walletNamesBody(rows),
     wallet_rings: walletRingsBody(rows),
     tokens: tokensBody(facts, hasFacts),

@@ -24,8 +24,9 @@ import {
   relayer,
   txHash,
 } from './public-tables/column.ts';
+import { FACILITATOR_DAYS, MERCHANT_DAYS, PAIR_DAYS, PAYER_DAYS } from './public-tables/days.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';
-import { MERCHANT_DAYS, PAYER_DAYS, WALLET_NAMES, WALLET_RINGS, WALLETS } from './public-tables/wallets.ts';
+import { WALLET_NAMES, WALLET_RINGS, WALLETS } from './public-tables/wallets.ts';
 
 export type { ColumnDomain, PublicColumn, PublicTable } from './public-tables/column.ts';
 
@@ -101,6 +102,8 @@ export const PUBLIC_TABLES = {
   facilitators: FACILITATORS,
   merchant_days: MERCHANT_DAYS,
   payer_days: PAYER_DAYS,
+  pair_days: PAIR_DAYS,
+  facilitator_days: FACILITATOR_DAYS,
   wallets: WALLETS,
   wallet_names: WALLET_NAMES,
   wallet_rings: WALLET_RINGS,

@@ -1,6 +1,7 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import { dateTime, type Sql, sql, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { CHAIN_HOUR, PAIR_DAY, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
+import { EVIDENCE_LADDER, type EvidenceTier, methodsOfTier } from '../../core/domain/evidence.ts';
 
 /** A slice of time that is rolled up in one piece: a UTC day, or an hour of a day with very many rows. */
 export interface Slice {
@@ -88,15 +89,27 @@ const ALL = sql`1`;
 /** Seconds since midnight. */
 const SECOND = sql`toUInt32(block_time) % ${uint32(DAY_SECONDS)}`;
 
+/** Condition on the column `code`: the method is of the tier. */
+function isOf(tier: EvidenceTier): Sql {
+  const codes = methodsOfTier(tier).map((method) => EVIDENCE_LADDER[method].code);
+  return trustedText(`code IN (${codes.join(', ')})`);
+}
+
 /** Every figure of the tables, declared once, over the columns of `rowsAndRetracted` or `rowsAndFormerFacilitators`. */
 const MEASURES = {
   settlement_count: countOf(ALL),
   settled_usd: usdOf(ALL),
   self_count: countOf(sql`is_self`),
   self_usd: usdOf(sql`is_self`),
-  proven_count: countOf(sql`is_proven`),
-  proven_usd: usdOf(sql`is_proven`),
-  other_usd: usdOf(sql`NOT is_proven`),
+  proven_count: countOf(isOf('proven')),
+  proven_usd: usdOf(isOf('proven')),
+  other_usd: usdOf(sql`NOT ${isOf('proven')}`),
+  probable_count: countOf(isOf('probable')),
+  probable_usd: usdOf(isOf('probable')),
+  unproven_count: countOf(isOf('unproven')),
+  unproven_usd: usdOf(isOf('unproven')),
+  not_x402_count: countOf(isOf('not_x402')),
+  not_x402_usd: usdOf(isOf('not_x402')),
   first_time: sql`minIf(block_time, live)`,
   last_time: sql`maxIf(block_time, live)`,
   first_second: sql`minIf(${SECOND}, live)`,
@@ -105,6 +118,15 @@ const MEASURES = {
 
 const TOTALS = ['settlement_count', 'settled_usd'] as const;
 const PARTS = ['self_count', 'self_usd', 'proven_count', 'proven_usd'] as const;
+/** Rows in none of these tiers are not graded yet. */
+const TIERS = [
+  'probable_count',
+  'probable_usd',
+  'unproven_count',
+  'unproven_usd',
+  'not_x402_count',
+  'not_x402_usd',
+] as const;
 const TIMES = ['first_time', 'last_time'] as const;
 
 interface KeyColumn extends Column {
@@ -116,29 +138,30 @@ interface RollupTable {
   readonly table: string;
   readonly keys: readonly KeyColumn[];
   readonly measures: readonly (keyof typeof MEASURES)[];
-  /** Mergeable numbers of distinct addresses. The engine takes the state of an `…If` for that of the plain function. */
+  /** Mergeable sets of addresses, or numbers of distinct ones. The engine takes the state of an `…If` for that of the plain function. */
   readonly states: readonly Column[];
   /** Whether the columns `day` and `hour` hold the slice; chain_hour has the hour as a key instead. */
   readonly isSliced: boolean;
   readonly source: (slice: Slice) => Sql;
 }
 
+const ASSETS: Column = { name: 'assets', value: sql`arraySort(groupUniqArrayIf(asset, live))` };
 const CHAIN: KeyColumn = { name: 'chain', by: sql`chain`, value: sql`chain` };
 
 const ROLLUP_TABLES: readonly RollupTable[] = [
   {
     table: PAYEE_DAY.name,
     keys: [{ name: 'payee', by: sql`payee`, value: hexText(sql`payee`) }, CHAIN],
-    measures: [...TOTALS, ...PARTS, ...TIMES],
-    states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }],
+    measures: [...TOTALS, ...PARTS, ...TIERS, ...TIMES],
+    states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }, ASSETS],
     isSliced: true,
     source: rowsAndRetracted,
   },
   {
     table: PAYER_DAY.name,
     keys: [{ name: 'payer', by: sql`payer`, value: hexText(sql`payer`) }, CHAIN],
-    measures: [...TOTALS, ...PARTS, ...TIMES],
-    states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }],
+    measures: [...TOTALS, ...PARTS, ...TIERS, ...TIMES],
+    states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }, ASSETS],
     isSliced: true,
     source: rowsAndRetracted,
   },
@@ -173,7 +196,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
       { name: 'hour', by: sql`toStartOfHour(block_time)`, value: sql`toStartOfHour(block_time)` },
       { name: 'facilitator', by: sql`facilitator`, value: sql`facilitator` },
     ],
-    measures: TOTALS,
+    measures: [...TOTALS, ...PARTS, ...TIERS],
     states: [],
     isSliced: false,
     source: rowsAndFormerFacilitators,
@@ -205,18 +228,19 @@ function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
 
 /** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */
 function rowsAndRetracted(slice: Slice): Sql {
-  return sql`SELECT chain, block_time, payer, payee, relayer, amount_usd,
-      payer = payee AS is_self, method = 'facilitator_relay' AS is_proven, ${IS_COUNTED} AS live
+  return sql`SELECT chain, block_time, payer, payee, relayer, asset, amount_usd,
+      payer = payee AS is_self, toUInt8(method) AS code, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
-    UNION ALL SELECT chain, hour, payer, payee, relayer, toDecimal64(0, 6), 0, 0, 0
+    UNION ALL SELECT chain, hour, payer, payee, relayer, toFixedString('', 20), toDecimal64(0, 6), 0, 0, 0
     FROM retracted_keys WHERE ${inSlice(sql`hour`, slice)}`;
 }
 
 /** The rows, and the facilitators written before: a regraded row does not keep its old facilitator. */
 function rowsAndFormerFacilitators(slice: Slice): Sql {
-  return sql`SELECT chain, block_time, facilitator, amount_usd, ${IS_COUNTED} AS live
+  return sql`SELECT chain, block_time, facilitator, amount_usd,
+      payer = payee AS is_self, toUInt8(method) AS code, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
-    UNION ALL SELECT chain, hour, facilitator, toDecimal64(0, 6), 0
+    UNION ALL SELECT chain, hour, facilitator, toDecimal64(0, 6), 0, 0, 0
     FROM chain_hour WHERE ${inSlice(sql`hour`, slice)}`;
 }
 

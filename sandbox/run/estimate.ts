@@ -125,6 +125,8 @@ const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
   facilitator_relayers: ['facilitators'],
   payee_day: ['merchant_days', 'wallets'],
   payer_day: ['payer_days', 'wallets'],
+  pair_day: ['pair_days'],
+  chain_hour: ['facilitator_days'],
   wallet_rings: ['wallet_rings'],
   relayer_accounts: ['relayers'],
 };

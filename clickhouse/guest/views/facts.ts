@@ -54,10 +54,10 @@ export function publicFacts(
 export const literal = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
 /** The facilitator's display name, or its id when it has none; NULL without a facilitator. */
-export function namesText({ facilitatorNames }: PublicFacts): string {
+export function namesText({ facilitatorNames }: PublicFacts, column = 'facilitator'): string {
   const ids = [...facilitatorNames.keys()].map(literal).join(', ');
   const names = [...facilitatorNames.values()].map(literal).join(', ');
-  return `nullIf(transform(t.facilitator, [${ids}], [${names}]), '')`;
+  return `nullIf(transform(t.${column}, [${ids}], [${names}]), '')`;
 }
 
 /** The decimals of the row's token; NULL when it is not known. `stored`: an address as the column `asset` holds it. */

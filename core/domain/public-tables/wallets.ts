@@ -11,47 +11,7 @@ import {
   USD,
 } from './column.ts';
 
-/** Wallets: sums by day, over all days, their names and their payment rings. */
-
-const day = column('day', 'Date', 'UTC day.');
-const settlementCount = column('settlement_count', 'UInt64', 'Settlements.');
-const settledUsd = column('settled_usd', USD, 'Dollars.');
-const PARTS = [
-  column('self_payment_count', 'UInt64', 'Those whose payer and payee are the same address.'),
-  column('self_payment_usd', USD, 'Dollars of these.'),
-  column('proven_count', 'UInt64', 'Settlements whose evidence_tier is proven.'),
-  column('proven_usd', USD, 'Dollars of these.'),
-  column('first_settled_at', TIME, 'Time of the first settlement of the day.'),
-  column('last_settled_at', TIME, 'Time of the last settlement of the day.'),
-] as const;
-
-export const MERCHANT_DAYS = {
-  meaning: 'What each payee was paid on each UTC day: cheap for long ranges.',
-  cheapBy: ['payee', 'day'],
-  columns: [
-    chain,
-    day,
-    addressColumn('payee', 'Address that was paid.'),
-    settlementCount,
-    settledUsd,
-    column('unique_payers', 'UInt64', 'Different payers that day, about one in a hundred off.'),
-    ...PARTS,
-  ],
-} as const satisfies PublicTable;
-
-export const PAYER_DAYS = {
-  meaning: 'What each payer paid on each UTC day: cheap for long ranges.',
-  cheapBy: ['payer', 'day'],
-  columns: [
-    chain,
-    day,
-    addressColumn('payer', 'Address that paid.'),
-    settlementCount,
-    settledUsd,
-    column('unique_payees', 'UInt64', 'Different payees that day, about one in a hundred off.'),
-    ...PARTS,
-  ],
-} as const satisfies PublicTable;
+/** Wallets: sums over all days, their names and their payment rings. */
 
 export const WALLETS = {
   meaning:

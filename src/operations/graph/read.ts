@@ -1,26 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import {
-  buildPaymentGraph,
-  type PaymentGraph,
-  type PaymentPair,
-} from '../../../core/domain/payment-graph.ts';
+import { buildPaymentGraph, type PaymentGraph } from '../../../core/domain/payment-graph.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { fail } from '../../../core/errors.ts';
-import { ask } from '../ask.ts';
 import {
-  decodePair,
-  GRAPH_RESOURCE,
-  type GraphRead,
-  largestPairs,
-  type PairScope,
-  pairRowsMax,
-  readGraphWindow,
-  settlementsOf,
-} from './window.ts';
+  type DaysRead,
+  daysOf,
+  GRAPH_ROWS_SCANNED_MAX,
+  lastDays,
+  readGraphDays,
+  readSpanMark,
+} from './days.ts';
+import { GRAPH_RESOURCE, type GraphRead, type PairScope, readGraphWindow } from './window.ts';
 
 export interface GraphQuery extends PairScope {
   /** The newest so many settlements, or so many whole days before today. */
@@ -91,24 +83,24 @@ async function readDays(
   query: GraphQuery,
   days: number,
 ): Promise<GraphRead> {
-  const { clock, kept } = deps;
+  const { clock, kept, rowsScannedMax } = deps;
   const { edgesMax, wallet, chain, final } = query;
   const asked = lastDays(clock.nowMs(), days);
-  const span = await readableDays(reader, query, asked, deps.rowsScannedMax);
-  // Read before the rows: a graph may be newer than its mark, never older.
+  // Read before the rows, and before what is known of the rollups: a graph may be newer than its mark, never older.
   const atMs = clock.nowMs();
-  const mark = await readSpanMark(reader, span);
-  const key = JSON.stringify([wallet, chain, final, edgesMax, span]);
-  const load = async (): Promise<readonly PaymentPair[]> => {
+  const mark = await readSpanMark(reader, asked);
+  const key = JSON.stringify([wallet, chain, final, edgesMax, asked]);
+  const load = async (): Promise<DaysRead> => {
     // A call that waited for its turn finds what the one before it has just read.
     const known = kept.get(key, mark, atMs);
     if (known !== undefined) return known;
-    const pairs = await readGraphDays(reader, query, span, edgesMax);
-    kept.put(key, { pairs, mark, atMs, isMarkComplete: wallet === undefined });
-    return pairs;
+    const graph = await readGraphDays(reader, query, { asked, edgesMax, rowsScannedMax });
+    kept.put(key, { graph, mark, atMs, isMarkComplete: wallet === undefined });
+    return graph;
   };
+  const { pairs, span } = kept.get(key, mark, atMs) ?? (await admitted(deps, query, load));
   return {
-    pairs: kept.get(key, mark, atMs) ?? (await admitted(deps, query, load)),
+    pairs,
     since: span.from,
     until: span.to,
     days: daysOf(span),
@@ -122,18 +114,18 @@ async function readDays(
  * read longer after its mark was first seen than any write can take is complete, and kept until the mark changes.
  */
 export interface KeptGraphs {
-  /** The pairs, unless they may be out of date at `atMs`. */
-  get(key: string, mark: string, atMs: number): readonly PaymentPair[] | undefined;
+  /** The graph, unless it may be out of date at `atMs`. */
+  get(key: string, mark: string, atMs: number): DaysRead | undefined;
   put(key: string, read: MarkedRead): void;
 }
 
 interface MarkedRead {
-  readonly pairs: readonly PaymentPair[];
+  readonly graph: DaysRead;
   readonly mark: string;
-  /** When the mark was read, which is before the pairs were. */
+  /** When the mark was read, which is before the graph was. */
   readonly atMs: number;
   /**
-   * Whether every write that the pairs depend on is in the mark. Those of one wallet come from its log, which is repaired by itself
+   * Whether every write that the graph depends on is in the mark. Those of one wallet come from its log, which is repaired by itself
    * after a crash: they are always kept briefly.
    */
   readonly isMarkComplete: boolean;
@@ -157,7 +149,7 @@ export function createKeptGraphs(): KeptGraphs {
       if (entry === undefined || entry.mark !== mark) return undefined;
       const isSettled = entry.isMarkComplete && entry.atMs - entry.markSeenMs >= SETTLED_AFTER_MS;
       if (!isSettled && Math.abs(atMs - entry.atMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
-      return entries.get(key)?.pairs;
+      return entries.get(key)?.graph;
     },
     put(key, read) {
       const before = entries.peek(key);
@@ -225,96 +217,4 @@ export function createTurns(limits: TurnLimits): Turns {
       }
     },
   };
-}
-
-/** Whole UTC days, from included, to excluded, Unix seconds. */
-interface DaySpan {
-  readonly from: number;
-  readonly to: number;
-}
-
-const DAY_SECONDS = 86_400;
-/** 0.2 µs a row at 50 M rows on two threads: some four seconds on the one thread that a graph gets. */
-export const GRAPH_ROWS_SCANNED_MAX = 10_000_000;
-const COUNT_MAX_SECONDS = 5;
-/** Below the bound of a request (25 s), waiting for the turn included. */
-const GROUP_MAX_SECONDS = 15;
-/** A month of a large index has millions of pairs; beyond this they are grouped on disk. */
-const GROUP_SPILL_BYTES = 192 * 1024 * 1024;
-const GROUP_MEMORY_BYTES_MAX = 640 * 1024 * 1024;
-
-/** The last `days` whole days before the day of `nowMs`. */
-export function lastDays(nowMs: number, days: number): DaySpan {
-  const today = Math.floor(nowMs / 1_000 / DAY_SECONDS) * DAY_SECONDS;
-  return { from: today - days * DAY_SECONDS, to: today };
-}
-
-export function daysOf({ from, to }: DaySpan): number {
-  return (to - from) / DAY_SECONDS;
-}
-
-/**
- * As much of the span as may be read: the newest whole days that hold no more than `rowsMax` stored rows together, at least
- * one. Counted over a column that compresses to nothing; versions count each, because each is read.
- */
-export async function readableDays(
-  reader: Reader,
-  scope: PairScope,
-  span: DaySpan,
-  rowsMax: number,
-): Promise<DaySpan> {
-  const isOwn = scope.wallet === undefined ? [] : [sql`wallet = ${text(scope.wallet)}`];
-  const table = scope.wallet === undefined ? sql`settlements` : sql`wallet_log`;
-  const { rows } = await ask(reader, GRAPH_RESOURCE, {
-    name: 'graph-rows-by-day',
-    maxSeconds: COUNT_MAX_SECONDS,
-    maxRows: daysOf(span),
-    sql: sql`SELECT toUnixTimestamp(toStartOfDay(block_time)) AS day, count() FROM ${table}
-      WHERE ${allOf([...isOwn, during(span)])} GROUP BY day ORDER BY day DESC`,
-  });
-  let total = 0;
-  for (const [index, row] of rows.entries()) {
-    const [day, count] = [integerField(row[0]), integerField(row[1])];
-    total += count;
-    if (total > rowsMax && index > 0) return { ...span, from: day + DAY_SECONDS };
-  }
-  return span;
-}
-
-/** Changes with every row written within the span, so that a graph kept under it is never stale. */
-export async function readSpanMark(reader: Reader, span: DaySpan): Promise<string> {
-  const { rows } = await ask(reader, GRAPH_RESOURCE, {
-    name: 'graph-span-mark',
-    maxSeconds: COUNT_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT concat(toString(groupBitXor(cityHash64(hour, counted))), '/', toString(sum(counted)))
-      FROM (SELECT hour, sum(writes) AS counted FROM hour_ver
-        WHERE hour >= ${dateTime(span.from)} AND hour < ${dateTime(span.to)} GROUP BY hour)`,
-  });
-  return textField(rows[0]?.[0]);
-}
-
-/** The largest pairs of whole days. One thread, so that point reads keep their latency. */
-export async function readGraphDays(
-  reader: Reader,
-  scope: PairScope,
-  span: DaySpan,
-  edgesMax: number,
-): Promise<PaymentPair[]> {
-  const { rows } = await ask(reader, GRAPH_RESOURCE, {
-    name: 'graph-days',
-    maxSeconds: GROUP_MAX_SECONDS,
-    maxRows: pairRowsMax(edgesMax),
-    settings: {
-      do_not_merge_across_partitions_select_final: 1,
-      max_bytes_before_external_group_by: GROUP_SPILL_BYTES,
-      max_memory_usage: GROUP_MEMORY_BYTES_MAX,
-    },
-    sql: largestPairs(settlementsOf(scope, [during(span)]), edgesMax),
-  });
-  return rows.map(decodePair);
-}
-
-function during({ from, to }: DaySpan): Sql {
-  return sql`block_time >= ${dateTime(from)} AND block_time < ${dateTime(to)}`;
 }

@@ -41,7 +41,7 @@ function pairTable({ wallet }: PairScope): Sql {
  * One row for each live settlement: payer, payee, amount_usd and the sort key. A wallet's log holds its payments to itself
  * twice, once for each role; the payer's row stands for them.
  */
-export function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
+function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
   const conditions = allOf([...during, ...pairConditions(scope)]);
   if (scope.wallet === undefined) {
     return sql`SELECT payer, payee, amount_usd, block_time, chain, block_number, log_index
@@ -54,8 +54,12 @@ export function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
     WHERE ${IS_COUNTED} AND NOT (role = 'payee' AND counterparty = ${own})`;
 }
 
-/** The columns behind `decodePair`, from rows grouped by payer and payee. */
-const PAIR_COLUMNS: Sql = sql`lower(hex(a)), lower(hex(b)), toString(usd), settlements, toUnixTimestamp(first),
+/** What rows with the columns of `pairsBetween` add up to. */
+export const PAIR_SUMS: Sql = sql`sum(settled_usd) AS usd, sum(settlement_count) AS settlements, min(first_time) AS first,
+  max(last_time) AS last`;
+
+/** The columns behind `decodePair`, from rows grouped by payer (`a`) and payee (`b`). */
+export const PAIR_COLUMNS: Sql = sql`lower(hex(a)), lower(hex(b)), toString(usd), settlements, toUnixTimestamp(first),
   toUnixTimestamp(last)`;
 
 /** Rows that `largestPairs` answers at most. */
@@ -64,23 +68,22 @@ export function pairRowsMax(edgesMax: number): number {
 }
 
 /**
- * Settlements added up by payer and payee: the `edgesMax` largest pairs and one more, which tells that there are others, and
- * before them all payments to oneself as the one pair of the zero address with itself. The order between equal sums is that of
- * `buildPaymentGraph`.
+ * Rows with the columns of `pairsBetween`, added up by payer and payee: the `edgesMax` largest pairs and one more, which tells that there
+ * are others, and before them all payments to oneself as the one pair of the zero address with itself. The order between equal sums is
+ * that of `buildPaymentGraph`.
  */
-export function largestPairs(settlements: Sql, edgesMax: number): Sql {
+export function largestPairs(pairs: Sql, edgesMax: number): Sql {
   return sql`SELECT ${PAIR_COLUMNS} FROM
     (
-      SELECT if(payer = payee, toFixedString('', 20), payer) AS a, if(payer = payee, toFixedString('', 20), payee) AS b,
-        sum(amount_usd) AS usd, count() AS settlements, min(block_time) AS first, max(block_time) AS last
-      FROM (${settlements}) GROUP BY a, b
+      SELECT if(payer = payee, toFixedString('', 20), payer) AS a, if(payer = payee, toFixedString('', 20), payee) AS b, ${PAIR_SUMS}
+      FROM (${pairs}) GROUP BY a, b
     ) ORDER BY a = b DESC, usd DESC, a, b LIMIT ${uint32(pairRowsMax(edgesMax))}`;
 }
 
-/** The newest so many of a set of settlements. */
+/** The newest so many of a set of settlements, each as a row with the columns of `pairsBetween`. */
 function newestOf(settlements: Sql, limit: number): Sql {
-  return sql`SELECT payer, payee, amount_usd, block_time FROM (${settlements})
-    ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`;
+  return sql`SELECT payer, payee, amount_usd AS settled_usd, 1 AS settlement_count, block_time AS first_time, block_time AS last_time
+    FROM (${settlements}) ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`;
 }
 
 export function decodePair(row: readonly unknown[]): PaymentPair {
@@ -182,7 +185,7 @@ async function countSlice(
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     settings: WINDOW_SETTINGS,
-    sql: sql`SELECT count(), toUnixTimestamp(min(block_time)), toUnixTimestamp(max(block_time))
+    sql: sql`SELECT count(), toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
       FROM (${newestOf(settlementsOf(scope, during), limit)})`,
   });
   const [count, oldest, newest] = rows[0] ?? [];

@@ -5,7 +5,14 @@ import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { onChain } from '../settlements/slice-walk.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
-import { closedSlices, openAround, openRows, type RollupCoverage, type TimeRange } from './rollups.ts';
+import {
+  closedSlices,
+  isClosed,
+  openAround,
+  openRows,
+  type RollupCoverage,
+  type TimeRange,
+} from './rollups.ts';
 
 /** Which payments between wallets: every field narrows them. */
 export interface PairFilter {
@@ -39,7 +46,10 @@ export interface PairFilter {
  */
 export function pairsBetween(span: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const around = openAround(coverage, span);
-  return sql`(${closedPairs(span, filter, around)} UNION ALL ${openPairs(span, filter, around)})`;
+  const closed = closedPairs(span, filter, around);
+  return isClosed(around, span)
+    ? sql`(${closed})`
+    : sql`(${closed} UNION ALL ${openPairs(span, filter, around)})`;
 }
 
 /** A month has its own partition, and no row is in two of them. */

@@ -128,6 +128,13 @@ export function openAround(coverage: RollupCoverage, { from, to }: TimeRange): R
     : { ...coverage, open: joinRanges([...coverage.open, ...days], OPEN_RANGES_MAX) };
 }
 
+/** Whether nothing of the span is open: the rollups alone answer for it. */
+export function isClosed({ open }: RollupCoverage, span: TimeRange): boolean {
+  return open.every(
+    ({ from, to }) => (span.to !== null && from >= span.to) || (to !== null && to <= span.from),
+  );
+}
+
 /** Condition on the columns `day` and `hour` of a rollup table: rows that count. */
 export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
   return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(sliceStart, open)})`;

@@ -43,6 +43,10 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     'SELECT payee, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM merchant_days WHERE day >= today() - 90 GROUP BY payee ORDER BY usd DESC LIMIT 20',
   payer_days:
     'SELECT payer, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM payer_days WHERE day >= today() - 90 GROUP BY payer ORDER BY usd DESC LIMIT 20',
+  pair_days:
+    "SELECT payee, sum(settled_usd) AS usd, sum(settlement_count) AS settlements FROM pair_days WHERE payer = lower('0x8ba1f109551bd432803012645ac136ddd64dba72') AND day >= today() - 30 GROUP BY payee ORDER BY usd DESC LIMIT 20",
+  facilitator_days:
+    'SELECT facilitator, sum(settled_usd) AS usd, sum(self_payment_usd) AS self_usd FROM facilitator_days WHERE day >= today() - 30 GROUP BY facilitator ORDER BY usd DESC LIMIT 20',
   wallets:
     "SELECT name, first_settled_at, paid_usd, received_usd, self_payment_usd, is_agent FROM wallets WHERE address = lower('0x4020615294c913f045dc10f0a5cdebd86c280001')",
   wallet_names:

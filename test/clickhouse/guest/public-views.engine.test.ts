@@ -3,7 +3,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
-import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, EVIDENCE_TIERS } from '../../../core/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
 import { rollUp } from '../../kit/roll-up.ts';
@@ -114,7 +114,7 @@ test('settlements and wallet_settlements show each live row once, in words', asy
   );
 });
 
-describe('merchant_days and payer_days', () => {
+describe('the day tables', () => {
   const daysOf = (rows: readonly Settlement[], of: 'payee' | 'payer', other: 'payee' | 'payer'): string[] => {
     const groups = new Map<string, Settlement[]>();
     for (const row of rows) {
@@ -138,9 +138,115 @@ describe('merchant_days and payer_days', () => {
     )
       .map((row) => row.join())
       .sort();
-  const expectTrue = async (rows: readonly Settlement[]) => {
+  /** Sums of any key: all, self-payments, each tier. */
+  const sumsOf = (
+    rows: readonly Settlement[],
+    keyOf: (row: Settlement) => string,
+    parts: readonly ((row: Settlement) => boolean)[],
+    extra: (rows: readonly Settlement[]) => readonly string[],
+  ): string[] => {
+    const keys = [...new Set(rows.map(keyOf))];
+    return keys
+      .map((key) => {
+        const group = rows.filter((row) => keyOf(row) === key);
+        const sums = parts.flatMap((isPart) => {
+          const own = group.filter(isPart);
+          return [own.length, usdText(own.reduce((sum, { amountUsdMicros }) => sum + amountUsdMicros, 0n))];
+        });
+        return [key, ...sums, ...extra(group)].join();
+      })
+      .sort();
+  };
+  const all = (): boolean => true;
+  const isSelf = ({ payer, payee }: Settlement): boolean => payer === payee;
+  const tiers = EVIDENCE_TIERS.map(
+    (tier) =>
+      ({ method }: Settlement): boolean =>
+        EVIDENCE_LADDER[method].tier === tier,
+  );
+  const place = ({ chain, blockTime }: Settlement): string => `${chain},${dayText(blockTime)}`;
+  const times = (rows: readonly Settlement[]): string[] => {
+    const found = rows.map(({ blockTime }) => blockTime);
+    return [String(Math.min(...found)), String(Math.max(...found))];
+  };
+  const assets = (rows: readonly Settlement[]): string[] => [
+    [...new Set(rows.map(({ asset }) => asset))].sort().join(' '),
+  ];
+  const PART_COLUMNS = ['settlement_count', 'settled_usd', 'self_payment_count', 'self_payment_usd'];
+  const TIER_COLUMNS = EVIDENCE_TIERS.flatMap((tier) => [`${tier}_count`, `${tier}_usd`]);
+  const TIME_COLUMNS = ['toUnixTimestamp(first_settled_at)', 'toUnixTimestamp(last_settled_at)'];
+  const lines = async (table: string, columns: readonly string[]): Promise<string[]> =>
+    (await asGuest(`SELECT ${columns.map((column) => `toString(${column})`).join()} FROM ${table}`))
+      .map((row) => row.join())
+      .sort();
+  const expectParts = async (rows: readonly Settlement[]) => {
+    for (const [table, party] of [
+      ['merchant_days', 'payee'],
+      ['payer_days', 'payer'],
+    ] as const)
+      expect(
+        await lines(table, [
+          'chain',
+          'day',
+          party,
+          ...PART_COLUMNS,
+          ...TIER_COLUMNS,
+          ...TIME_COLUMNS,
+          "arrayStringConcat(assets, ' ')",
+        ]),
+      ).toEqual(
+        sumsOf(
+          rows,
+          (row) => `${place(row)},${row[party]}`,
+          [all, isSelf, ...tiers],
+          (group) => [...times(group), ...assets(group)],
+        ),
+      );
+    expect(
+      await lines('pair_days', [
+        'chain',
+        'day',
+        'payer',
+        'payee',
+        'is_self_payment',
+        'settlement_count',
+        'settled_usd',
+        'proven_count',
+        'proven_usd',
+        ...TIME_COLUMNS,
+      ]),
+    ).toEqual(
+      sumsOf(
+        rows,
+        (row) => `${place(row)},${row.payer},${row.payee},${isSelf(row)}`,
+        [all, ({ method }) => EVIDENCE_LADDER[method].tier === 'proven'],
+        times,
+      ),
+    );
+    expect(
+      await lines('facilitator_days', [
+        'chain',
+        'day',
+        "ifNull(facilitator, '')",
+        "ifNull(facilitator_name, '')",
+        ...PART_COLUMNS,
+        ...TIER_COLUMNS,
+      ]),
+    ).toEqual(
+      sumsOf(
+        rows,
+        (row) =>
+          `${place(row)},${row.facilitator},${row.facilitator === 'coinbase' ? 'Coinbase' : row.facilitator}`,
+        [all, isSelf, ...tiers],
+        () => [],
+      ),
+    );
+  };
+  const expectTrue = async (stored: readonly Settlement[]) => {
+    const rows = stored.filter(({ method }) => method !== 'channel_deposit');
     expect(await read('merchant_days', 'payee', 'unique_payers')).toEqual(daysOf(rows, 'payee', 'payer'));
     expect(await read('payer_days', 'payer', 'unique_payees')).toEqual(daysOf(rows, 'payer', 'payee'));
+    await expectParts(rows);
   };
   const some = Array.from({ length: 60 }, (_, at) =>
     settlement({
@@ -148,7 +254,10 @@ describe('merchant_days and payer_days', () => {
       blockNumber: 100 + at,
       blockTime: NOON - (at % 4) * DAY + at * 60,
       payer: wallet(at % 5),
-      payee: wallet(10 + (at % 3)),
+      payee: wallet(at % 11 === 0 ? at % 5 : 10 + (at % 3)),
+      asset: wallet(0xc3 + (at % 13 === 0 ? 1 : 0)),
+      facilitator: ['coinbase', '', 'acme'][at % 3] ?? '',
+      method: EVIDENCE_METHODS[at % EVIDENCE_METHODS.length] ?? 'not_examined',
       amountUsdMicros: BigInt(at) * 1_000_001n,
     }),
   );
@@ -228,6 +337,9 @@ test('the days of a wallet are read from the rollup, the rows of open days only'
     await rollUp(engine.writer, { below: NOON - DAY });
     expect(await ofMerchant()).toBeLessThan(20_000);
     expect(await readRowsOf('payer_days', `payer = '${wallet(1_000_000)}'`)).toBeLessThan(20_000);
+    const ofPair = await readRowsOf('pair_days', `payer = '${wallet(1_000_000)}'`);
+    const unpruned = await readRowsOf('pair_days', `lower(payer) = '${wallet(1_000_000)}'`);
+    expect(unpruned - ofPair).toBeGreaterThan(5_000);
   } finally {
     await reader.close();
   }

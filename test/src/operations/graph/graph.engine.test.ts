@@ -5,6 +5,7 @@ import { createGraphs } from '../../../../src/operations/graph/read.ts';
 import { OPERATIONS } from '../../../../src/operations/index.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../../../kit/api.ts';
+import { closeDays, closeHours } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
@@ -223,6 +224,84 @@ describe('the days form', () => {
         alive.filter(({ payer, payee, chain }) => chain === BASE && (payer === of || payee === of)),
       );
     }
+  });
+
+  test('says the same from rows, from rollups of days and hours, and after a reorg and a regrade of closed days', async () => {
+    const rows = history(400, 1_700, TODAY + 40_000).map((row, at) => ({
+      ...row,
+      method: at % 17 === 0 ? ('channel_deposit' as const) : row.method,
+    }));
+    const of = wallet(3);
+    const isBase = ({ chain }: Settlement): boolean => chain === BASE;
+    const questions: readonly (readonly [string, (row: Settlement) => boolean])[] = [
+      ['', () => true],
+      [`&wallet=${of}`, ({ payer, payee }) => payer === of || payee === of],
+      [`&chain=${BASE}`, isBase],
+      // Blocks up to 999,900 are final: rows of closed days at most.
+      ['&finality=finalized', (row) => isBase(row) && row.blockNumber <= 999_900],
+    ];
+    const expectDays = async (stored: readonly Settlement[]): Promise<void> => {
+      for (const days of [1, 3, 7])
+        for (const [query, matches] of questions) {
+          const within = ({ blockTime, method }: Settlement): boolean =>
+            blockTime >= TODAY - days * DAY && blockTime < TODAY && method !== 'channel_deposit';
+          expectGraph(
+            await graph(`days=${days}${query}`),
+            stored.filter((row) => within(row) && matches(row)),
+          );
+        }
+    };
+    await reportChain(engine.writer, BASE, { finalized_block: '999900' });
+    await insertSettlements(engine.writer, rows);
+    await expectDays(rows);
+    const times = rows.map(({ blockTime }) => blockTime);
+    api.clock.advanceSeconds(61);
+    await closeDays(
+      engine.writer,
+      times.filter((time) => time < TODAY - 2 * DAY),
+    );
+    await expectDays(rows);
+    api.clock.advanceSeconds(61);
+    await closeHours(
+      engine.writer,
+      rows.filter(({ blockTime }) => blockTime >= TODAY - 2 * DAY && blockTime < TODAY),
+    );
+    await expectDays(rows);
+    const [gone, regraded] = [rows.slice(60, 90), rows.slice(200, 230)];
+    await tombstone(engine.writer, gone);
+    const deposits = regraded.map((row) => ({ ...row, method: 'channel_deposit' as const }));
+    await insertSettlements(engine.writer, deposits);
+    const now = [...rows.filter((row) => !gone.includes(row) && !regraded.includes(row)), ...deposits];
+    await expectDays(now);
+    api.clock.advanceSeconds(61);
+    await closeDays(
+      engine.writer,
+      times.filter((time) => time < TODAY - 2 * DAY),
+    );
+    await expectDays(now);
+  });
+
+  test('closed days are read as pairs, not as settlements', async () => {
+    await insertSettlements(engine.writer, history(20_000, 100, TODAY - 10));
+    await closeDays(
+      engine.writer,
+      Array.from({ length: 24 }, (_, day) => TODAY - (day + 1) * DAY),
+    );
+    const read: Record<string, number> = {};
+    const counting = await testApi({
+      ...engine.reader,
+      rows: async (statement, signal) => {
+        const answer = await engine.reader.rows(statement, signal);
+        read[statement.name] = answer.readRows;
+        return answer;
+      },
+    });
+    const body = (await counting.get('/v0/graph?days=24&chain=all')).body;
+    await counting.close();
+    const counted = body.edges.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+    expect(counted).toBeGreaterThan(15_000);
+    expect(read['graph-days']).toBeLessThan(6_000);
+    expect(read['graph-rows-by-day']).toBeLessThan(6_000);
   });
 
   test('a kept answer ends with the next write to its days', async () => {
