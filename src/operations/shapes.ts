@@ -20,7 +20,7 @@ export function keyOf<Key extends string>(
   return oneOf(Object.keys(table) as Key[], options); // every table is a constant without other keys
 }
 
-/** The same value or null, as `type: [x, 'null']`: valid JSON Schema 2020-12, and faster to print than `anyOf`. A list of words then holds null. */
+/** The same value or null, as `type: [x, 'null']`: valid JSON Schema 2020-12, and faster to print than `anyOf`. */
 export function orNull<Schema extends TSchema>(
   schema: Schema,
   options: SchemaOptions = {},

@@ -65,7 +65,7 @@ export const leaderboardOffsetParam: Param<number> = {
 
 export const includeSpamParam: Param<boolean> = flagParam(
   'Whether agents without a score (no rating stands, or with `by=paid_score` none that proves a payment) are listed too, below those with one, by chain and agent_id. Of rankings by score alone.',
-  'Whether to list agents without a score too, last.',
+  'List unscored agents too, last.',
 );
 
 export const attestationClientParam: Param<Address | undefined> = {

@@ -9,10 +9,10 @@ import {
   texts,
   trustedText,
   uint32,
-  uint64,
 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { ask } from '../ask.ts';
+import { closedHours, openRows } from '../index-state/rollups.ts';
 import type { PaymentOrder } from './orders.ts';
 import { during, type FlowScope, listOf, RANKING_SETTINGS } from './organic.ts';
 import type { RankedRow, RowDetails } from './row.ts';
@@ -26,20 +26,27 @@ import { type Parts, partOf, sinceParts } from './windows.ts';
 
 export interface FacilitatorQuery {
   readonly by: PaymentOrder;
-  readonly minCounterparties: number;
 }
 
 const RESOURCE = 'facilitators';
 const MAX_SECONDS = 30;
 
-/** Columns facilitator, at, n, usd, proven, payees (a state). */
-function relayed({ chains, spans }: FlowScope): Sql {
-  const from = spans.at(-1)?.from ?? 0;
-  const conditions = [sql`chain IN ${texts(chains)}`, sql`block_time >= ${dateTime(from)}`];
-  return sql`SELECT facilitator, block_time AS at, toUInt64(1) AS n, toDecimal128(amount_usd, 6) AS usd,
-      if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven, payee
-    FROM (SELECT chain, facilitator, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${allOf(conditions)})
-    WHERE ${IS_COUNTED} AND facilitator != '' AND payer != payee`;
+/**
+ * Columns facilitator, at (a moment inside the hour), n and usd without self-payments, and proven, which has them: no hour says how much of
+ * its self-payments was proven, so nothing is ranked by it.
+ */
+function relayed({ chains, spans, coverage }: FlowScope): Sql {
+  const from = dateTime(spans.at(-1)?.from ?? 0);
+  const served = sql`chain IN ${texts(chains)}`;
+  const closed = allOf([served, sql`hour >= toStartOfHour(${from})`, closedHours(coverage)]);
+  const open = allOf([served, sql`block_time >= ${from}`, openRows(coverage)]);
+  return sql`SELECT facilitator, hour AS at, toUInt64(settlement_count - self_count) AS n, settled_usd - self_usd AS usd, proven_usd AS proven
+    FROM (SELECT * FROM chain_hour FINAL WHERE ${closed}) WHERE facilitator != '' AND settlement_count > 0
+    UNION ALL
+    SELECT facilitator, block_time, toUInt64(payer != payee), if(payer = payee, toDecimal128(0, 6), toDecimal128(amount_usd, 6)),
+      if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6))
+    FROM (SELECT chain, facilitator, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${open})
+    WHERE ${IS_COUNTED} AND facilitator != ''`;
 }
 
 function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
@@ -48,10 +55,6 @@ function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
   switch (by) {
     case 'settlements':
       return sql`toDecimal128(${column('n', index)}, 6)`;
-    case 'counterparties':
-      return sql`toDecimal128(${column('parties', index)}, 6)`;
-    case 'proven_usd':
-      return column('proven', index);
     default:
       return sql`${column('usd', index)} - ${column('usd', index + 1)}`;
   }
@@ -59,20 +62,17 @@ function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
 
 export async function readFacilitatorRanking(
   reader: Reader,
-  { by, minCounterparties }: FacilitatorQuery,
+  { by }: FacilitatorQuery,
   { scope, depth }: { readonly scope: FlowScope; readonly depth: number },
 ): Promise<RankedRow[]> {
   const count = scope.spans.length;
   const sums = scope.spans.map((span, index) => {
     const when = during(sql`at`, span);
     const name = (figure: string): Sql => trustedText(`${figure}${index}`);
-    return sql`sumIf(n, ${when}) AS ${name('n')}, sumIf(usd, ${when}) AS ${name('usd')}, sumIf(proven, ${when}) AS ${name('proven')},
-      uniqExactIf(payee, ${when}) AS ${name('parties')}`;
+    return sql`sumIf(n, ${when}) AS ${name('n')}, sumIf(usd, ${when}) AS ${name('usd')}, sumIf(proven, ${when}) AS ${name('proven')}`;
   });
   const enough = (index: number): Sql =>
-    index < count
-      ? sql`(value${trustedText(String(index))} > 0 AND parties${trustedText(String(index))} >= ${uint64(minCounterparties)})`
-      : sql`false`;
+    index < count ? sql`(value${trustedText(String(index))} > 0)` : sql`false`;
   const place = (index: number): Sql =>
     sql`row_number() OVER (ORDER BY ${enough(index)} DESC, value${trustedText(String(index))} DESC, facilitator)`;
   const { rows } = await ask(reader, RESOURCE, {
@@ -80,7 +80,7 @@ export async function readFacilitatorRanking(
     maxSeconds: MAX_SECONDS,
     maxRows: depth,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT facilitator, rank, if(was_ranked, previous, 0), toString(value0), toString(value1), n0, toString(usd0), toString(proven0), parties0
+    sql: sql`SELECT facilitator, rank, if(was_ranked, previous, 0), toString(value0), toString(value1), n0, toString(usd0), toString(proven0)
       FROM (
         SELECT *, ${place(0)} AS rank, ${place(1)} AS previous, ${enough(0)} AS is_ranked, ${enough(1)} AS was_ranked
         FROM (SELECT *, ${figureThatRanks(by, 0, count)} AS value0, ${figureThatRanks(by, 1, count)} AS value1
@@ -97,7 +97,7 @@ export async function readFacilitatorRanking(
       organicUsdMicros: null,
       organicSettlements: null,
       provenUsdMicros: microsFromDecimal(textField(row[7])),
-      counterparties: integerField(row[8]),
+      counterparties: null,
       settlements: integerField(row[5]),
       settledUsdMicros: microsFromDecimal(textField(row[6])),
     },
@@ -115,8 +115,7 @@ export async function readFacilitatorDetails(
   }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
 ): Promise<ReadonlyMap<string, RowDetails>> {
   const shown = rows.flatMap(({ subject }) => subject.facilitator ?? []);
-  const dollars = by === 'proven_usd' ? sql`proven` : sql`usd`;
-  const amount = by === 'settlements' || by === 'counterparties' ? sql`toDecimal128(n, 6)` : dollars;
+  const amount = by === 'settlements' ? sql`toDecimal128(n, 6)` : sql`usd`;
   const { rows: read } = await ask(reader, RESOURCE, {
     name: 'ranking-facilitators-details',
     maxSeconds: MAX_SECONDS,

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { defineOperation } from '../define.ts';
 import { chainOrAllParam, limitParam, offsetParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { NextOffsetShape } from '../shapes.ts';
+import { NextOffsetShape, oneOf } from '../shapes.ts';
 import { ordersOf } from './orders.ts';
 import { checkedRanking, rankingPage } from './page.ts';
 import {
@@ -21,8 +21,7 @@ export const listMerchants = defineOperation({
   summary: 'Wallets that are paid, by the organic payments of a window',
   description:
     'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of the default chain unless `chain` names another or `all`. /merchants/{address} has everything about one of them.',
-  toolText:
-    'Merchants, ranked by organic payments of a window: what a wallet was paid, by how many, and a verdict.',
+  toolText: 'Merchants by organic payments, with verdicts.',
   price: PRICES.keyed,
   load: 'summary',
   params: {
@@ -31,10 +30,11 @@ export const listMerchants = defineOperation({
     by: {
       ...rankedByParam,
       component: 'MerchantOrder',
+      schema: oneOf(ordersOf('merchants')),
       description: `What ranks: ${ordersOf('merchants').join(', ')}. Default: the first. \`growth\` is the gain in organic dollars over the window before.`,
-      toolText: 'What ranks. Default organic_usd.',
+      toolText: 'Default organic_usd.',
     },
-    window: { ...rankedWindowParam, toolText: 'Payments that count. Default 30d.' },
+    window: { ...rankedWindowParam, toolText: 'Default 30d.' },
     chain: chainOrAllParam,
     capability: rankedCapabilityParam,
     min_counterparties: minCounterpartiesParam,

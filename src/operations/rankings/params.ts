@@ -28,13 +28,13 @@ function choiceParam<Choice extends string>(
 
 export const rankedOfParam: Param<Subject | undefined> = choiceParam(SUBJECTS, {
   description: 'What is ranked. Default: agents.',
-  toolText: 'What is ranked. Default agents.',
+  toolText: 'Default agents.',
   example: 'merchants',
 });
 
 const orderParam = choiceParam(ORDERS, {
   description: `What ranks; each of these can be ranked by: ${ordersText()}. Default: the first one. \`growth\` is the gain in organic dollars (of facilitators: in dollars) over the window before. \`rating\` and \`paid\` are older words for score and paid_score.`,
-  toolText: 'What ranks. Default: score for agents, organic_usd for wallets, else settlements.',
+  toolText: 'Default: score, organic_usd of wallets, else settlements.',
   example: 'organic_usd',
 });
 
@@ -50,7 +50,7 @@ export const rankedByParam: Param<Order | undefined> = {
 export const rankedWindowParam: Param<Window | undefined> = choiceParam(WINDOWS, {
   description:
     'The payments that count: those of the last 24 hours, 7, 30 or 90 times 24 hours, or all. Default: 30d; ratings are always of all time.',
-  toolText: 'Payments that count. Default 30d; ratings: all.',
+  toolText: 'Default 30d; ratings: all.',
   example: '7d',
 });
 
@@ -64,10 +64,10 @@ export const rankedCapabilityParam: Param<string | undefined> = {
 export const minCounterpartiesParam: Param<number> = {
   in: 'query',
   description:
-    'Only rows with so many different counterparties in the window: other wallets in organic payments; of ratings the clients that gave them; of facilitators the payees; of endpoints the payers; of capabilities the addresses that were paid.',
-  toolText: 'Only with so many different counterparties.',
+    'Only rows with so many different counterparties in the window: other wallets in organic payments; of ratings the clients that gave them; of endpoints the payers; of capabilities the addresses that were paid.',
+  toolText: 'Least counterparties.',
   required: false,
-  schema: Type.Integer({ minimum: 0, maximum: COUNTERPARTIES_MAX, default: 0 }),
+  schema: Type.Integer({ minimum: 0, default: 0 }),
   example: 5,
   read: (raw, name) => {
     if (raw === undefined) return 0;
@@ -80,5 +80,5 @@ export const minCounterpartiesParam: Param<number> = {
 
 export const includeFlaggedParam: Param<boolean> = flagParam(
   'Whether wallets whose payments of the window are judged `suspect` stay in the ranking. Rankings by score, of facilitators and of capabilities leave none out.',
-  'Keep wallets whose payments look like wash trade.',
+  'Keep suspect wallets.',
 );

@@ -30,12 +30,12 @@ const FiguresShape = Type.Object(
     }),
     proven_usd: orNull(UsdShape, {
       description:
-        'The part of `organic_usd` that a named facilitator relayed; of facilitators the proven dollars.',
+        'The part of `organic_usd` that a named facilitator relayed; of facilitators all proven dollars, which rank nothing.',
     }),
     organic_settlement_count: orNull(CountShape),
     distinct_counterparties: orNull(CountShape, {
       description:
-        'Other wallets in organic payments; of facilitators the payees, of endpoints the payers, of capabilities the addresses that were paid.',
+        'Other wallets in organic payments; of endpoints the payers, of capabilities the addresses that were paid. Null for facilitators.',
     }),
     settled_usd: { ...UsdShape, description: 'All dollars of the window.' },
     settlement_count: { ...CountShape, description: 'All settlements of the window.' },
@@ -74,13 +74,15 @@ export const RankedRowShape = Type.Object(
       description:
         'The ranked figure in equal parts of the window, oldest first (`meta.sparkline`): dollars, or settlements where a number ranks. Empty for endpoints and capabilities, of which no days are kept.',
     }),
-    data_quality: orNull(oneOf(VERDICTS), {
-      description: `Verdict on the payments of the window, as in /merchants/{address}; of endpoints on those of pay_to. Null for facilitators and capabilities. ${Object.entries(
-        VERDICT_MEANING,
-      )
-        .map(([verdict, meaning]) => `\`${verdict}\`: ${meaning}`)
-        .join(' ')}`,
-    }),
+    data_quality: Type.Optional(
+      oneOf(VERDICTS, {
+        description: `Verdict on the payments of the window, as in /merchants/{address}; of endpoints on those of pay_to. Absent from facilitators and capabilities. ${Object.entries(
+          VERDICT_MEANING,
+        )
+          .map(([verdict, meaning]) => `\`${verdict}\`: ${meaning}`)
+          .join(' ')}`,
+      }),
+    ),
   },
   { title: 'RankedRow' },
 );
@@ -92,10 +94,13 @@ const RankingMetaFields = {
   window: oneOf(WINDOWS),
   ranked_at: TimeShape,
   sparkline: orNull(
-    Type.Object({
-      from: { ...TimeShape, description: 'When the first part begins.' },
-      step_seconds: Type.Integer({ minimum: 3_600 }),
-    }),
+    Type.Object(
+      {
+        from: { ...TimeShape, description: 'When the first part begins.' },
+        step_seconds: Type.Integer({ minimum: 3_600 }),
+      },
+      { title: 'SparklineParts' },
+    ),
     { description: 'The parts of every sparkline; the newest one is not over. Null without sparklines.' },
   ),
 };
@@ -122,7 +127,7 @@ export function rankedAnswers(
     change: changeOf(by, row),
     figures: figuresAnswer(row.figures),
     sparkline: row.sparkline.map(usdNumber),
-    data_quality: row.verdict,
+    ...(row.verdict === null ? {} : { data_quality: row.verdict }),
   }));
 }
 
