@@ -45,7 +45,8 @@ export function naiveRanking(
   query: NaiveQuery,
 ): NaiveRow[] {
   const { side, by, windowSeconds, nowSeconds, chains, minCounterparties, includeFlagged } = query;
-  const windows = windowSeconds === null ? 1 : by === 'growth' ? 3 : 2;
+  const compared = by === 'growth' ? 3 : 2;
+  const windows = windowSeconds === null ? 1 : compared;
   const ageOf = ({ blockTime }: Settlement): number => {
     if (windowSeconds === null) return 0;
     for (let back = 0; ; back++) if (blockTime >= nowSeconds - (back + 1) * windowSeconds) return back;
@@ -68,7 +69,7 @@ export function naiveRanking(
     const otherOf = (row: Settlement): Address => (side === 'payee' ? row.payer : row.payee);
     const organicOf = (back: number) => mine.filter((row) => ageOf(row) === back && isOrganic(row));
     const partiesOf = (back: number) => new Set(organicOf(back).map(otherOf)).size;
-    const valueOf = (back: number): bigint => {
+    const figureOf = (back: number): bigint => {
       const organic = organicOf(back);
       if (by === 'organic_usd') return sumOf(organic);
       if (by === 'proven_usd') return sumOf(organic.filter(({ method }) => method === 'facilitator_relay'));
@@ -87,7 +88,7 @@ export function naiveRanking(
       settlements: now.length,
       usdMicros: sumOf(now),
       selfUsdMicros: sumOf(now.filter((row) => otherOf(row) === wallet)),
-      largestUsdMicros: sums.reduce((most, sum) => (sum > most ? sum : most), 0n),
+      largestUsdMicros: sums.toSorted((a, b) => (a > b ? -1 : 1))[0] ?? 0n,
       squaredUsdMicros: sums.reduce((sum, one) => sum + one * one, 0n),
       reciprocalUsdMicros: sumOf(others.filter(({ payer, payee }) => paid.has(`${payee} ${payer}`))),
       rings: rings.filter((members) => members.includes(wallet)).length,
@@ -95,7 +96,7 @@ export function naiveRanking(
     const organic = organicOf(0);
     return {
       wallet,
-      values: [valueOf(0), windows === 1 ? 0n : valueOf(1)],
+      values: [figureOf(0), windows === 1 ? 0n : figureOf(1)],
       parties: [partiesOf(0), partiesOf(1)],
       figures: {
         organic_usd: usdNumber(sumOf(organic)),
