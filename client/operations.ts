@@ -145,6 +145,20 @@ export interface Operations {
   listFacilitators: ListMethod<'listFacilitators', 'facilitators'>;
 
   /**
+   * Wallets that are paid, by the organic payments of a window.
+   *
+   * Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`,
+   * whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless
+   * `include_flagged` keeps them. Of the default chain unless `chain` names another or `all`.
+   * /merchants/{address} has everything about one of them.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/merchants`
+   */
+  listMerchants: ListMethod<'listMerchants', 'merchants'>;
+
+  /**
    * What a wallet was paid, and what the figures are worth.
    *
    * Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is
@@ -187,16 +201,26 @@ export interface Operations {
   listAgents: ListMethod<'listAgents', 'agents'>;
 
   /**
-   * ERC-8004 agents by what clients rated them, best first.
+   * Rankings: agents by ratings; agents, merchants, payers, facilitators, endpoints and capabilities by
+   * payments.
    *
-   * Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names
-   * another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients;
-   * measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`.
-   * Rating costs only gas: `by=paid` ranks by `paid_score`, of ratings whose file proves that the client
-   * paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them
-   * last. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often
-   * (`meta.ranked_at`): rank, the score that ranks and the figures of its ratings are of then, the rest of
-   * the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move
+   * By default ERC-8004 agents by score, highest first, then by chain and agent_id; of the default chain
+   * unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the
+   * middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are
+   * in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file
+   * proves that the client paid the agent. Agents without a score count as spam and are left out unless
+   * `include_spam` puts them last.
+
+`of`, `by` and `window` ask for other rankings; a combination that has
+   * no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without
+   * self-payments, payments within a ring and payments between wallets that paid each other, and wallets
+   * that the data-quality rule calls suspect are left out unless `include_flagged` keeps them
+   * (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.
+
+Pages are cut from a
+   * ranking that is renewed at most every ten seconds, deep and expensive ones less often
+   * (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest
+   * of the row is of now. Pages of one ranking fit together; from one ranking to the next a row can move
    * across a page boundary, and an agent whose registration a reorg took back is missing from its page.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
@@ -340,6 +364,7 @@ export const ROUTES = {
   getPair: { path: '/pairs/{payer}/{payee}' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
   listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },
+  listMerchants: { path: '/merchants', rows: 'merchants', paging: 'offset' },
   getMerchant: { path: '/merchants/{address}' },
   getAgent: { path: '/agents/{wallet}' },
   listAgents: { path: '/agents', rows: 'agents', paging: 'before' },

@@ -13,7 +13,8 @@ export type EntitySettlements = Answer<'listEntitySettlements'>;
 export type Facilitators = Answer<'listFacilitators'>;
 export type Flows = Answer<'listFlows'>;
 export type Graph = Answer<'getGraph'>;
-export type Leaderboard = Answer<'getLeaderboard'>;
+/** Rankings by payments, which the console does not ask for, have other rows. */
+export type Leaderboard = Extract<Answer<'getLeaderboard'>, { meta: { page_scored_agents: number } }>;
 export type Profile = Answer<'getMerchant'>;
 export type Telemetry = Answer<'getTelemetry'>;
 export type Transactions = Answer<'listTransactions'>;

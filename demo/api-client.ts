@@ -9,6 +9,8 @@ export interface ApiClient {
   transactions(before: string | null, limit: number): Promise<Page>;
   /** One page, newest registration first. */
   agents(before: string | null, limit: number): Promise<AgentPage>;
+  /** Ids of the first hundred agents, best first. */
+  bestAgents(by: 'score' | 'paid_score'): Promise<string[]>;
   telemetry(): Promise<Telemetry>;
 }
 
@@ -79,6 +81,12 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
   return {
     transactions: (before, limit) => get<Page>(`/transactions?${page(limit, before)}`),
     agents: (before, limit) => get<AgentPage>(`/agents?${page(limit, before)}`),
+    async bestAgents(by) {
+      const { leaderboard } = await get<{ leaderboard: readonly { agent_id: string }[] }>(
+        `/leaderboard?by=${by}&limit=100`,
+      );
+      return leaderboard.map(({ agent_id: id }) => id);
+    },
     async telemetry() {
       const { chains } = await get<{ chains: readonly Telemetry[] }>('/telemetry');
       const [chain] = chains;

@@ -139,10 +139,10 @@ async function auditUntilTrue({ client, traffic, genesisTime }: Stage, deadline:
 }
 
 /** The same of agents: they are derived a moment after their logs are read. */
-async function agentsUntilTrue({ client, world }: Stage, deadline: number): Promise<AgentAudit> {
+async function agentsUntilTrue({ client, world, identities }: Stage, deadline: number): Promise<AgentAudit> {
   const views = createRegistryViews(world.chain.url);
   for (;;) {
-    const audit = await auditAgents(client, views);
+    const audit = await auditAgents(client, views, identities.overrated);
     if (audit.lies === 0 || performance.now() > deadline) return audit;
     await sleep(RECHECK_MS);
   }

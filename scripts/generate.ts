@@ -16,6 +16,7 @@ import { importColumns } from './reference/import-columns.ts';
 import { metricsBlock } from './reference/metrics.ts';
 import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
+import { rankingsBlock } from './reference/rankings.ts';
 import {
   sqlFailuresBlock,
   sqlFormatsBlock,
@@ -54,6 +55,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'import-columns': importColumns,
   metrics: metricsBlock,
   'pay-reasons': payReasonsBlock,
+  rankings: rankingsBlock,
   'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
   'sql-headers': sqlHeadersBlock,

@@ -10,7 +10,7 @@ export interface AgentAudit {
   readonly served: number;
   /** Served agents with a card that could be read. */
   readonly named: number;
-  /** Missing, surplus or repeated agents, and those with a false field. */
+  /** Missing, surplus or repeated agents, those with a false field, and invented ratings that pay off. */
   readonly lies: number;
   /** A few of them as text. */
   readonly examples: readonly string[];
@@ -27,7 +27,12 @@ const REPLACEMENT = '\uFFFD';
 const CUT = '…';
 const ZERO: string = `0x${'0'.repeat(40)}`;
 
-export async function auditAgents(client: ApiClient, views: RegistryViews): Promise<AgentAudit> {
+/** `overrated`: the agent with invented ratings. */
+export async function auditAgents(
+  client: ApiClient,
+  views: RegistryViews,
+  overrated: bigint,
+): Promise<AgentAudit> {
   const truth = new Map((await readAgents(views)).map((agent) => [agent.agent_id, agent]));
   const registered = truth.size;
   const served = await walk(client);
@@ -40,6 +45,7 @@ export async function auditAgents(client: ApiClient, views: RegistryViews): Prom
     truth.delete(agent.agent_id);
   }
   for (const id of truth.keys()) examples.push(`agent ${id} is missing`);
+  examples.push(...(await rankOfInvented(client, String(overrated))));
   return {
     registered,
     served: served.length,
@@ -47,6 +53,17 @@ export async function auditAgents(client: ApiClient, views: RegistryViews): Prom
     lies: examples.length,
     examples: examples.slice(0, EXAMPLES_MAX),
   };
+}
+
+/** Ratings of addresses that paid nothing lead the ranking of all ratings, and are none of those that prove a payment. */
+async function rankOfInvented(client: ApiClient, overrated: string): Promise<string[]> {
+  const [all, paid] = [await client.bestAgents('score'), await client.bestAgents('paid_score')];
+  return [
+    ...(all[0] === overrated ? [] : [`agent ${overrated} does not lead by score, in spite of its raters`]),
+    ...(paid.includes(overrated)
+      ? [`agent ${overrated} is ranked by paid_score, although no rater paid it`]
+      : []),
+  ];
 }
 
 async function walk(client: ApiClient): Promise<ServedAgent[]> {

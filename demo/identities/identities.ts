@@ -9,7 +9,7 @@ import { type BazaarUrls, publishBazaars, publishWellKnown } from './bazaar.ts';
 import type { CardHost } from './card-host.ts';
 import { createLiveRegistry, type LiveRegistry } from './live-registry.ts';
 import { registryCast } from './registry-cast.ts';
-import { createRegistryStory, type RegistryStory } from './registry-story.ts';
+import { createRegistryStory, overratedAgent, type RegistryStory } from './registry-story.ts';
 
 /** ERC-8004 and the bazaars of the demo: the registrations, their files, and the changes that follow. */
 export interface Identities {
@@ -18,6 +18,8 @@ export interface Identities {
   readonly bazaars: BazaarUrls;
   /** Agents that are registered before the service starts. */
   readonly registered: number;
+  /** The agent with invented ratings. */
+  readonly overrated: bigint;
   readonly host: CardHost;
 }
 
@@ -35,6 +37,7 @@ export function createIdentities(
   return {
     host,
     registered: registry.sellers.length + registry.others.length,
+    overrated: overratedAgent(registry).agentId,
     bazaars: publishBazaars(host, cast, Math.floor(Date.now() / 1_000)),
     story: createRegistryStory({ registry, host, random }),
     live: createLiveRegistry({ registry, host, random, owners: cast.agents }),

@@ -4,6 +4,7 @@ import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import {
   callAppendResponse,
   callApproveAgent,
+  callGiveFeedback,
   callRegister,
   callRegisterRaw,
   callRevokeFeedback,
@@ -65,7 +66,7 @@ export function createRegistryStory(dependencies: StoryDependencies): RegistrySt
         }),
       ];
       given.push(...numbered(ratings));
-      return ratings.map(({ transaction }) => transaction);
+      return [...ratings.map(({ transaction }) => transaction), ...inventedRatings(registry)];
     },
     aftermath: () => [
       ...given
@@ -93,6 +94,30 @@ function ratingsOfSeller(agent: RegisteredAgent, paid: readonly Payment[], sourc
   const chosen = new Set<Payment>();
   for (let tries = 0; tries < RATINGS_PER_SELLER && own.length > 0; tries++) chosen.add(random.pick(own));
   return [...chosen].map((payment) => rate(agent, { client: payment.payer as Address, payment }, source)); // of a receipt
+}
+
+const INVENTED_RATERS = 40;
+
+/** An agent whose owner rates it a hundred from many addresses of their own, none of which ever paid. */
+function inventedRatings(registry: RegistryCast): Transaction[] {
+  const { agentId } = overratedAgent(registry);
+  return Array.from({ length: INVENTED_RATERS }, (_, k) =>
+    toReputation(
+      walletOf(`invented rater/${k}`).address,
+      callGiveFeedback({
+        agentId,
+        value: 100n,
+        valueDecimals: 0,
+        tag1: 'starred',
+        tag2: 'demo',
+        endpoint: '',
+      }),
+    ),
+  );
+}
+
+export function overratedAgent(registry: RegistryCast): RegisteredAgent {
+  return agentOf(registry, 'impostor');
 }
 
 /** Indices are 1-based per agent and client, in the order of the block. */

@@ -182,6 +182,7 @@ export const TAGS: readonly {
       'getPair',
       'listWallets',
       'listFacilitators',
+      'listMerchants',
       'getMerchant',
       'getAgent',
     ],

@@ -16,6 +16,7 @@ import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
+import { createRankings } from './rankings/rankings.ts';
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
@@ -50,7 +51,8 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,
     capabilities: createCapabilities({ reader, clock }),
-    leaderboard: createLeaderboard({ reader, clock, chains }),
+    leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
+    rankings: createRankings({ reader, clock, rollups, chains }),
   };
   return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
 }

@@ -21,6 +21,7 @@ import type { Rollups } from './index-state/rollups.ts';
 import type { Names } from './names.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
+import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 
 /**
@@ -138,6 +139,7 @@ export interface Catalogues {
   readonly endpointSources: EndpointSources;
   readonly capabilities: Capabilities;
   readonly leaderboard: Leaderboard;
+  readonly rankings: Rankings;
 }
 
 /** The sandbox without its signals, which the surface adds. */
@@ -165,7 +167,12 @@ type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 /** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
-interface Operation<P extends Params = Params, Output extends TObject = TObject, Checked = InputOf<P>> {
+interface Operation<
+  P extends Params = Params,
+  Output extends TObject = TObject,
+  Checked = InputOf<P>,
+  Other extends TObject = TObject,
+> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
   readonly method: Method;
@@ -186,7 +193,7 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
   /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
-  readonly alsoAnswers?: readonly TObject[];
+  readonly alsoAnswers?: readonly Other[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
   /** Headers that an answer of another media type can have, by name, each with what it says. */
@@ -219,7 +226,7 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject,
    * a settlement cannot be undone. Absent: only the engine is asked whether it answers.
    */
   preflight?(input: Checked, deps: OperationDeps): Promise<unknown>;
-  run(input: Checked, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
+  run(input: Checked, deps: OperationDeps, context: CallContext): Promise<Static<Output> | Static<Other>>;
 }
 
 export interface NamedExample {
@@ -247,9 +254,12 @@ interface UsageOperation<P extends Params, Output extends TObject, Checked, Revi
 }
 
 /** Declares an operation; infers the input of `run` from `params` and its answer from `output`. */
-export function defineOperation<P extends Params, Output extends TObject, Checked = InputOf<P>>(
-  operation: Operation<P, Output, Checked>,
-): Operation<P, Output, Checked> {
+export function defineOperation<
+  P extends Params,
+  Output extends TObject,
+  Checked = InputOf<P>,
+  Other extends TObject = never,
+>(operation: Operation<P, Output, Checked, Other>): Operation<P, Output, Checked, Other> {
   return operation;
 }
 
@@ -278,8 +288,8 @@ export interface PreparedCall {
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
 
-export function register<P extends Params, Output extends TObject, Checked>(
-  operation: Operation<P, Output, Checked>,
+export function register<P extends Params, Output extends TObject, Checked, Other extends TObject>(
+  operation: Operation<P, Output, Checked, Other>,
 ): AnyOperation {
   const { run, check, preflight = (_input, { reader }) => engineAnswers(reader), ...declared } = operation;
   const terms: CallTerms = { price: operation.price, byUse: false, tier: null };

@@ -9,6 +9,7 @@ import { type AnyOperation, type PriceListEntry, register, registerMetered } fro
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
+import { listMerchants } from './rankings/merchants.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
 import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(getPair),
   register(listWallets),
   register(listFacilitators),
+  register(listMerchants),
   register(getMerchant),
   register(getAgent),
   register(listAgents),

@@ -108,7 +108,7 @@ export const chainOrAllParam: Param<Chain | undefined> = {
   component: 'ChainOrAll',
   description:
     'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
-  toolText: 'A chain, like eip155:8453, or all. Default: the main chain.',
+  toolText: 'Like eip155:8453, or all. Default: the main chain.',
   required: false,
   schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
   example: 'eip155:8453',
@@ -270,7 +270,7 @@ export const minProbabilityParam: Param<number | undefined> = {
 };
 
 /** A switch, off by default. */
-function flagParam(description: string, toolText = description): Param<boolean> {
+export function flagParam(description: string, toolText = description): Param<boolean> {
   return {
     in: 'query',
     description,

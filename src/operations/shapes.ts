@@ -25,7 +25,14 @@ export function orNull<Schema extends TSchema>(
   schema: Schema,
   options: SchemaOptions = {},
 ): TUnsafe<Static<Schema> | null> {
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema['type'], 'null'], ...options });
+  const words: unknown = schema['enum'];
+  const listed = Array.isArray(words) ? { enum: [...words, null] } : {};
+  return Type.Unsafe<Static<Schema> | null>({
+    ...schema,
+    type: [schema['type'], 'null'],
+    ...listed,
+    ...options,
+  });
 }
 
 export const TimeShape = Type.String({

@@ -91,6 +91,7 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   getPair: [[{ payer: PAYER, payee: WALLET }], `/pairs/${PAYER}/${WALLET}`],
   listWallets: [[{ role: 'payer' }], '/wallets?role=payer'],
   listFacilitators: [[], '/facilitators'],
+  listMerchants: [[{ window: '7d', include_flagged: true }], '/merchants?window=7d&include_flagged=true'],
   getMerchant: [[{ address: WALLET }], `/merchants/${WALLET}`],
   getAgent: [[{ wallet: WALLET, chain: undefined }], `/agents/${WALLET}`],
   listAgents: [[{ q: 'weather & wind' }], '/agents?q=weather+%26+wind'],

@@ -6,14 +6,14 @@ import { displayText } from '../../../core/domain/display-text.ts';
 import {
   ADDRESS_SCHEMA,
   capabilityFilter,
+  flagParam,
   invalid,
-  namedOnlyParam,
   type Param,
   quoted,
   readAddressParam,
 } from '../params.ts';
-import { oneOf } from '../shapes.ts';
-import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from './read-leaderboard.ts';
+import { RANKING_OFFSET_MAX } from '../rankings/rankings.ts';
+import { LEADERBOARD_OFFSET_MAX } from './read-leaderboard.ts';
 
 /**
  * Search by words in the names and descriptions of agents. The engine splits both sides, the texts and the phrase, by one rule: that
@@ -46,7 +46,7 @@ const TAG_MAX_CHARS = 256;
 /** Refused above its maximum, not clamped: a clamped page would silently repeat rows. */
 export const leaderboardOffsetParam: Param<number> = {
   in: 'query',
-  description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}.`,
+  description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}, in rankings by payments to ${RANKING_OFFSET_MAX.toLocaleString('en')}.`,
   toolText: 'next_offset of the previous page.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: LEADERBOARD_OFFSET_MAX, default: 0 }),
@@ -63,28 +63,10 @@ export const leaderboardOffsetParam: Param<number> = {
   },
 };
 
-export const includeSpamParam: Param<boolean> = {
-  ...namedOnlyParam,
-  description:
-    'Whether agents without a score (no rating stands, or with `by=paid` none that proves a payment) are listed too, below those with one, by chain and agent_id.',
-  toolText: 'Whether to list agents without a score too, last.',
-};
-
-export const rankedByParam: Param<RankedBy> = {
-  in: 'query',
-  description:
-    'rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.',
-  toolText: 'All ratings, or only those with a verified proof of payment. Default rating.',
-  required: false,
-  schema: oneOf(RANKINGS, { default: 'rating' }),
-  example: 'paid',
-  read: (raw, name) => {
-    if (raw === undefined) return 'rating';
-    const by = RANKINGS.find((known) => known === raw);
-    if (by !== undefined) return by;
-    throw invalid(name, `${name} must be ${RANKINGS.join(' or ')}, not ${quoted(raw)}.`);
-  },
-};
+export const includeSpamParam: Param<boolean> = flagParam(
+  'Whether agents without a score (no rating stands, or with `by=paid_score` none that proves a payment) are listed too, below those with one, by chain and agent_id. Of rankings by score alone.',
+  'List unscored agents too, last.',
+);
 
 export const attestationClientParam: Param<Address | undefined> = {
   in: 'query',

@@ -1,14 +1,17 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, texts, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, TWO_THREADS } from '../ask.ts';
+import { ask } from '../ask.ts';
+import type { Rollups } from '../index-state/rollups.ts';
+import { keepRankings, type Ranking } from '../rankings/kept.ts';
+import { flowScope, RANKING_SETTINGS } from '../rankings/organic.ts';
+import { suspectPayees } from '../rankings/wallets.ts';
 
 /**
  * ERC-8004 agents by score, or by the ratings of paying clients. The order is the same for every caller and costs a pass over all
- * agents, so pages are cut from a ranking that is kept for a while. Only its best part is read, as far down as callers ask: the best
- * thousand cost a tenth of the whole order. It holds keys and scores as texts of a thousand agents each, because half a million objects would take ten
+ * agents, so pages are cut from a ranking that is kept for a while (rankings/kept.ts). It holds keys and scores as texts of a thousand agents each, because half a million objects would take ten
  * times the memory and a second of the event loop.
  */
 
@@ -23,9 +26,8 @@ export interface RankedAgent {
   readonly ratingClients: number;
 }
 
-/** rating: every rating; paid: those whose proof of payment holds. */
-export const RANKINGS = ['rating', 'paid'] as const;
-export type RankedBy = (typeof RANKINGS)[number];
+/** score: every rating; paid_score: those whose proof of payment holds. */
+export type RankedBy = 'score' | 'paid_score';
 
 interface LeaderboardScope {
   /** Undefined: every served chain. */
@@ -33,6 +35,10 @@ interface LeaderboardScope {
   readonly by: RankedBy;
   /** Whether agents without a score stand below those with one. */
   readonly withUnscored: boolean;
+  readonly capability: string | undefined;
+  readonly minClients: number;
+  /** Of `paid_score` only: whether agents stay whose wallet is suspect by its payments. */
+  readonly includeFlagged: boolean;
 }
 
 interface LeaderboardPage {
@@ -55,21 +61,14 @@ export const LEADERBOARD_OFFSET_MAX = 1_000_000;
 const PAGE_MAX = 100;
 /** How far down a ranking is read, in agents; the last one for the last page and one more. */
 const DEPTHS = [1_000, 10_000, 100_000, LEADERBOARD_OFFSET_MAX + PAGE_MAX + 1] as const;
-const RANKING_MAX_AGE_MS = 10_000;
-/** A ranking is kept this many times as long as it took: at most a twentieth of the time goes into each. */
-const RANKING_REST_FACTOR = 20;
 const RANKING_MAX_SECONDS = 30;
 const CHUNK_AGENTS = 1_000;
 const RESOURCE = 'agents';
+/** Over which the wallets of agents with paid ratings are judged. */
+const FLAGGED_WINDOW = '30d';
 
-interface Ranking {
-  readonly rankedAtMs: number;
-  readonly freshUntilMs: number;
+interface AgentRanking extends Ranking {
   readonly chains: readonly Chain[];
-  /** Agents that it holds. */
-  readonly size: number;
-  /** Whether there are no others. */
-  readonly isComplete: boolean;
   /** Entries of `CHUNK_AGENTS` agents each, joined by commas. */
   readonly chunks: readonly string[];
 }
@@ -77,41 +76,19 @@ interface Ranking {
 interface LeaderboardDeps {
   readonly reader: Reader;
   readonly clock: Clock;
+  readonly rollups: Rollups;
   readonly chains: readonly Chain[];
 }
 
 export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
-  const kept = new Map<string, Ranking>();
-  const underWay = new Map<string, Promise<Ranking>>();
-  const isFresh = ({ freshUntilMs }: Ranking): boolean => deps.clock.nowMs() < freshUntilMs;
-
-  const keep = (name: string, ranking: Ranking): void => {
-    for (const [other, { freshUntilMs }] of kept) if (deps.clock.nowMs() >= freshUntilMs) kept.delete(other);
-    // A deeper one that is fresh serves these pages too.
-    if ((kept.get(name)?.size ?? 0) <= ranking.size) kept.set(name, ranking);
-  };
-  const load = (name: string, scope: LeaderboardScope, depth: number): Promise<Ranking> => {
-    const flight = `${name} ${depth}`;
-    const started =
-      underWay.get(flight) ??
-      readRanking(deps, scope, depth)
-        .then((ranking) => {
-          keep(name, ranking);
-          return ranking;
-        })
-        .finally(() => underWay.delete(flight));
-    underWay.set(flight, started);
-    return started;
-  };
+  const kept = keepRankings<LeaderboardScope, AgentRanking>({
+    clock: deps.clock,
+    depths: DEPTHS,
+    read: (scope, depth) => readRanking(deps, scope, depth),
+  });
   return {
     async page(scope, { offset, limit }) {
-      const name = `${scope.chain ?? 'all'} ${scope.by} ${scope.withUnscored}`;
-      const wanted = offset + limit + 1;
-      const at = kept.get(name);
-      const ranking =
-        at !== undefined && isFresh(at) && reaches(at, wanted)
-          ? at
-          : await load(name, scope, depthFor(wanted));
+      const ranking = await kept.reaching(scope, offset + limit + 1);
       return {
         rankedAtMs: ranking.rankedAtMs,
         agents: cut(ranking, offset, limit),
@@ -121,35 +98,24 @@ export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
   };
 }
 
-function reaches({ size, isComplete }: Ranking, wanted: number): boolean {
-  return isComplete || size >= wanted;
-}
-
-function depthFor(wanted: number): number {
-  const depth = DEPTHS.find((candidate) => candidate >= wanted);
-  if (depth === undefined) throw new RangeError(`a leaderboard has no place ${wanted}`);
-  return depth;
-}
-
 async function readRanking(
-  { reader, clock, chains }: LeaderboardDeps,
+  { reader, clock, rollups, chains }: LeaderboardDeps,
   scope: LeaderboardScope,
   depth: number,
-): Promise<Ranking> {
+): Promise<AgentRanking> {
   const rankedAtMs = clock.nowMs();
   const served = scope.chain === undefined ? chains : [scope.chain];
+  const flagged = await flaggedOf(rollups, scope, { chains: served, nowMs: rankedAtMs });
   const { rows } = await ask(reader, RESOURCE, {
     name: 'leaderboard-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
     maxRows: Math.ceil(depth / CHUNK_AGENTS),
-    settings: TWO_THREADS,
-    sql: rankingSql(served, scope, depth),
+    settings: RANKING_SETTINGS,
+    sql: rankingSql(served, scope, { depth, flagged }),
   });
   const size = rows.reduce((sum, [, count]) => sum + integerField(count), 0);
-  const tookMs = clock.nowMs() - rankedAtMs;
   return {
     rankedAtMs,
-    freshUntilMs: rankedAtMs + Math.max(RANKING_MAX_AGE_MS, tookMs * RANKING_REST_FACTOR),
     chains: served,
     size,
     isComplete: size < depth,
@@ -157,21 +123,39 @@ async function readRanking(
   };
 }
 
+/** Condition on agents that are left out because of the payments of their wallets; null for none. */
+async function flaggedOf(
+  rollups: Rollups,
+  { by, includeFlagged }: LeaderboardScope,
+  { chains, nowMs }: { readonly chains: readonly Chain[]; readonly nowMs: number },
+): Promise<Sql | null> {
+  if (by === 'score' || includeFlagged) return null;
+  const scope = flowScope(FLAGGED_WINDOW, { chains, nowMs, coverage: await rollups.coverage(), spans: 2 });
+  return sql`(chain, wallet) IN ${suspectPayees(scope)}`;
+}
+
 const COLUMNS: Readonly<Record<RankedBy, Readonly<Record<'score' | 'count' | 'clients', Sql>>>> = {
-  rating: { score: sql`score`, count: sql`rating_count`, clients: sql`rating_clients` },
-  paid: { score: sql`paid_score`, count: sql`paid_count`, clients: sql`paid_clients` },
+  score: { score: sql`score`, count: sql`rating_count`, clients: sql`rating_clients` },
+  paid_score: { score: sql`paid_score`, count: sql`paid_count`, clients: sql`paid_clients` },
 };
 
 /**
  * An entry is `<place of the chain in the list>:<agent_id>`, and of an agent with a score `:<score>:<ratings>:<clients>` too.
  * The inner SELECT chooses over the columns of the order alone; what is printed is printed for the chosen ones.
  */
-function rankingSql(chains: readonly Chain[], { by, withUnscored }: LeaderboardScope, depth: number): Sql {
+function rankingSql(
+  chains: readonly Chain[],
+  { by, withUnscored, capability, minClients }: LeaderboardScope,
+  { depth, flagged }: { readonly depth: number; readonly flagged: Sql | null },
+): Sql {
   const { score, count, clients } = COLUMNS[by];
   const conditions = [
     sql`del = 0`,
     sql`chain IN ${texts(chains)}`,
     ...(withUnscored ? [] : [sql`${score} IS NOT NULL`]),
+    ...(capability === undefined ? [] : [sql`has(capabilities, ${text(capability)})`]),
+    ...(minClients === 0 ? [] : [sql`${clients} >= ${uint64(minClients)}`]),
+    ...(flagged === null ? [] : [sql`NOT (${flagged})`]),
   ];
   const ranked = sql`SELECT chain, agent_id, ${score}, ${count}, ${clients} FROM agents FINAL
     WHERE ${allOf(conditions)} ORDER BY ${score} DESC NULLS LAST, chain, agent_id LIMIT ${uint32(depth)}`;
@@ -185,7 +169,7 @@ function rankingSql(chains: readonly Chain[], { by, withUnscored }: LeaderboardS
     GROUP BY chunk ORDER BY chunk`;
 }
 
-function cut(ranking: Ranking, offset: number, limit: number): RankedAgent[] {
+function cut(ranking: AgentRanking, offset: number, limit: number): RankedAgent[] {
   const end = Math.min(offset + limit, ranking.size);
   if (offset >= end) return [];
   const first = Math.floor(offset / CHUNK_AGENTS);

@@ -135,6 +135,13 @@ export function isClosed({ open }: RollupCoverage, span: TimeRange): boolean {
   );
 }
 
+/** Whether all of a span is read live. */
+export function isOpen({ open }: RollupCoverage, span: TimeRange): boolean {
+  return open.some(
+    ({ from, to }) => from <= span.from && (to === null || (span.to !== null && to >= span.to)),
+  );
+}
+
 /** Condition on the columns `day` and `hour` of a rollup table: rows that count. */
 export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
   return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(sliceStart, open)})`;

@@ -233,8 +233,7 @@ export const listWallets = defineOperation({
   summary: 'Every wallet of a chain, or of all chains, by address',
   description:
     'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed. Without `chain` these are the settlements of the default chain; `all` lists every wallet.',
-  toolText:
-    'Every wallet that paid or was paid, with its counts and sums, in order of address. To rank wallets use run_sql.',
+  toolText: 'Every wallet that paid or was paid, by address. get_leaderboard ranks them.',
   price: PRICES.keyed,
   load: 'summary',
   params: {

@@ -84,6 +84,9 @@ const EMPTY = [
   ['relayers', '/v0/facilitators?facilitator=nobody'],
   ['agents', '/v0/agents?q=nobody'],
   ['agents', '/v0/leaderboard?offset=1000'],
+  ['settlements', '/v0/leaderboard?of=payers&offset=1000'],
+  ['settlements', '/v0/merchants?offset=1000'],
+  ['endpoints', '/v0/leaderboard?of=endpoints'],
   ['attestations', '/v0/attestations?tag=nobody'],
   ['endpoints', '/v0/endpoints?q=nobody'],
 ] as const;
@@ -104,7 +107,7 @@ test.each(EMPTY)('%s: %s counts the rows of that table on the asked chain alone'
 
 /** Where no chain has a default, all are asked by naming none. */
 function chainParam(question: string, chain: string): string {
-  const hasDefault = /^\/v0\/(graph|agents|facilitators|leaderboard|attestations)/.test(question);
+  const hasDefault = /^\/v0\/(graph|agents|facilitators|leaderboard|merchants|attestations)/.test(question);
   return chain === 'all' && !hasDefault ? '' : `&chain=${chain}`;
 }
 

@@ -63,6 +63,7 @@ const PATHS: Readonly<Record<string, string>> = {
   getPair: `/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`,
   listWallets: '/v0/wallets',
   listFacilitators: '/v0/facilitators',
+  listMerchants: '/v0/merchants',
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   listAgents: '/v0/agents',

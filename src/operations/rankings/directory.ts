@@ -1,0 +1,156 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, type Sql, sql, text, texts, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
+import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import { CAPABILITIES } from '../../../core/domain/capability.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { ask } from '../ask.ts';
+import {
+  type FlowScope,
+  flowsOf,
+  isSuspect,
+  micros,
+  pairs,
+  RANKING_SETTINGS,
+  RING_COUNTS,
+} from './organic.ts';
+import type { RankedRow } from './row.ts';
+import { verdictOf } from './wallets.ts';
+
+/**
+ * Listed resources and capabilities by what was observed of their own offers in the last 30 days, which ingest counts without
+ * self-payments. The directory keeps no history, so nothing is known of the window before.
+ */
+
+export interface DirectoryQuery {
+  readonly by: 'settlements' | 'counterparties';
+  /** Undefined: every network. */
+  readonly chain: Chain | undefined;
+  readonly capability: string | undefined;
+  readonly minCounterparties: number;
+  readonly includeFlagged: boolean;
+}
+
+interface Read {
+  /** Over which its payees are judged. */
+  readonly scope: FlowScope;
+  readonly depth: number;
+}
+
+const MAX_SECONDS = 30;
+
+function listed({ chain, capability }: Pick<DirectoryQuery, 'chain' | 'capability'>): Sql {
+  return allOf([
+    sql`del = 0`,
+    sql`settlement_count > 0`,
+    ...(chain === undefined ? [] : [sql`has(chains, ${text(chain)})`]),
+    ...(capability === undefined ? [] : [sql`has(capabilities, ${text(capability)})`]),
+  ]);
+}
+
+export async function readEndpointRanking(
+  reader: Reader,
+  query: DirectoryQuery,
+  { scope, depth }: Read,
+): Promise<RankedRow[]> {
+  const { by, minCounterparties, includeFlagged } = query;
+  const value = by === 'settlements' ? sql`settlement_count` : sql`unique_payers`;
+  const conditions = [
+    sql`unique_payers >= ${uint64(minCounterparties)}`,
+    ...(includeFlagged ? [] : [sql`NOT ${isSuspect('payee')}`]),
+  ];
+  const { rows } = await ask(reader, 'endpoints', {
+    name: 'ranking-endpoints',
+    maxSeconds: MAX_SECONDS,
+    maxRows: depth,
+    settings: RANKING_SETTINGS,
+    sql: sql`SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, toString(settled_usd), settlements, toString(gross), toString(self),
+        toString(largest), toString(squared), toString(mutual), rings
+      FROM (SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, settled_usd
+        FROM endpoint_list FINAL WHERE ${listed(query)}) AS offers
+      LEFT JOIN (${judgedPayees(query, scope)}) AS payees ON pay_to = concat('0x', lower(hex(wallet)))
+      WHERE ${allOf(conditions)} ORDER BY ${value} DESC, resource, method LIMIT ${uint32(depth)}`,
+  });
+  return rows.map((row, index) => {
+    const [settlements, counterparties] = [integerField(row[4]), integerField(row[5])];
+    return {
+      rank: index + 1,
+      subject: {
+        resource: textField(row[0]),
+        method: textField(row[1]),
+        payTo: textField(row[2]),
+        ...(textField(row[3]) === '' ? {} : { name: textField(row[3]) }),
+      },
+      ...unknownBefore(by === 'settlements' ? settlements : counterparties),
+      figures: {
+        ...NO_ORGANIC,
+        counterparties,
+        settlements,
+        settledUsdMicros: microsFromDecimal(textField(row[6])),
+      },
+      verdict: verdictOf(row.slice(7), 'payee'),
+    };
+  });
+}
+
+/** The wallets that listed resources are paid at, with what they are judged by. */
+function judgedPayees(query: DirectoryQuery, scope: FlowScope): Sql {
+  const payees = sql`(SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM endpoint_list FINAL
+    WHERE ${listed(query)} AND match(pay_to, '^0x[0-9a-f]{40}$'))`;
+  const usd = micros(sql`usd0`);
+  return sql`SELECT wallet, sum(n0) AS settlements, sum(${usd}) AS gross, sumIf(${usd}, is_self) AS self, maxIf(${usd}, NOT is_self) AS largest,
+      sumIf(${usd} * ${usd}, NOT is_self) AS squared, sumIf(${usd}, is_mutual) AS mutual, any(rings) AS rings
+    FROM (${pairs({ scope, side: 'payee', byChain: false, of: flowsOf(scope, payees) })}) AS dealings
+    LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed GROUP BY wallet`;
+}
+
+/**
+ * Resources of one origin on the same terms show the same payments, so these count once for each capability. `counterparties` are the
+ * addresses that were paid for it.
+ */
+export async function readCapabilityRanking(
+  reader: Reader,
+  query: DirectoryQuery,
+  depth: number,
+): Promise<RankedRow[]> {
+  const { by, minCounterparties } = query;
+  const value = by === 'settlements' ? sql`paid` : sql`providers`;
+  const { rows } = await ask(reader, 'capabilities', {
+    name: 'ranking-capabilities',
+    maxSeconds: MAX_SECONDS,
+    maxRows: depth,
+    settings: RANKING_SETTINGS,
+    sql: sql`SELECT slug, sum(settlements) AS paid, uniqExact(pay_to) AS providers, toString(sum(usd))
+      FROM (SELECT arrayJoin(capabilities) AS slug, pay_to, max(settlement_count) AS settlements, max(settled_usd) AS usd
+        FROM (SELECT * FROM endpoint_list FINAL WHERE ${listed(query)})
+        GROUP BY slug, pay_to, network, price_usd, domain(resource))
+      WHERE slug IN ${texts(CAPABILITIES.map(({ slug }) => slug))}
+      GROUP BY slug HAVING providers >= ${uint64(minCounterparties)} ORDER BY ${value} DESC, slug LIMIT ${uint32(depth)}`,
+  });
+  return rows.map((row, index) => {
+    const [slug, settlements, counterparties] = [
+      textField(row[0]),
+      integerField(row[1]),
+      integerField(row[2]),
+    ];
+    const name = CAPABILITIES.find((capability) => capability.slug === slug)?.name;
+    return {
+      rank: index + 1,
+      subject: { capability: slug, ...(name === undefined ? {} : { name }) },
+      ...unknownBefore(by === 'settlements' ? settlements : counterparties),
+      figures: {
+        ...NO_ORGANIC,
+        counterparties,
+        settlements,
+        settledUsdMicros: microsFromDecimal(textField(row[3])),
+      },
+      verdict: null,
+    };
+  });
+}
+
+const NO_ORGANIC = { organicUsdMicros: null, provenUsdMicros: null, organicSettlements: null } as const;
+
+function unknownBefore(value: number) {
+  return { previousRank: null, value: BigInt(value) * 1_000_000n, previousValue: null };
+}

@@ -1,0 +1,123 @@
+import { invalid } from '../params.ts';
+
+/** What can be ranked by what, over which windows: declared here once, for refusals, OpenAPI and docs/methodology.md. */
+
+export const SUBJECTS = [
+  'agents',
+  'merchants',
+  'payers',
+  'facilitators',
+  'endpoints',
+  'capabilities',
+] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+export const ORDERS = [
+  'score',
+  'paid_score',
+  'proven_usd',
+  'organic_usd',
+  'settlements',
+  'counterparties',
+  'growth',
+] as const;
+export type Order = (typeof ORDERS)[number];
+/** Orders by the payments of a window. */
+export type PaymentOrder = Exclude<Order, 'score' | 'paid_score'>;
+
+export const WINDOWS = ['24h', '7d', '30d', '90d', 'all'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+const ALL_TIME = ['all'] as const;
+/** Growth compares a window with the one before, which all of time does not have. */
+const BOUNDED = ['24h', '7d', '30d', '90d'] as const;
+/** The directory counts the payments of its offers over this window alone. */
+const OBSERVED = ['30d'] as const;
+
+const PARTIES = {
+  organic_usd: WINDOWS,
+  proven_usd: WINDOWS,
+  settlements: WINDOWS,
+  counterparties: WINDOWS,
+  growth: BOUNDED,
+} as const;
+
+/** The first order of a subject is its default. */
+export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, readonly Window[]>>>>> = {
+  agents: { score: ALL_TIME, paid_score: ALL_TIME, ...PARTIES },
+  merchants: PARTIES,
+  payers: PARTIES,
+  facilitators: { settlements: WINDOWS, growth: BOUNDED },
+  endpoints: { settlements: OBSERVED, counterparties: OBSERVED },
+  capabilities: { settlements: OBSERVED, counterparties: OBSERVED },
+};
+
+const WINDOW_DEFAULT: Window = '30d';
+
+const HAS_CAPABILITY: readonly Subject[] = ['agents', 'merchants', 'endpoints'];
+/** Of facilitators no days are kept by counterparty. */
+const HAS_COUNTERPARTIES: readonly Subject[] = SUBJECTS.filter((of) => of !== 'facilitators');
+
+interface Asked {
+  readonly of: Subject;
+  readonly by: Order | undefined;
+  readonly window: Window | undefined;
+  readonly capability: string | undefined;
+  readonly minCounterparties: number;
+}
+
+export interface Chosen {
+  readonly of: Subject;
+  readonly by: Order;
+  readonly window: Window;
+}
+
+/** The order and window of a request, with their defaults. Throws `invalid_parameter` that names what is possible. */
+export function choose({ of, by: asked, window: askedWindow, capability, minCounterparties }: Asked): Chosen {
+  const orders = ordersOf(of);
+  const by = asked ?? orders[0] ?? 'settlements';
+  const windows = POSSIBLE[of][by];
+  if (windows === undefined)
+    throw invalid('by', `by=${by} has no meaning for of=${of}; possible: ${orders.join(', ')}.`);
+  const window = askedWindow ?? defaultWindow(windows);
+  if (!windows.includes(window))
+    throw invalid(
+      'window',
+      `window=${window} has no meaning for of=${of} by=${by}; possible: ${windows.join(', ')}.`,
+    );
+  if (capability !== undefined && !HAS_CAPABILITY.includes(of))
+    throw invalid(
+      'capability',
+      `capability filters nothing of=${of}; possible: ${HAS_CAPABILITY.join(', ')}.`,
+    );
+  if (minCounterparties > 0 && !HAS_COUNTERPARTIES.includes(of))
+    throw invalid(
+      'min_counterparties',
+      `min_counterparties filters nothing of=${of}; possible: ${HAS_COUNTERPARTIES.join(', ')}.`,
+    );
+  return { of, by, window };
+}
+
+export function isRating(by: Order): by is 'score' | 'paid_score' {
+  return by === 'score' || by === 'paid_score';
+}
+
+export function ordersOf(of: Subject): Order[] {
+  return Object.keys(POSSIBLE[of]) as Order[]; // the table's own keys
+}
+
+export function defaultWindow(windows: readonly Window[]): Window {
+  return windows.includes(WINDOW_DEFAULT) ? WINDOW_DEFAULT : (windows[0] ?? WINDOW_DEFAULT);
+}
+
+/** `agents: score, paid_score …; merchants: …`, for descriptions. */
+export function ordersText(): string {
+  return SUBJECTS.map((of) => `${of}: ${ordersOf(of).join(', ')}`).join('; ');
+}
+
+/** The rows of the table in docs/methodology.md: subject, order, windows. */
+export function possibleRows(): (readonly [Subject, Order, string])[] {
+  return SUBJECTS.flatMap((of) =>
+    ordersOf(of).map((by) => [of, by, (POSSIBLE[of][by] ?? []).join(', ')] as const),
+  );
+}

@@ -1,0 +1,131 @@
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { judge, type Verdict } from '../../../core/domain/data-quality.ts';
+
+/** Rankings of wallets recounted the slow way: every live settlement, loops and bigints, no SQL. */
+
+export interface NaiveQuery {
+  readonly side: 'payer' | 'payee';
+  readonly by: 'organic_usd' | 'proven_usd' | 'settlements' | 'counterparties' | 'growth';
+  /** Null: all of time. */
+  readonly windowSeconds: number | null;
+  readonly nowSeconds: number;
+  readonly chains: readonly Chain[];
+  readonly minCounterparties: number;
+  readonly includeFlagged: boolean;
+}
+
+export interface NaiveRow {
+  readonly rank: number;
+  readonly previous_rank: number | null;
+  readonly wallet: Address;
+  readonly value: number;
+  readonly previous_value: number | null;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly data_quality: Verdict;
+}
+
+interface Counted {
+  readonly wallet: Address;
+  readonly values: readonly bigint[];
+  readonly parties: readonly number[];
+  readonly figures: Readonly<Record<string, number>>;
+  readonly verdict: Verdict;
+}
+
+const sumOf = (rows: readonly Settlement[]): bigint =>
+  rows.reduce((sum, row) => sum + row.amountUsdMicros, 0n);
+
+/** `rings`: members of each ring of the newest pass. */
+export function naiveRanking(
+  all: readonly Settlement[],
+  rings: readonly (readonly Address[])[],
+  query: NaiveQuery,
+): NaiveRow[] {
+  const { side, by, windowSeconds, nowSeconds, chains, minCounterparties, includeFlagged } = query;
+  const compared = by === 'growth' ? 3 : 2;
+  const windows = windowSeconds === null ? 1 : compared;
+  const ageOf = ({ blockTime }: Settlement): number => {
+    if (windowSeconds === null) return 0;
+    for (let back = 0; ; back++) if (blockTime >= nowSeconds - (back + 1) * windowSeconds) return back;
+  };
+  const rows = all.filter(
+    (row) => chains.includes(row.chain) && row.method !== 'channel_deposit' && ageOf(row) < windows,
+  );
+  const paid = new Set(rows.map(({ payer, payee }) => `${payer} ${payee}`));
+  const isOrganic = ({ payer, payee }: Settlement): boolean =>
+    payer !== payee &&
+    !paid.has(`${payee} ${payer}`) &&
+    !rings.some((members) => members.includes(payer) && members.includes(payee));
+
+  const counted = [...new Set(rows.map((row) => row[side]))]
+    .map((wallet) => countWallet(wallet))
+    .filter(({ verdict }) => includeFlagged || verdict !== 'suspect');
+
+  function countWallet(wallet: Address): Counted {
+    const mine = rows.filter((row) => row[side] === wallet);
+    const otherOf = (row: Settlement): Address => (side === 'payee' ? row.payer : row.payee);
+    const organicOf = (back: number) => mine.filter((row) => ageOf(row) === back && isOrganic(row));
+    const partiesOf = (back: number) => new Set(organicOf(back).map(otherOf)).size;
+    const figureOf = (back: number): bigint => {
+      const organic = organicOf(back);
+      if (by === 'organic_usd') return sumOf(organic);
+      if (by === 'proven_usd') return sumOf(organic.filter(({ method }) => method === 'facilitator_relay'));
+      if (by === 'settlements') return BigInt(organic.length) * 1_000_000n;
+      if (by === 'counterparties') return BigInt(partiesOf(back)) * 1_000_000n;
+      return sumOf(organic) - sumOf(organicOf(back + 1));
+    };
+    const now = mine.filter((row) => ageOf(row) === 0);
+    const others = now.filter((row) => otherOf(row) !== wallet);
+    const sums = [...new Set(others.map(otherOf))].map((other) =>
+      sumOf(others.filter((row) => otherOf(row) === other)),
+    );
+    const { verdict } = judge({
+      role: side,
+      observed: now.length > 0,
+      settlements: now.length,
+      usdMicros: sumOf(now),
+      selfUsdMicros: sumOf(now.filter((row) => otherOf(row) === wallet)),
+      largestUsdMicros: sums.toSorted((a, b) => (a > b ? -1 : 1))[0] ?? 0n,
+      squaredUsdMicros: sums.reduce((sum, one) => sum + one * one, 0n),
+      reciprocalUsdMicros: sumOf(others.filter(({ payer, payee }) => paid.has(`${payee} ${payer}`))),
+      rings: rings.filter((members) => members.includes(wallet)).length,
+    });
+    const organic = organicOf(0);
+    return {
+      wallet,
+      values: [figureOf(0), windows === 1 ? 0n : figureOf(1)],
+      parties: [partiesOf(0), partiesOf(1)],
+      figures: {
+        organic_usd: usdNumber(sumOf(organic)),
+        proven_usd: usdNumber(sumOf(organic.filter(({ method }) => method === 'facilitator_relay'))),
+        organic_settlement_count: organic.length,
+        distinct_counterparties: partiesOf(0),
+        settled_usd: usdNumber(sumOf(now)),
+        settlement_count: now.length,
+      },
+      verdict,
+    };
+  }
+
+  const placed = (back: 0 | 1): Counted[] =>
+    counted
+      .filter(({ values, parties }) => (values[back] ?? 0n) > 0n && (parties[back] ?? 0) >= minCounterparties)
+      .toSorted((a, b) => {
+        const [one, other] = [a.values[back] ?? 0n, b.values[back] ?? 0n];
+        if (one !== other) return one > other ? -1 : 1;
+        return a.wallet < b.wallet ? -1 : 1;
+      });
+  const before = windows === 1 ? [] : placed(1).map(({ wallet }) => wallet);
+  return placed(0).map(({ wallet, values, figures, verdict }, index) => ({
+    rank: index + 1,
+    previous_rank: before.includes(wallet) ? before.indexOf(wallet) + 1 : null,
+    wallet,
+    value: usdNumber(values[0] ?? 0n),
+    previous_value: windows === 1 ? null : usdNumber(values[1] ?? 0n),
+    figures,
+    data_quality: verdict,
+  }));
+}
