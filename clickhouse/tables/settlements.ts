@@ -169,7 +169,7 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
 }
 
 /** The first four columns of every settlement list: its sort key. */
-function decodePosition(row: readonly unknown[]): Position {
+export function decodePosition(row: readonly unknown[]): Position {
   return {
     blockTime: integerField(row[0]),
     chain: textField(row[1]) as Chain, // written by ingest from `Chain` values only

@@ -1,6 +1,7 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
+import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
@@ -63,6 +64,7 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
         sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
       ),
     ),
+    tokenDecimals: new Map([...knownTokens(config.chains)].map(([key, { decimals }]) => [key, decimals])),
     version,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',

@@ -2,7 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import type { Chain, TokenKey } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
@@ -111,6 +111,8 @@ export interface Deployment {
   readonly chains: readonly Chain[];
   /** Where a chain’s rows are sample data: up to this block. */
   readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  /** Decimals of the tokens that it knows. */
+  readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
   readonly version: string;
   readonly startedAtMs: number;
   /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */

@@ -156,6 +156,7 @@ export const walletParam: Param<Address> = {
 export const counterpartyParam: Param<Address | undefined> = {
   in: 'query',
   description: 'Only settlements between the wallet and this address.',
+  toolText: 'The other party.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
@@ -214,6 +215,7 @@ export const offsetParam: Param<number> = {
 export const tierParam: Param<EvidenceTier | undefined> = {
   in: 'query',
   description: 'Only settlements of this evidence tier.',
+  toolText: 'Evidence tier.',
   required: false,
   schema: Type.Union(EVIDENCE_TIERS.map((tier) => Type.Literal(tier))),
   read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, EVIDENCE_TIERS)),

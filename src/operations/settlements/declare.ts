@@ -9,16 +9,15 @@ import {
   beforeParam,
   chainParam,
   excludeSelfPaymentsParam,
-  facilitatorParam,
   finalityParam,
   limitParam,
   minProbabilityParam,
-  tierParam,
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readFeed } from './feed.ts';
+import { checkBounds, FEED_FILTERS } from './filters.ts';
 import {
   isSelfPayment,
   NAMED_SETTLEMENT_EXAMPLE,
@@ -38,11 +37,17 @@ export const listFlows = defineOperation({
   path: '/flows',
   summary: 'Newest settlements across every indexed chain, payer to payee',
   description:
-    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`. A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
   toolText:
-    'The newest settlements (x402 payments): payer, payee, amount_usd, facilitator, evidence. For more filters use list_transactions, for sums run_sql.',
+    'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator, evidence. For confidence use list_transactions, for sums run_sql.',
   price: PRICES.keyed,
-  params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainParam,
+    finality: finalityParam,
+    ...FEED_FILTERS,
+  },
   output: Type.Object({
     flows: Type.Array(NamedSettlementShape),
     next_before: NextBeforeShape,
@@ -53,25 +58,31 @@ export const listFlows = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: (input, { cursorKeys }) => ({
-    ...input,
-    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, input.before),
-  }),
-  run: async ({ limit, before, chain, finality }, deps) => {
+  check: (input, { cursorKeys }) => {
+    checkBounds(input);
+    return {
+      ...input,
+      before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, input.before),
+    };
+  },
+  run: async (input, deps) => {
+    const { chain, finality } = input;
     const { reader, clock, cursorKeys, deployment, index } = deps;
     const { chains } = deployment;
     const { dataset, names, freshness } = index;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const page = await readFeed(
-      { reader, clock, newestTime: dataset.newestTime },
-      { limit, before, chain, facilitator: undefined, tier: undefined, final },
-    );
+    const page = await readFeed({ reader, clock, newestTime: dataset.newestTime }, { ...input, final });
     const directory = await names.of(partiesOf(page.rows));
     return {
       flows: page.rows.map((row) =>
-        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+        namedSettlementAnswer(
+          row,
+          finalityOf(row.blockNumber, statuses.get(row.chain)),
+          deployment,
+          directory,
+        ),
       ),
       next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, page.nextBefore),
       meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
@@ -92,17 +103,16 @@ export const listTransactions = defineOperation({
   path: '/transactions',
   summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
   description:
-    'Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+    'Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
   toolText:
-    'Settlements, newest first, filtered by chain, facilitator, evidence tier or confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
+    'Settlements, newest first, also by confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     before: beforeParam,
     chain: chainParam,
-    facilitator: facilitatorParam,
-    tier: tierParam,
     finality: finalityParam,
+    ...FEED_FILTERS,
     min_probability: minProbabilityParam,
     exclude_self_payments: excludeSelfPaymentsParam,
   },
@@ -116,20 +126,23 @@ export const listTransactions = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: (input, { cursorKeys }) => ({
-    ...input,
-    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: TRANSACTIONS_SCOPE }, input.before),
-  }),
+  check: (input, { cursorKeys }) => {
+    checkBounds(input);
+    return {
+      ...input,
+      before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: TRANSACTIONS_SCOPE }, input.before),
+    };
+  },
   run: async (input, deps) => {
     const { reader, clock, cursorKeys, deployment, index } = deps;
     const { chains } = deployment;
     const { dataset, freshness } = index;
-    const { limit, before, chain, facilitator, tier, finality } = input;
+    const { chain, finality } = input;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const page = await readFeed(
       { reader, clock, newestTime: dataset.newestTime },
-      { limit, before, chain, facilitator, tier, final: finalOnly(finality, statuses) },
+      { ...input, final: finalOnly(finality, statuses) },
     );
     const excludeSelfPayments = input.exclude_self_payments;
     const shown = page.rows.filter((row) =>
@@ -138,7 +151,7 @@ export const listTransactions = defineOperation({
     const meta = await settlementMeta({ chain, chains, statuses, nowMs, finality }, shown, dataset);
     return {
       transactions: shown.map((row) =>
-        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
+        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), deployment),
       ),
       // From rows read, not rows shown: the walk must not end where a filter emptied a page.
       next_before: nextBefore(
