@@ -5,6 +5,7 @@ import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
+import { cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
 import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps } from './define.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
@@ -17,6 +18,10 @@ import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
+import { readHorizon } from './settlements/changes.ts';
+
+/** An older one only gives what was written meanwhile once more. */
+const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
@@ -42,6 +47,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     freshness,
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
+    horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),

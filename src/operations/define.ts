@@ -22,6 +22,7 @@ import type { Names } from './names.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import { readInput } from './read-input.ts';
+import type { Horizon } from './settlements/changes.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -128,6 +129,8 @@ export interface IndexFacts {
   readonly freshness: Freshness;
   readonly names: Names;
   readonly dataset: DatasetFacts;
+  /** Up to which write everything can be seen; at most a second old. */
+  readonly horizon: () => Promise<Horizon>;
   readonly rollups: Rollups;
   readonly indexStates: IndexStates;
   readonly publicTableRows: PublicTableRows;

@@ -86,6 +86,22 @@ export const beforeParam: Param<string | undefined> = {
   },
 };
 
+/** Only the shape is checked here, as with `before`. */
+export const afterParam: Param<string | undefined> = {
+  in: 'query',
+  description:
+    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before` or `finality=finalized`.',
+  toolText: 'prev_after of an earlier answer: what is new since.',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (!isText(raw) || raw === '' || raw.length > CURSOR_MAX_CHARS)
+      throw invalid(name, `${name} must be a cursor as returned in prev_after.`);
+    return raw;
+  },
+};
+
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',

@@ -21,7 +21,8 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import { type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
+import { eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
+import type { ForwardSource } from './forward.ts';
 import {
   type Ceiling,
   floorOfSecond,
@@ -154,6 +155,32 @@ export function underCeiling(ceiling: Ceiling): Sql[] {
 export function isBelow({ blockTime, chain, blockNumber, logIndex }: Position): Sql {
   return sql`block_time <= ${dateTime(blockTime)} AND (block_time, chain, block_number, log_index) <
     (${dateTime(blockTime)}, ${text(chain)}, ${uint64(blockNumber)}, ${uint32(logIndex)})`;
+}
+
+/** An insert of live blocks has an entry or two: a window is a few minutes of them. */
+const FORWARD_ENTRIES = 256;
+/** Rows of all chains are merged, so hours are read a few at a time. */
+const FORWARD_SPAN_SECONDS = 7_200;
+const FORWARD_HOURS_MAX = 24;
+
+/** The feed for reading forward. */
+export function feedSource(query: FeedFilters & { readonly chain: Chain | undefined }): ForwardSource {
+  return {
+    of: { ...query, wallet: undefined },
+    entries: FORWARD_ENTRIES,
+    spanSeconds: FORWARD_SPAN_SECONDS,
+    hours: FORWARD_HOURS_MAX,
+    statement: ({ range, conditions, fields, limit }) => ({
+      name: 'feed-changes',
+      maxSeconds: MAX_SECONDS,
+      maxRows: limit,
+      settings: { do_not_merge_across_partitions_select_final: 1 },
+      sql: sql`SELECT ${LISTED_COLUMNS}, ${fields} FROM (SELECT * FROM settlements FINAL
+          WHERE ${allOf([...range, ...onChain(query.chain), ...withinTimes(query)])})
+        WHERE ${allOf([sql`del = 0`, ...conditions, ...eventFilters(query)])}
+        ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
+    }),
+  };
 }
 
 /** Conditions on the sort key: they may be applied before versions are merged. */

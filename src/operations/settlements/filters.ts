@@ -157,7 +157,7 @@ export function mergedFilters(filters: FeedFilters): Sql[] {
 }
 
 /** What the chain says of an event; never changes for one transaction. */
-function eventFilters({ asset, min_usd, max_usd }: FeedFilters): Sql[] {
+export function eventFilters({ asset, min_usd, max_usd }: FeedFilters): Sql[] {
   return [
     ...(asset === undefined ? [] : [sql`asset = ${addressBytes(asset)}`]),
     ...(min_usd === undefined ? [] : [sql`amount_usd >= ${usdValue(min_usd)}`]),
@@ -166,7 +166,7 @@ function eventFilters({ asset, min_usd, max_usd }: FeedFilters): Sql[] {
 }
 
 /** What the catalogues say of it; changes when they do. */
-function gradeFilters({ facilitator, tier }: FeedFilters): Sql[] {
+export function gradeFilters({ facilitator, tier }: Pick<FeedFilters, 'facilitator' | 'tier'>): Sql[] {
   return [
     ...(facilitator === undefined ? [] : [sql`facilitator = ${text(facilitator)}`]),
     ...(tier === undefined ? [] : [sql`toString(method) IN ${texts(methodsOfTier(tier))}`]),

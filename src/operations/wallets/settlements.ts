@@ -14,18 +14,20 @@ import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
-import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
-import { beforeParam, chainParam, finalityParam, limitParam, walletParam } from '../params.ts';
+import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
+import { afterParam, beforeParam, chainParam, finalityParam, limitParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { cutPage, isBelow } from '../settlements/feed.ts';
 import {
   addressBytes,
-  checkBounds,
+  eventFilters,
   type FeedFilters,
   mergedFilters,
   WALLET_FILTERS,
   withinTimes,
 } from '../settlements/filters.ts';
+import { FORWARD_FIELDS, type ForwardSource } from '../settlements/forward.ts';
+import { readCursors, readPage } from '../settlements/list.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NamedSettlementShape,
@@ -34,7 +36,6 @@ import {
 } from '../settlements/shape.ts';
 import { onChain, type SettlementPage } from '../settlements/slice-walk.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 
 /**
@@ -106,7 +107,10 @@ async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Prom
 }
 
 /** Rows of the wallet's log that the page can come from. */
-function inLog({ wallet, since, until }: WalletQuery, below: Position | undefined): Sql[] {
+function inLog(
+  { wallet, since, until }: Pick<WalletQuery, 'wallet' | 'since' | 'until'>,
+  below: Position | undefined,
+): Sql[] {
   return [
     sql`wallet = ${text(wallet)}`,
     ...(below === undefined ? [] : [isBelow(below)]),
@@ -115,16 +119,17 @@ function inLog({ wallet, since, until }: WalletQuery, below: Position | undefine
 }
 
 /** Filters on the sort key: they may be applied before versions are merged. */
-function keyFilters({ chain, final, role }: WalletQuery): Sql[] {
+function keyFilters({ chain, final, role }: Pick<WalletQuery, 'chain' | 'final' | 'role'>): Sql[] {
   return [...onChain(chain), ...onlyFinal(final), ...(role === 'any' ? [] : [sql`role = ${text(role)}`])];
 }
 
 /** Filters on other columns. */
-function valueFilters({ counterparty, ...query }: WalletQuery): Sql[] {
-  return [
-    ...(counterparty === undefined ? [] : [sql`counterparty = ${addressBytes(counterparty)}`]),
-    ...mergedFilters(query),
-  ];
+function valueFilters(query: WalletQuery): Sql[] {
+  return [...partyFilter(query), ...mergedFilters(query)];
+}
+
+function partyFilter({ counterparty }: Pick<WalletQuery, 'counterparty'>): Sql[] {
+  return counterparty === undefined ? [] : [sql`counterparty = ${addressBytes(counterparty)}`];
 }
 
 /** `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). */
@@ -223,6 +228,30 @@ function rangeStatement(
   };
 }
 
+/** The rows of one wallet are few among those that were written: a window is days of writing, a statement weeks of its log. */
+const FORWARD_ENTRIES = 100_000;
+const FORWARD_SPAN_SECONDS = 30 * 86_400;
+const FORWARD_HOURS_MAX = 64;
+
+/** A wallet's log for reading forward. */
+function walletSource(query: Omit<WalletQuery, 'before' | 'final'>): ForwardSource {
+  return {
+    of: query,
+    entries: FORWARD_ENTRIES,
+    spanSeconds: FORWARD_SPAN_SECONDS,
+    hours: FORWARD_HOURS_MAX,
+    statement: ({ range, conditions, fields, limit }) => ({
+      name: 'wallet-changes',
+      maxSeconds: MAX_SECONDS,
+      maxRows: limit,
+      sql: sql`SELECT ${WALLET_COLUMNS}, ${fields} FROM (SELECT * FROM wallet_log FINAL
+          WHERE ${allOf([...inLog(query, undefined), ...range, ...keyFilters({ ...query, final: undefined })])})
+        WHERE ${allOf([sql`del = 0`, ...conditions, ...partyFilter(query), ...eventFilters(query)])}
+        ORDER BY block_time, chain, block_number, log_index LIMIT 1 BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
+    }),
+  };
+}
+
 const ID = 'listEntitySettlements';
 
 export const listEntitySettlements = defineOperation({
@@ -239,6 +268,7 @@ export const listEntitySettlements = defineOperation({
     wallet: walletParam,
     limit: limitParam,
     before: beforeParam,
+    after: afterParam,
     chain: chainParam,
     finality: finalityParam,
     ...WALLET_FILTERS,
@@ -247,9 +277,10 @@ export const listEntitySettlements = defineOperation({
     wallet: AddressShape,
     settlements: Type.Array(NamedSettlementShape),
     next_before: NextBeforeShape,
+    ...FORWARD_FIELDS,
     meta: SettlementMetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -257,26 +288,25 @@ export const listEntitySettlements = defineOperation({
     wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
     settlements: [NAMED_SETTLEMENT_EXAMPLE],
     next_before: null,
+    prev_after: null,
     meta: META_EXAMPLE,
   },
-  check: (input, { cursorKeys }) => {
-    checkBounds(input);
-    const binding = { keys: cursorKeys, scope: scopeOf(input.wallet) };
-    return { ...input, before: readBefore(SETTLEMENT_CURSOR, binding, input.before) };
-  },
+  check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
   run: async (input, deps) => {
     const { wallet, chain, finality } = input;
     const {
       reader,
       clock,
-      cursorKeys,
       deployment,
-      index: { dataset, names, freshness },
+      index: { names, freshness },
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const page = await readWalletPage({ reader }, { ...input, final });
+    const page = await readPage(deps, scopeOf(wallet), input, {
+      forward: walletSource(input),
+      back: () => readWalletPage({ reader }, { ...input, final }),
+    });
     const directory = await names.of(partiesOf(page.rows));
     return {
       wallet,
@@ -288,16 +318,8 @@ export const listEntitySettlements = defineOperation({
           directory,
         ),
       ),
-      next_before: nextBefore(
-        SETTLEMENT_CURSOR,
-        { keys: cursorKeys, scope: scopeOf(wallet) },
-        page.nextBefore,
-      ),
-      meta: await settlementMeta(
-        { chain, chains: deployment.chains, statuses, nowMs, finality },
-        page.rows,
-        dataset,
-      ),
+      ...page.cursors,
+      meta: await page.meta({ chain, chains: deployment.chains, statuses, nowMs, finality }, page.rows),
     };
   },
 });

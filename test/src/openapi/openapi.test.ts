@@ -87,7 +87,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listFlows',
       '/flows',
-      'limit before chain finality since until asset facilitator tier min_usd max_usd',
+      'limit before after chain finality since until asset facilitator tier min_usd max_usd',
       'keyed',
       0,
       0.001,
@@ -95,7 +95,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listTransactions',
       '/transactions',
-      'limit before chain finality since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
+      'limit before after chain finality since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
       'keyed',
       0,
       0.001,
@@ -103,7 +103,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
-      'wallet limit before chain finality since until asset facilitator tier min_usd max_usd role counterparty',
+      'wallet limit before after chain finality since until asset facilitator tier min_usd max_usd role counterparty',
       'keyed',
       0,
       0.001,
