@@ -41,7 +41,7 @@ export const listFlows = defineOperation({
   description:
     'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
   toolText:
-    'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator, evidence. For confidence use list_transactions, for sums run_sql.',
+    'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator. For sums use run_sql.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
@@ -106,7 +106,7 @@ export const listTransactions = defineOperation({
   description:
     'Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null. What is new comes by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)).',
   toolText:
-    'Settlements, newest first, also by confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
+    'Settlements, newest first. Go on from short or empty pages until next_before is null. For sums use run_sql.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,

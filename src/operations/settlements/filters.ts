@@ -104,7 +104,7 @@ const assetParam: Param<Address | undefined> = {
 export const FEED_FILTERS = {
   since: timeParam(
     'Only settlements at or after this time: RFC 3339, a day (its start, UTC), or Unix seconds.',
-    'From this time on (RFC 3339).',
+    'From this time on.',
     '2026-11-20T09:00:00Z',
   ),
   until: timeParam(
@@ -115,8 +115,8 @@ export const FEED_FILTERS = {
   asset: assetParam,
   facilitator: facilitatorParam,
   tier: tierParam,
-  min_usd: usdParam('Only settlements of this many dollars or more.', 'Dollars or more.', 0.01),
-  max_usd: usdParam('Only settlements of this many dollars or less.', 'Dollars or less.', 100),
+  min_usd: usdParam('Only settlements of this many dollars or more.', 'At least.', 0.01),
+  max_usd: usdParam('Only settlements of this many dollars or less.', 'At most.', 100),
 } as const;
 
 /** What needs a wallet to have a meaning. */

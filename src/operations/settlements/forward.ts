@@ -239,11 +239,14 @@ export const FORWARD_FIELDS = {
   ),
   retracted: Type.Optional(
     Type.Array(
-      Type.Object({
-        chain: ChainShape,
-        tx_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
-        log_index: Type.Integer({ minimum: 0 }),
-      }),
+      Type.Object(
+        {
+          chain: ChainShape,
+          tx_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+          log_index: Type.Integer({ minimum: 0 }),
+        },
+        { title: 'RetractedSettlement' },
+      ),
       {
         description:
           'With `after`: settlements that are no longer in this list, such as those that a reorg took. Remove them before you take over the rows of the page. Some may be unknown to you.',
