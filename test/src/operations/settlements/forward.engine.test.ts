@@ -318,26 +318,28 @@ describe('a copy that is kept by polling equals the list', () => {
   }
 });
 
-test('an insert that runs while another one with a higher version ends is not missed', async () => {
+test('an insert whose entry was made before it could be seen, while a higher version ended, is not missed', async () => {
   const poller = createPoller(api, '/v0/flows');
   await insertSettlements(engine.writer, [event(1, 0)], { ver: versions.next() });
   await poller.start();
-  const slow = slowInsert([event(2, 0)], versions.next());
-  await waitUntil(
-    'the slow insert runs',
-    async () =>
-      (
-        await engine.reader.rows({
-          name: 'test',
-          maxSeconds: 5,
-          maxRows: 1,
-          sql: sql`SELECT 1 FROM engine_statements WHERE Settings['log_comment'] = 'test-slow-insert'`,
-        })
-      ).rows.length > 0,
+  // Another view holds the insert up after its entry has been made.
+  await ddl(
+    'CREATE MATERIALIZED VIEW held_up ENGINE = Null AS SELECT sleepEachRow(2) AS x FROM settlements WHERE block_number = 7',
   );
+  const held = insertSettlements(engine.writer, [settlement({ blockNumber: 7 })], { ver: versions.next() });
+  await waitUntil('the insert has run for a second', async () => {
+    const { rows } = await engine.reader.rows({
+      name: 'test-running',
+      maxSeconds: 5,
+      maxRows: 1,
+      sql: sql`SELECT max(elapsed) FROM engine_statements WHERE query_kind = 'Insert' AND current_database = currentDatabase()`,
+    });
+    return Number(rows[0]?.[0]) > 1;
+  });
   await insertSettlements(engine.writer, [event(30, 0)], { ver: versions.next() });
   await poller.poll();
-  await slow;
+  await held;
+  await ddl('DROP VIEW held_up');
   await catchUp(poller);
   await expectEqual(poller, '/v0/flows');
   expect(poller.copy.size).toBe(3);
