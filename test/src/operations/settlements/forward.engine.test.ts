@@ -345,6 +345,20 @@ test('an insert whose entry was made before it could be seen, while a higher ver
   expect(poller.copy.size).toBe(3);
 });
 
+test('tombstones whose entries were lost in a crash are given once the retraction is repeated', async () => {
+  await insertSettlements(engine.writer, [settlement(), settlement({ logIndex: 1 })], {
+    ver: versions.next(),
+  });
+  const poller = createPoller(api, '/v0/flows');
+  await poller.start();
+  await ddl('DROP VIEW settlement_changes_mv');
+  await insertSettlements(engine.writer, [settlement()], { ver: versions.next(), del: 1 });
+  await ddl(MADE.view);
+  await retractAbove(engine.writer, versions, BASE, { number: 999, time: NOON });
+  await catchUp(poller);
+  expect(poller.copy.size).toBe(0);
+});
+
 test('a backfill far below the newest row is given, and each page is bounded', async () => {
   const poller = createPoller(api, '/v0/transactions', { limit: 100 });
   await insertSettlements(engine.writer, [event(1, 0)], { ver: versions.next() });
