@@ -21,7 +21,9 @@ export interface Operations {
    * Newest settlements across every indexed chain, payer to payee.
    *
    * Settlements, newest first, with the display names of payer, payee and facilitator where they are known.
-   * Walk older pages by sending `next_before` back as `before`.
+   * Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after`
+   * as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more
+   * rows remain: the list ends where `next_before` is null.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -32,9 +34,10 @@ export interface Operations {
   /**
    * Every indexed settlement, newest first, filterable by x402 confidence.
    *
-   * Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability`
-   * and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more
-   * rows remain: keep following `next_before` until it is null.
+   * Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments`
+   * filter a page after it was read, so a page can be short or empty while more rows remain: keep following
+   * `next_before` until it is null. What is new comes by sending `prev_after` as `after` (guide: [keep a
+   * copy up to date](/docs/copies)).
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *

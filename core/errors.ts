@@ -127,6 +127,13 @@ export const ERRORS = {
     advice: 'Not a second charge. Pay again for another key.',
     retryable: false,
   },
+  cursor_expired: {
+    status: 410,
+    title: 'The cursor is older than the changes that are kept',
+    advice:
+      'Read the list again from the start, without `after`, and go on from the `prev_after` of its first page.',
+    retryable: false,
+  },
   not_found: {
     status: 404,
     title: 'There is no such route',

@@ -132,7 +132,7 @@ export function nodeViewStatements(database: string, into: string = database): s
   return [
     view(
       NODE_VIEWS.statements,
-      `SELECT query_id, query_kind, user, map('log_comment', Settings['log_comment']) AS Settings,
+      `SELECT query_id, query_kind, user, elapsed, map('log_comment', Settings['log_comment']) AS Settings,
   if(is_initial_query, current_database, '${database}') AS current_database FROM system.processes`,
     ),
     view(

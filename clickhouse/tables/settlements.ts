@@ -166,7 +166,7 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
 }
 
 /** The first four columns of every settlement list: its sort key. */
-function decodePosition(row: readonly unknown[]): Position {
+export function decodePosition(row: readonly unknown[]): Position {
   return {
     blockTime: integerField(row[0]),
     chain: textField(row[1]) as Chain, // written by ingest from `Chain` values only
@@ -264,6 +264,25 @@ export const HOUR_VER = {
   retraction: {
     notes: ({ byTime }) => [
       sql`INSERT INTO hour_ver (hour, ver) SELECT toStartOfHour(block_time) AS start, max(ver) FROM settlements WHERE ${byTime} GROUP BY start`,
+    ],
+  },
+  backup: 'marks',
+} as const satisfies Table;
+
+/** Which versions each insert into `settlements` wrote, and what each tombstone took, by the engine's clock. A view fills it. */
+export const SETTLEMENT_CHANGES = {
+  name: 'settlement_changes',
+  columns: {},
+  placement: dayOf('hour', 'made from the settlements of its shard'),
+  // Once more by itself: a crash between the tombstones and the view leaves events that are gone and were never called so, and
+  // a repeat finds nothing live to retract.
+  retraction: {
+    notes: ({ byTime }) => [
+      sql`INSERT INTO settlement_changes SELECT now64(6, 'UTC') AS at, chain, toStartOfHour(block_time) AS hour,
+          block_number AS gone_block, tx_hash AS gone_tx, log_index AS gone_log, payer AS gone_payer, payee AS gone_payee,
+          block_time AS first_time, block_time AS last_time, ver AS first_ver, ver AS last_ver, ver % 100000 AS first_room, ver % 100000 AS last_room
+        FROM settlements FINAL WHERE ${byTime} AND del = 1
+          AND (chain, block_number, tx_hash, log_index) NOT IN (SELECT chain, gone_block, gone_tx, gone_log FROM settlement_changes)`,
     ],
   },
   backup: 'marks',

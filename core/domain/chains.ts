@@ -247,6 +247,28 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
   },
 ];
 
+export interface KnownToken extends TokenFacts {
+  readonly chain: Chain;
+}
+
+export type TokenKey = `${Chain} ${Address}`;
+
+export function tokenKey(chain: Chain, token: Address): TokenKey {
+  return `${chain} ${token}`;
+}
+
+/** The built-in tokens, with what a configuration adds or says differently. */
+export function knownTokens(
+  configured: readonly { readonly chain: Chain; readonly tokens: readonly TokenFacts[] }[],
+): ReadonlyMap<TokenKey, KnownToken> {
+  const builtIn = KNOWN_CHAINS.map(({ chainId, tokens }) => ({ chain: chainOf(chainId), tokens }));
+  return new Map(
+    [...builtIn, ...configured].flatMap(({ chain, tokens }) =>
+      tokens.map((token) => [tokenKey(chain, token.address), { ...token, chain }] as const),
+    ),
+  );
+}
+
 /** Looks a chain up by short name or CAIP-2 name. */
 export function knownChain(name: string): ChainFacts | undefined {
   return KNOWN_CHAINS.find((facts) => facts.slug === name || `eip155:${facts.chainId}` === name);

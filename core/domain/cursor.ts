@@ -35,7 +35,10 @@ export function mintCursor(keys: CursorKeys, scope: string, position: Position):
 export function readCursor(keys: CursorKeys, scope: string, text: string): Position | undefined {
   const fields = unseal(keys, scope, text);
   if (fields === undefined) return undefined;
-  const [blockTime, chain, blockNumber, logIndex] = fields;
+  return positionOf(fields);
+}
+
+function positionOf([blockTime, chain, blockNumber, logIndex]: readonly unknown[]): Position | undefined {
   return isCount(blockTime) &&
     isCount(blockNumber) &&
     isCount(logIndex) &&
@@ -101,6 +104,48 @@ export function readRankedCursor(keys: CursorKeys, scope: string, text: string):
   return isCount(until) && typeof value === 'string' && DECIMAL.test(value) && isAddress(outcome)
     ? { until, value: BigInt(value), wallet: outcome }
     : undefined;
+}
+
+/** How far a reader of changes is, by the engine's clock in microseconds. */
+export interface ChangesPosition {
+  /** Everything up to this time was given. */
+  readonly from: number;
+  /** The part of what follows that is being given; undefined: none was begun. */
+  readonly window: ChangesWindow | undefined;
+}
+
+export interface ChangesWindow {
+  readonly to: number;
+  /** Retractions that were given. */
+  readonly gone: number;
+  /** The last row that was given, undefined before the first. */
+  readonly row: Position | undefined;
+}
+
+/** `mintCursor` for reading forward. */
+export function mintChangesCursor(
+  keys: CursorKeys,
+  scope: string,
+  { from, window }: ChangesPosition,
+): Cursor {
+  if (window === undefined) return seal(keys, scope, [from]);
+  const { to, gone, row } = window;
+  const at = row === undefined ? [] : [row.blockTime, row.chain, row.blockNumber, row.logIndex];
+  return seal(keys, scope, [from, to, gone, ...at]);
+}
+
+/** `readCursor` for reading forward. */
+export function readChangesCursor(
+  keys: CursorKeys,
+  scope: string,
+  text: string,
+): ChangesPosition | undefined {
+  const [from, to, gone, ...at] = unseal(keys, scope, text) ?? [];
+  if (!isCount(from)) return undefined;
+  if (to === undefined) return { from, window: undefined };
+  if (!isCount(to) || !isCount(gone)) return undefined;
+  const row = at.length === 0 ? undefined : positionOf(at);
+  return at.length > 0 && row === undefined ? undefined : { from, window: { to, gone, row } };
 }
 
 function seal(keys: CursorKeys, scope: string, fields: readonly (string | number)[]): Cursor {

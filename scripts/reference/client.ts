@@ -69,9 +69,11 @@ function routeOf(operation: AnyOperation): string {
   return price.class === 'sold' ? `{ path: '${path}', mintsKey: true }` : `{ path: '${path}' }`;
 }
 
-/** The one list of a page. */
+/** The one list that every page has. */
 function rowsOf({ id, output }: AnyOperation): string {
-  const lists = Object.entries(output.properties).filter(([, { type }]) => type === 'array');
+  const lists = Object.entries(output.properties).filter(
+    ([name, { type }]) => type === 'array' && output.required?.includes(name),
+  );
   const [only, ...others] = lists;
   if (only === undefined || others.length > 0) throw new Error(`${id} has ${lists.length} lists on a page`);
   return only[0];

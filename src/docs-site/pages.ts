@@ -76,6 +76,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
   },
   {
+    slug: 'copies',
+    file: 'copies.md',
+    reader: 'start',
+    title: 'Keep a copy up to date',
+    description: 'Read a list of settlements once, then only what was written since, with what reorgs took.',
+  },
+  {
     slug: 'sql',
     file: 'sql.md',
     reader: 'analysts',

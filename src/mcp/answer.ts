@@ -93,7 +93,9 @@ function nothingOf(
   const isUnknown =
     typeof coverage === 'object' && coverage !== null && Reflect.get(coverage, 'known') === false;
   const lists = Object.values(body).filter((value) => Array.isArray(value));
-  const isEmpty = operation.paging !== 'none' && next === null && lists.every((rows) => rows.length === 0);
+  // Of what is new, nothing is no proof of anything.
+  const isWhole = next === null && !('has_more' in body);
+  const isEmpty = operation.paging !== 'none' && isWhole && lists.every((rows) => rows.length === 0);
   if (!isUnknown && !isEmpty) return '';
   return 'An empty answer, not a failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }

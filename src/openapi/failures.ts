@@ -246,6 +246,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: TRIAL_KEY,
     detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
   },
+  cursor_expired: {
+    parameter: 'after',
+    detail: 'The changes after this cursor are not kept any more: they are kept for 29 days.',
+  },
   not_found: { detail: 'There is no such route. /openapi.json lists them.' },
   transaction_not_found: {
     path: `/v0/transactions/${TRANSACTION}`,

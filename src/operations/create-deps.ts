@@ -1,9 +1,11 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
+import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
+import { cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
 import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps } from './define.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
@@ -17,6 +19,10 @@ import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
+import { readHorizon } from './settlements/changes.ts';
+
+/** An older one only gives what was written meanwhile once more. */
+const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
@@ -42,6 +48,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     freshness,
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
+    horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),
@@ -65,6 +72,7 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
         sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
       ),
     ),
+    tokenDecimals: new Map([...knownTokens(config.chains)].map(([key, { decimals }]) => [key, decimals])),
     version,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',

@@ -2,7 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import type { Chain, TokenKey } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
@@ -23,6 +23,7 @@ import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
+import type { Horizon } from './settlements/changes.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -112,6 +113,8 @@ export interface Deployment {
   readonly chains: readonly Chain[];
   /** Where a chain’s rows are sample data: up to this block. */
   readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  /** Decimals of the tokens that it knows. */
+  readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
   readonly version: string;
   readonly startedAtMs: number;
   /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */
@@ -127,6 +130,8 @@ export interface IndexFacts {
   readonly freshness: Freshness;
   readonly names: Names;
   readonly dataset: DatasetFacts;
+  /** Up to which write everything can be seen; at most a second old. */
+  readonly horizon: () => Promise<Horizon>;
   readonly rollups: Rollups;
   readonly indexStates: IndexStates;
   readonly publicTableRows: PublicTableRows;

@@ -87,6 +87,22 @@ export const beforeParam: Param<string | undefined> = {
   },
 };
 
+/** Only the shape is checked here, as with `before`. */
+export const afterParam: Param<string | undefined> = {
+  in: 'query',
+  description:
+    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before` or `finality=finalized`.',
+  toolText: 'prev_after: what is new since.',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (!isText(raw) || raw === '' || raw.length > CURSOR_MAX_CHARS)
+      throw invalid(name, `${name} must be a cursor as returned in prev_after.`);
+    return raw;
+  },
+};
+
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
@@ -175,6 +191,7 @@ export const txHashParam: Param<Hash> = {
 export const counterpartyParam: Param<Address | undefined> = {
   in: 'query',
   description: 'Only settlements between the wallet and this address.',
+  toolText: 'The other party.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
@@ -233,6 +250,7 @@ export const offsetParam: Param<number> = {
 export const tierParam: Param<EvidenceTier | undefined> = {
   in: 'query',
   description: 'Only settlements of this evidence tier.',
+  toolText: 'Evidence tier.',
   required: false,
   schema: Type.Union(EVIDENCE_TIERS.map((tier) => Type.Literal(tier))),
   read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, EVIDENCE_TIERS)),

@@ -22,6 +22,7 @@ test('codes and statuses', () => {
     reply_not_kept: 409,
     idempotency_conflict: 409,
     key_already_issued: 409,
+    cursor_expired: 410,
     not_found: 404,
     transaction_not_found: 404,
     method_not_allowed: 405,

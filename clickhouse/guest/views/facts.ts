@@ -1,6 +1,6 @@
 import { readCatalogueFile } from '../../../core/config/catalogue.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import { type Chain, chainOf, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/chains.ts';
+import { type Chain, type KnownToken, knownTokens, type TokenFacts } from '../../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 
 /**
@@ -19,10 +19,6 @@ interface NamedFacilitator {
   readonly name: string;
 }
 
-export interface KnownToken extends TokenFacts {
-  readonly chain: Chain;
-}
-
 /** The built-in tables, with what a configuration and its catalogue file add to them or say differently. */
 export function publicFacts(
   configured: {
@@ -37,16 +33,12 @@ export function publicFacts(
   const { catalogue = { facilitators: [], file: null }, chains = [] } = configured;
   const { file = null } = catalogue;
   const listed = file === null ? [] : readCatalogueFile(file).facilitators;
-  const builtIn = KNOWN_CHAINS.map(({ chainId, tokens }) => ({ chain: chainOf(chainId), tokens }));
-  const tokens = new Map<`${Chain} ${Address}`, KnownToken>();
-  for (const { chain, tokens: ofChain } of [...builtIn, ...chains])
-    for (const token of ofChain) tokens.set(`${chain} ${token.address}`, { ...token, chain });
   return {
     facilitatorNames: new Map([
       ...Object.entries(FACILITATOR_NAMES),
       ...[...listed, ...catalogue.facilitators].map(({ id, name }) => [id, name] as const),
     ]),
-    tokens: [...tokens.values()],
+    tokens: [...knownTokens(chains).values()],
   };
 }
 

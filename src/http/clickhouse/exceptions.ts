@@ -92,6 +92,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   insufficient_qu: 'QUOTA_EXCEEDED',
   forbidden_origin: 'ACCESS_DENIED',
   upgrade_required: 'ACCESS_DENIED',
+  cursor_expired: 'BAD_ARGUMENTS',
   not_found: 'NOT_IMPLEMENTED',
   transaction_not_found: 'UNKNOWN_EXCEPTION',
   method_not_allowed: 'NOT_IMPLEMENTED',

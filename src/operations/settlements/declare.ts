@@ -4,21 +4,22 @@ import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
-import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
+import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import {
+  afterParam,
   beforeParam,
   chainParam,
   excludeSelfPaymentsParam,
-  facilitatorParam,
   finalityParam,
   limitParam,
   minProbabilityParam,
-  tierParam,
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
-import { readFeed } from './feed.ts';
+import { feedSource, readFeed } from './feed.ts';
+import { FEED_FILTERS } from './filters.ts';
+import { FORWARD_FIELDS } from './forward.ts';
+import { readCursors, readPage } from './list.ts';
 import {
   isSelfPayment,
   NAMED_SETTLEMENT_EXAMPLE,
@@ -38,43 +39,54 @@ export const listFlows = defineOperation({
   path: '/flows',
   summary: 'Newest settlements across every indexed chain, payer to payee',
   description:
-    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
   toolText:
-    'The newest settlements (x402 payments): payer, payee, amount_usd, facilitator, evidence. For more filters use list_transactions, for sums run_sql.',
+    'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator. For sums use run_sql.',
   price: PRICES.keyed,
-  params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    after: afterParam,
+    chain: chainParam,
+    finality: finalityParam,
+    ...FEED_FILTERS,
+  },
   output: Type.Object({
     flows: Type.Array(NamedSettlementShape),
     next_before: NextBeforeShape,
+    ...FORWARD_FIELDS,
     meta: SettlementMetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
-  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: (input, { cursorKeys }) => ({
-    ...input,
-    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, input.before),
-  }),
-  run: async ({ limit, before, chain, finality }, deps) => {
-    const { reader, clock, cursorKeys, deployment, index } = deps;
+  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
+  check: (input, facts) => readCursors(FLOWS_SCOPE, input, facts),
+  run: async (input, deps) => {
+    const { chain, finality } = input;
+    const { reader, clock, deployment, index } = deps;
     const { chains } = deployment;
     const { dataset, names, freshness } = index;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const page = await readFeed(
-      { reader, clock, newestTime: dataset.newestTime },
-      { limit, before, chain, facilitator: undefined, tier: undefined, final },
-    );
+    const page = await readPage(deps, FLOWS_SCOPE, input, {
+      forward: feedSource(input),
+      back: () => readFeed({ reader, clock, newestTime: dataset.newestTime }, { ...input, final }),
+    });
     const directory = await names.of(partiesOf(page.rows));
     return {
       flows: page.rows.map((row) =>
-        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+        namedSettlementAnswer(
+          row,
+          finalityOf(row.blockNumber, statuses.get(row.chain)),
+          deployment,
+          directory,
+        ),
       ),
-      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, page.nextBefore),
-      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+      ...page.cursors,
+      meta: await page.meta({ chain, chains, statuses, nowMs, finality }, page.rows),
     };
   },
 });
@@ -92,60 +104,59 @@ export const listTransactions = defineOperation({
   path: '/transactions',
   summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
   description:
-    'Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+    'Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null. What is new comes by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)).',
   toolText:
-    'Settlements, newest first, filtered by chain, facilitator, evidence tier or confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
+    'Settlements, newest first. Go on from short or empty pages until next_before is null. For sums use run_sql.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     before: beforeParam,
+    after: afterParam,
     chain: chainParam,
-    facilitator: facilitatorParam,
-    tier: tierParam,
     finality: finalityParam,
+    ...FEED_FILTERS,
     min_probability: minProbabilityParam,
     exclude_self_payments: excludeSelfPaymentsParam,
   },
   output: Type.Object({
     transactions: Type.Array(SettlementShape),
     next_before: NextBeforeShape,
+    ...FORWARD_FIELDS,
     meta: SettlementMetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
-  example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: (input, { cursorKeys }) => ({
-    ...input,
-    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: TRANSACTIONS_SCOPE }, input.before),
-  }),
+  example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
+  check: (input, facts) => readCursors(TRANSACTIONS_SCOPE, input, facts),
   run: async (input, deps) => {
-    const { reader, clock, cursorKeys, deployment, index } = deps;
+    const { reader, clock, deployment, index } = deps;
     const { chains } = deployment;
     const { dataset, freshness } = index;
-    const { limit, before, chain, facilitator, tier, finality } = input;
+    const { chain, finality } = input;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
-    const page = await readFeed(
-      { reader, clock, newestTime: dataset.newestTime },
-      { limit, before, chain, facilitator, tier, final: finalOnly(finality, statuses) },
-    );
     const excludeSelfPayments = input.exclude_self_payments;
-    const shown = page.rows.filter((row) =>
-      isWanted(row, { minProbability: input.min_probability, excludeSelfPayments }),
-    );
-    const meta = await settlementMeta({ chain, chains, statuses, nowMs, finality }, shown, dataset);
+    const isShown = (row: ListedSettlement): boolean =>
+      isWanted(row, { minProbability: input.min_probability, excludeSelfPayments });
+    const page = await readPage(deps, TRANSACTIONS_SCOPE, input, {
+      forward: feedSource(input),
+      isWanted: isShown,
+      back: () =>
+        readFeed(
+          { reader, clock, newestTime: dataset.newestTime },
+          { ...input, final: finalOnly(finality, statuses) },
+        ),
+    });
+    const shown = page.rows.filter(isShown);
+    const meta = await page.meta({ chain, chains, statuses, nowMs, finality }, shown);
     return {
       transactions: shown.map((row) =>
-        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
+        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), deployment),
       ),
       // From rows read, not rows shown: the walk must not end where a filter emptied a page.
-      next_before: nextBefore(
-        SETTLEMENT_CURSOR,
-        { keys: cursorKeys, scope: TRANSACTIONS_SCOPE },
-        page.nextBefore,
-      ),
+      ...page.cursors,
       meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
     };
   },

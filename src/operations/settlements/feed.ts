@@ -18,10 +18,11 @@ import {
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
+import { eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
+import type { ForwardSource } from './forward.ts';
 import {
   type Ceiling,
   floorOfSecond,
@@ -35,13 +36,11 @@ import {
 
 /** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */
 
-interface FeedQuery {
+interface FeedQuery extends FeedFilters {
   /** Rows wanted, 1 to 100. */
   readonly limit: number;
   readonly before: Position | undefined;
   readonly chain: Chain | undefined;
-  readonly facilitator: string | undefined;
-  readonly tier: EvidenceTier | undefined;
   /** Only rows at or below these blocks; undefined: all. */
   readonly final: readonly FinalBlock[] | undefined;
 }
@@ -58,6 +57,7 @@ const MAX_SECONDS = 10;
 
 export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<SettlementPage> {
   const { reader, clock } = deps;
+  const { since: floor = 0 } = query;
   const start = await startOf(deps, query);
   if (start === null) return { rows: [], nextBefore: undefined };
   const rows: ListedSettlement[] = [];
@@ -70,7 +70,12 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     newestBelow: (second) => newestMatch(reader, query, [sql`block_time < ${dateTime(second)}`]),
   };
   // One more than the page shows whether the list continues, without a second query.
-  const walked = await walkSlices(source, { start, rowsWanted: query.limit + 1, clock });
+  const walked = await walkSlices(source, {
+    // The newest time known is up to two seconds old: a later floor is no end.
+    start: { ...start, floor, top: Math.max(start.top, floor) },
+    rowsWanted: query.limit + 1,
+    clock,
+  });
   switch (walked.kind) {
     case 'all':
       return cutPage(rows, query.limit);
@@ -87,19 +92,22 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
  * would be merged for nothing. Null when there is nothing to read.
  */
 async function startOf({ reader, newestTime }: FeedDeps, query: FeedQuery): Promise<SliceStart | null> {
-  const { before, final } = query;
+  const { before, final, until = Number.POSITIVE_INFINITY } = query;
   if (final?.length === 0) return null;
-  if (before !== undefined)
-    return { ceiling: { kind: 'below-row', position: before }, top: before.blockTime };
+  if (before !== undefined) {
+    const top = Math.min(before.blockTime, until - 1);
+    return { ceiling: { kind: 'below-row', position: before }, top };
+  }
   if (final === undefined) {
     const newest = await newestTime();
-    return newest === null ? null : { ceiling: { kind: 'open' }, top: newest };
+    return newest === null ? null : { ceiling: { kind: 'open' }, top: Math.min(newest, until - 1) };
   }
   const top = await newestMatch(reader, query, []);
   return top < 0 ? null : { ceiling: { kind: 'below-second', blockTime: top + 1 }, top };
 }
 
-function cutPage(rows: readonly ListedSettlement[], limit: number): SettlementPage {
+/** The page from one row more than it holds, which shows that the list goes on. */
+export function cutPage(rows: readonly ListedSettlement[], limit: number): SettlementPage {
   const page = rows.slice(0, limit);
   return { rows: page, nextBefore: page.at(-1) };
 }
@@ -119,14 +127,14 @@ async function readWindow(reader: Reader, query: FeedQuery, window: Slice): Prom
  * a newer one that was tombstoned or regraded.
  */
 function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): Statement {
-  const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...eventFilters(query)];
+  const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...keyFilters(query)];
   return {
     name: 'feed-window',
     maxSeconds: MAX_SECONDS,
     maxRows: limit,
     settings: { do_not_merge_across_partitions_select_final: 1 },
     sql: sql`SELECT ${LISTED_COLUMNS} FROM (SELECT * FROM settlements FINAL WHERE ${allOf(slice)})
-      WHERE ${allOf([sql`del = 0`, ...mutableFilters(query)])}
+      WHERE ${allOf([sql`del = 0`, ...mergedFilters(query)])}
       ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`,
   };
 }
@@ -149,17 +157,35 @@ export function isBelow({ blockTime, chain, blockNumber, logIndex }: Position): 
     (${dateTime(blockTime)}, ${text(chain)}, ${uint64(blockNumber)}, ${uint32(logIndex)})`;
 }
 
-/** Conditions on the sort key: they may be applied before versions are merged. */
-function eventFilters({ chain, final }: FeedQuery): Sql[] {
-  return [...onChain(chain), ...onlyFinal(final)];
+/** An insert of live blocks has an entry or two: a window is a few minutes of them. */
+const FORWARD_ENTRIES = 256;
+/** Rows of all chains are merged, so hours are read a few at a time. */
+const FORWARD_SPAN_SECONDS = 7_200;
+const FORWARD_HOURS_MAX = 24;
+
+/** The feed for reading forward. */
+export function feedSource(query: FeedFilters & { readonly chain: Chain | undefined }): ForwardSource {
+  return {
+    of: { ...query, wallet: undefined },
+    entries: FORWARD_ENTRIES,
+    spanSeconds: FORWARD_SPAN_SECONDS,
+    hours: FORWARD_HOURS_MAX,
+    statement: ({ range, conditions, fields, limit }) => ({
+      name: 'feed-changes',
+      maxSeconds: MAX_SECONDS,
+      maxRows: limit,
+      settings: { do_not_merge_across_partitions_select_final: 1 },
+      sql: sql`SELECT ${LISTED_COLUMNS}, ${fields} FROM (SELECT * FROM settlements FINAL
+          WHERE ${allOf([...range, ...onChain(query.chain), ...withinTimes(query)])})
+        WHERE ${allOf([sql`del = 0`, ...conditions, ...eventFilters(query)])}
+        ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
+    }),
+  };
 }
 
-/** Grades change with a catalogue, so these columns are not part of a row's identity. */
-function mutableFilters({ facilitator, tier }: FeedQuery): Sql[] {
-  return [
-    ...(facilitator === undefined ? [] : [sql`facilitator = ${text(facilitator)}`]),
-    ...(tier === undefined ? [] : [sql`toString(method) IN ${texts(methodsOfTier(tier))}`]),
-  ];
+/** Conditions on the sort key: they may be applied before versions are merged. */
+function keyFilters(query: FeedQuery): Sql[] {
+  return [...onChain(query.chain), ...onlyFinal(query.final), ...withinTimes(query)];
 }
 
 /**
@@ -167,7 +193,7 @@ function mutableFilters({ facilitator, tier }: FeedQuery): Sql[] {
  * where looking pays. Reading in order with a virtual row touches one granule of one part instead of one of every part.
  */
 async function newestMatch(reader: Reader, query: FeedQuery, range: readonly Sql[]): Promise<number> {
-  const conditions = [...range, ...eventFilters(query), ...mutableFilters(query)];
+  const conditions = [...range, ...keyFilters(query), ...mergedFilters(query)];
   const { rows } = await ask(reader, RESOURCE, {
     name: 'feed-jump',
     maxSeconds: MAX_SECONDS,

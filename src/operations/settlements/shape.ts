@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
+import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
 import {
   EVIDENCE_LADDER,
   EVIDENCE_METHODS,
@@ -66,6 +67,13 @@ const PLAIN_FIELDS = {
   payee: AddressShape,
   asset: AddressShape,
   asset_symbol: Type.String(),
+  decimals: orNull(
+    Type.Integer({
+      minimum: 0,
+      maximum: 255,
+      description: 'Decimals of the asset: `amount` / 10^decimals is in whole tokens. Null when not known.',
+    }),
+  ),
   amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units of the asset, a decimal string.' }),
   amount_usd: UsdShape,
   relayer: Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Sender of the transaction.' }),
@@ -96,11 +104,20 @@ export const NamedSettlementShape = Type.Object(
 type SettlementAnswer = Static<typeof SettlementShape>;
 type NamedSettlementAnswer = Static<typeof NamedSettlementShape>;
 
+/** What a deployment knows about tokens. */
+interface TokenFacts {
+  readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
+}
+
 export function isSelfPayment(row: ListedSettlement): boolean {
   return row.payer === row.payee;
 }
 
-export function settlementAnswer(row: ListedSettlement, finality: Finality): SettlementAnswer {
+export function settlementAnswer(
+  row: ListedSettlement,
+  finality: Finality,
+  { tokenDecimals }: TokenFacts,
+): SettlementAnswer {
   const evidence = evidenceOf(row.method, row.seen);
   return {
     chain: row.chain,
@@ -112,6 +129,7 @@ export function settlementAnswer(row: ListedSettlement, finality: Finality): Set
     payee: row.payee,
     asset: row.asset,
     asset_symbol: row.assetSymbol,
+    decimals: tokenDecimals.get(tokenKey(row.chain, row.asset)) ?? null,
     amount: row.amount.toString(),
     amount_usd: usdNumber(row.amountUsdMicros),
     relayer: row.relayer,
@@ -125,12 +143,13 @@ export function settlementAnswer(row: ListedSettlement, finality: Finality): Set
 export function namedSettlementAnswer(
   row: ListedSettlement,
   finality: Finality,
+  tokens: TokenFacts,
   directory: Directory,
 ): NamedSettlementAnswer {
   // Assigned, not spread: spreading so many fields into a literal is 30 times slower (V8's slow path).
   const payer = directory.walletName(row.payer, [row.chain]);
   const payee = directory.walletName(row.payee, [row.chain]);
-  return Object.assign(settlementAnswer(row, finality), {
+  return Object.assign(settlementAnswer(row, finality, tokens), {
     payer_name: payer?.name ?? null,
     payer_name_source: payer?.source ?? null,
     payee_name: payee?.name ?? null,
@@ -155,6 +174,7 @@ export const SETTLEMENT_EXAMPLE: SettlementAnswer = {
   payee: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
   asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   asset_symbol: 'USDC',
+  decimals: 6,
   amount: '10000',
   amount_usd: 0.01,
   relayer: '0xdbdf3d8ed80f84c35d01c6c9f9271761bad90ba6',

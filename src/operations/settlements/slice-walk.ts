@@ -41,6 +41,8 @@ export interface SliceStart {
   readonly ceiling: Ceiling;
   /** The newest second worth looking at. */
   readonly top: number;
+  /** The oldest second that counts; 0 by default. */
+  readonly floor?: number;
 }
 
 /** `all`: as many rows as wanted. `end`: there are no more. `stopped`: a limit; everything from the ceiling up was taken. */
@@ -66,15 +68,16 @@ export async function walkSlices(
 ): Promise<Walked> {
   const deadlineMs = clock.nowMs() + WALK_BUDGET_MS;
   let { ceiling, top } = start;
+  const { floor = 0 } = start;
   let missing = rowsWanted;
   let sliceSeconds = FIRST_SLICE_SECONDS;
   for (let slices = 0; slices < SLICES_MAX && clock.nowMs() <= deadlineMs; slices++) {
-    const since = Math.max(0, Math.floor(top - sliceSeconds));
+    const since = Math.max(floor, Math.floor(top - sliceSeconds));
     const found = await source.take({ ceiling, since, limit: missing });
     missing -= found;
     if (missing === 0) return { kind: 'all' };
-    const below = since === 0 || found > 0 ? since - 1 : await source.newestBelow(since);
-    if (below < 0) return { kind: 'end' };
+    const below = since <= floor || found > 0 ? since - 1 : await source.newestBelow(since);
+    if (below < floor) return { kind: 'end' };
     ceiling = { kind: 'below-second', blockTime: since };
     top = below;
     sliceSeconds = Math.min(sliceSeconds * sliceGrowth(found, missing), SLICE_SECONDS_MAX);

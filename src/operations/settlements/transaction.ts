@@ -112,9 +112,10 @@ export const getTransaction = defineOperation({
     const {
       reader,
       clock,
-      deployment: { chains },
+      deployment,
       index: { names, freshness },
     } = deps;
+    const { chains } = deployment;
     const nowMs = clock.nowMs();
     const [statuses, { rows, total }] = await Promise.all([
       freshness.statuses(),
@@ -125,7 +126,12 @@ export const getTransaction = defineOperation({
       tx_hash: txHash,
       settlement_count: total,
       settlements: rows.map((row) =>
-        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+        namedSettlementAnswer(
+          row,
+          finalityOf(row.blockNumber, statuses.get(row.chain)),
+          deployment,
+          directory,
+        ),
       ),
       meta: metaAnswer({ chain, chains, statuses, nowMs }),
     };

@@ -8,6 +8,7 @@ import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
 import { ask } from '../ask.ts';
 import type { FinalBlock } from '../index-state/finality.ts';
 import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
+import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';
 import { addressBytes, askPayments } from './payments.ts';
@@ -129,7 +130,14 @@ export async function readUsualPrice(
 ): Promise<UsualPrice | null> {
   const { rows } = await readWalletPage(
     { reader },
-    { ...query, limit: PRICED_SETTLEMENTS_MAX, before: undefined, role: 'payee', counterparty: undefined },
+    {
+      ...EVERY_SETTLEMENT,
+      ...query,
+      limit: PRICED_SETTLEMENTS_MAX,
+      before: undefined,
+      role: 'payee',
+      counterparty: undefined,
+    },
   );
   const amounts = rows
     .filter((row) => row.method !== UNCOUNTED_METHOD && !isSelfPayment(row))

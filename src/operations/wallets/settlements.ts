@@ -1,8 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { decodeSettlement, type ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  decodePosition,
+  decodeSettlement,
+  type ListedSettlement,
+} from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
@@ -10,18 +14,20 @@ import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
-import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
-import {
-  beforeParam,
-  chainParam,
-  counterpartyParam,
-  finalityParam,
-  limitParam,
-  roleParam,
-  walletParam,
-} from '../params.ts';
+import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
+import { afterParam, beforeParam, chainParam, finalityParam, limitParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { isBelow } from '../settlements/feed.ts';
+import { cutPage, isBelow } from '../settlements/feed.ts';
+import {
+  addressBytes,
+  eventFilters,
+  type FeedFilters,
+  mergedFilters,
+  WALLET_FILTERS,
+  withinTimes,
+} from '../settlements/filters.ts';
+import { FORWARD_FIELDS, type ForwardSource } from '../settlements/forward.ts';
+import { readCursors, readPage } from '../settlements/list.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NamedSettlementShape,
@@ -30,7 +36,6 @@ import {
 } from '../settlements/shape.ts';
 import { onChain, type SettlementPage } from '../settlements/slice-walk.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 
 /**
@@ -39,7 +44,7 @@ import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
  * (14 ms). The trap is the cut: see `mergeSlice`.
  */
 
-interface WalletQuery {
+interface WalletQuery extends FeedFilters {
   readonly wallet: Address;
   /** Rows wanted, 1 to 100. */
   readonly limit: number;
@@ -63,17 +68,20 @@ export async function readWalletPage(
   deps: { readonly reader: Reader },
   query: WalletQuery,
 ): Promise<SettlementPage> {
+  return valueFilters(query).length === 0
+    ? readEveryRow(deps.reader, query)
+    : readMatchingRows(deps.reader, query);
+}
+
+async function readEveryRow(reader: Reader, query: WalletQuery): Promise<SettlementPage> {
   const rows: ListedSettlement[] = [];
   let below = query.before;
   let sliceRows = (query.limit + 1) * VERSIONS_PER_ROW;
   for (let slices = 0; slices < SLICES_MAX; slices++) {
-    const versions = await readSlice(deps.reader, query, { below, limit: sliceRows });
+    const versions = await readSlice(reader, query, { below, limit: sliceRows });
     const slice = mergeSlice(versions, { wasFull: versions.length >= sliceRows });
     rows.push(...slice.live);
-    if (rows.length > query.limit) {
-      const page = rows.slice(0, query.limit);
-      return { rows: page, nextBefore: page.at(-1) };
-    }
+    if (rows.length > query.limit) return cutPage(rows, query.limit);
     if (slice.resumeBelow === 'end') return { rows, nextBefore: undefined };
     if (slice.resumeBelow === 'larger') sliceRows = growSlice(sliceRows);
     else below = slice.resumeBelow;
@@ -98,32 +106,47 @@ async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Prom
   return rows.map(decodeVersion);
 }
 
-/**
- * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Only columns that
- * identify the event are filtered before merging: role, chain and block are in the key, and another counterparty at the same place
- * is preceded by a tombstone of the old one.
- */
-function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
-  const conditions: Sql[] = [
-    sql`wallet = ${text(query.wallet)}`,
+/** Rows of the wallet's log that the page can come from. */
+function inLog(
+  { wallet, since, until }: Pick<WalletQuery, 'wallet' | 'since' | 'until'>,
+  below: Position | undefined,
+): Sql[] {
+  return [
+    sql`wallet = ${text(wallet)}`,
     ...(below === undefined ? [] : [isBelow(below)]),
-    ...onChain(query.chain),
-    ...onlyFinal(query.final),
-    ...(query.role === 'any' ? [] : [sql`role = ${text(query.role)}`]),
-    ...(query.counterparty === undefined
-      ? []
-      : [sql`counterparty = unhex(${text(query.counterparty.slice(2))})`]),
+    ...withinTimes({ since, until }),
   ];
+}
+
+/** Filters on the sort key: they may be applied before versions are merged. */
+function keyFilters({ chain, final, role }: Pick<WalletQuery, 'chain' | 'final' | 'role'>): Sql[] {
+  return [...onChain(chain), ...onlyFinal(final), ...(role === 'any' ? [] : [sql`role = ${text(role)}`])];
+}
+
+/** Filters on other columns. */
+function valueFilters(query: WalletQuery): Sql[] {
+  return [...partyFilter(query), ...mergedFilters(query)];
+}
+
+function partyFilter({ counterparty }: Pick<WalletQuery, 'counterparty'>): Sql[] {
+  return counterparty === undefined ? [] : [sql`counterparty = ${addressBytes(counterparty)}`];
+}
+
+/** `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). */
+function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
+  const conditions = [...inLog(query, below), ...keyFilters(query)];
   return {
     name: 'wallet-slice',
     maxSeconds: MAX_SECONDS,
     maxRows: limit,
     settings: { read_in_order_use_virtual_row: 1 },
     sql: sql`SELECT ${WALLET_COLUMNS} FROM wallet_log WHERE ${allOf(conditions)}
-      ORDER BY wallet DESC, block_time DESC, chain DESC, block_number DESC, log_index DESC, role DESC
+      ORDER BY ${WALLET_ORDER}
       LIMIT ${uint32(limit)}`,
   };
 }
+
+const WALLET_ORDER = sql`wallet DESC, block_time DESC, chain DESC, block_number DESC, log_index DESC, role DESC`;
 
 /** The order of `LISTED_COLUMNS`, with payer and payee put together from the wallet and its counterparty. */
 const WALLET_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, lower(hex(tx_hash)),
@@ -138,6 +161,94 @@ function decodeVersion(row: readonly unknown[]): WalletVersion {
     role: textField(row[15]) === 'payer' ? 'payer' : 'payee',
     ver: bigintField(row[16]),
     del: integerField(row[17]) !== 0,
+  };
+}
+
+/** Versions in the first range of a filtered page; each further one is four times as long. */
+const RANGE_ROWS_FIRST = 4_096;
+const RANGE_ROWS_MAX = 65_536;
+/** Bounds what one page looks at to 280,000 versions: a rare match then ends the page early, with a cursor to go on from. */
+const RANGES_MAX = 6;
+
+/**
+ * A page with filters outside the sort key. A match may be as far down as the log is long, so ranges of a known number of
+ * versions are merged whole, each from a key to a key, and the matches of each are taken.
+ */
+async function readMatchingRows(reader: Reader, query: WalletQuery): Promise<SettlementPage> {
+  const rows: ListedSettlement[] = [];
+  let below = query.before;
+  let rangeRows = RANGE_ROWS_FIRST;
+  for (let ranges = 0; ranges < RANGES_MAX; ranges++) {
+    const floor = await keyBelow(reader, query, { below, limit: rangeRows });
+    const found = await ask(reader, RESOURCE, rangeStatement(query, { below, floor }, rows.length));
+    rows.push(...found.rows.map(decodeSettlement));
+    if (rows.length > query.limit) return cutPage(rows, query.limit);
+    if (floor === undefined) return { rows, nextBefore: undefined };
+    below = floor;
+    rangeRows = Math.min(rangeRows * 4, RANGE_ROWS_MAX);
+  }
+  return { rows, nextBefore: below };
+}
+
+/** The key of the last of so many versions, undefined when the log has fewer. Reads the columns of the key alone. */
+async function keyBelow(reader: Reader, query: WalletQuery, slice: Slice): Promise<Position | undefined> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'wallet-range',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    settings: { read_in_order_use_virtual_row: 1 },
+    sql: sql`SELECT toUnixTimestamp(block_time), chain, block_number, log_index FROM wallet_log
+      WHERE ${allOf(inLog(query, slice.below))} ORDER BY ${WALLET_ORDER} LIMIT 1 OFFSET ${uint32(slice.limit - 1)}`,
+  });
+  const [row] = rows;
+  return row === undefined ? undefined : decodePosition(row);
+}
+
+/** A payment to oneself has two keys (one per role) and is one row. */
+function rangeStatement(
+  query: WalletQuery,
+  { below, floor }: { readonly below: Position | undefined; readonly floor: Position | undefined },
+  found: number,
+): Statement {
+  const range = [
+    ...inLog(query, below),
+    ...(floor === undefined
+      ? []
+      : [sql`block_time >= ${dateTime(floor.blockTime)} AND NOT (${isBelow(floor)})`]),
+    ...keyFilters(query),
+  ];
+  const limit = query.limit + 1 - found;
+  return {
+    name: 'wallet-matches',
+    maxSeconds: MAX_SECONDS,
+    maxRows: limit,
+    sql: sql`SELECT ${WALLET_COLUMNS} FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf(range)})
+      WHERE ${allOf([sql`del = 0`, ...valueFilters(query)])}
+      ORDER BY ${WALLET_ORDER} LIMIT 1 BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
+  };
+}
+
+/** The rows of one wallet are few among those that were written: a window is days of writing, a statement weeks of its log. */
+const FORWARD_ENTRIES = 100_000;
+const FORWARD_SPAN_SECONDS = 30 * 86_400;
+const FORWARD_HOURS_MAX = 64;
+
+/** A wallet's log for reading forward. */
+function walletSource(query: Omit<WalletQuery, 'before' | 'final'>): ForwardSource {
+  return {
+    of: query,
+    entries: FORWARD_ENTRIES,
+    spanSeconds: FORWARD_SPAN_SECONDS,
+    hours: FORWARD_HOURS_MAX,
+    statement: ({ range, conditions, fields, limit }) => ({
+      name: 'wallet-changes',
+      maxSeconds: MAX_SECONDS,
+      maxRows: limit,
+      sql: sql`SELECT ${WALLET_COLUMNS}, ${fields} FROM (SELECT * FROM wallet_log FINAL
+          WHERE ${allOf([...inLog(query, undefined), ...range, ...keyFilters({ ...query, final: undefined })])})
+        WHERE ${allOf([sql`del = 0`, ...conditions, ...partyFilter(query), ...eventFilters(query)])}
+        ORDER BY block_time, chain, block_number, log_index LIMIT 1 BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
+    }),
   };
 }
 
@@ -157,18 +268,19 @@ export const listEntitySettlements = defineOperation({
     wallet: walletParam,
     limit: limitParam,
     before: beforeParam,
+    after: afterParam,
     chain: chainParam,
-    role: roleParam,
-    counterparty: counterpartyParam,
     finality: finalityParam,
+    ...WALLET_FILTERS,
   },
   output: Type.Object({
     wallet: AddressShape,
     settlements: Type.Array(NamedSettlementShape),
     next_before: NextBeforeShape,
+    ...FORWARD_FIELDS,
     meta: SettlementMetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -176,39 +288,38 @@ export const listEntitySettlements = defineOperation({
     wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
     settlements: [NAMED_SETTLEMENT_EXAMPLE],
     next_before: null,
+    prev_after: null,
     meta: META_EXAMPLE,
   },
-  check: (input, { cursorKeys }) => ({
-    ...input,
-    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: scopeOf(input.wallet) }, input.before),
-  }),
-  run: async ({ wallet, limit, before, chain, role, counterparty, finality }, deps) => {
+  check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
+  run: async (input, deps) => {
+    const { wallet, chain, finality } = input;
     const {
       reader,
       clock,
-      cursorKeys,
-      deployment: { chains },
-      index: { dataset, names, freshness },
+      deployment,
+      index: { names, freshness },
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const page = await readWalletPage(
-      { reader },
-      { wallet, limit, before, role, counterparty, chain, final },
-    );
+    const page = await readPage(deps, scopeOf(wallet), input, {
+      forward: walletSource(input),
+      back: () => readWalletPage({ reader }, { ...input, final }),
+    });
     const directory = await names.of(partiesOf(page.rows));
     return {
       wallet,
       settlements: page.rows.map((row) =>
-        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+        namedSettlementAnswer(
+          row,
+          finalityOf(row.blockNumber, statuses.get(row.chain)),
+          deployment,
+          directory,
+        ),
       ),
-      next_before: nextBefore(
-        SETTLEMENT_CURSOR,
-        { keys: cursorKeys, scope: scopeOf(wallet) },
-        page.nextBefore,
-      ),
-      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+      ...page.cursors,
+      meta: await page.meta({ chain, chains: deployment.chains, statuses, nowMs, finality }, page.rows),
     };
   },
 });

@@ -98,6 +98,7 @@ function settlement(at: number): Settlement {
     payee: addressOf(100 + at),
     asset: addressOf(9),
     asset_symbol: 'USDC',
+    decimals: 6,
     amount: String((at + 1) * 1_000_000),
     amount_usd: at + 1,
     relayer: addressOf(7),

@@ -118,7 +118,7 @@ describe('operations', () => {
       .filter(({ at, object }) => !shown(at, object))
       .map(({ object }) => object['name']);
     // Opaque, signed, or the one of two that is left out.
-    expect(bare.sort()).toEqual(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'before', 'days']);
+    expect(bare.sort()).toEqual(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'after', 'before', 'days']);
   });
 
   test('have the headers of every answer on each of their answers', () => {

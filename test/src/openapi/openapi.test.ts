@@ -84,11 +84,18 @@ test('operations, paths, parameters and prices', () => {
     ]),
   ).toEqual([
     ['getAccount', '/account', '', 'free', 0, 0],
-    ['listFlows', '/flows', 'limit before chain finality', 'keyed', 0, 0.001],
+    [
+      'listFlows',
+      '/flows',
+      'limit before after chain finality since until asset facilitator tier min_usd max_usd',
+      'keyed',
+      0,
+      0.001,
+    ],
     [
       'listTransactions',
       '/transactions',
-      'limit before chain facilitator tier finality min_probability exclude_self_payments',
+      'limit before after chain finality since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
       'keyed',
       0,
       0.001,
@@ -97,7 +104,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
-      'wallet limit before chain role counterparty finality',
+      'wallet limit before after chain finality since until asset facilitator tier min_usd max_usd role counterparty',
       'keyed',
       0,
       0.001,

@@ -18,7 +18,9 @@ import {
   walletParam,
 } from '../../../src/operations/params.ts';
 import { readInput } from '../../../src/operations/read-input.ts';
+import { FEED_FILTERS } from '../../../src/operations/settlements/filters.ts';
 
+const { since, min_usd, asset } = FEED_FILTERS;
 const facts = { chains: ['eip155:8453', 'eip155:137'] as const };
 
 function problemOf(read: () => unknown): { code: string; parameter: string | undefined; detail: string } {
@@ -70,6 +72,18 @@ describe('values that are read', () => {
     ['offset absent', offsetParam, undefined, 0],
     ['offset', offsetParam, '050', 50],
     ['offset as JSON', offsetParam, 10_000, 10_000],
+    ['time absent', since, undefined, undefined],
+    ['time', since, '2026-11-20T12:00:00Z', 1_795_176_000],
+    ['time in another zone', since, '2026-11-20T14:30:00+02:30', 1_795_176_000],
+    ['time with a fraction: the next whole second', since, '2026-11-20T11:59:59.001Z', 1_795_176_000],
+    ['day', since, '2026-11-20', 1_795_132_800],
+    ['Unix seconds', since, '1795176000', 1_795_176_000],
+    ['Unix seconds as JSON', since, 1_795_176_000, 1_795_176_000],
+    ['dollars', min_usd, '12.5', 12_500_000n],
+    ['dollars as JSON', min_usd, 0.000001, 1n],
+    ['dollars as JSON, whole', min_usd, 100, 100_000_000n],
+    ['no dollars', min_usd, '0', 0n],
+    ['asset', asset, CHECKSUMMED, CHECKSUMMED.toLowerCase()],
   ])('%s', (_what, param, raw, value) => {
     expect(param.read(raw, 'p', facts)).toEqual(value);
   });
@@ -77,6 +91,19 @@ describe('values that are read', () => {
 
 describe('values that are refused, naming the parameter', () => {
   test.each<[string, Param, unknown]>([
+    ['time of words', since, 'yesterday'],
+    ['time without a zone', since, '2026-11-20T12:00:00'],
+    ['day that is none', since, '2026-02-30'],
+    ['time beyond 2106', since, '9999-12-31'],
+    ['time before 1970', since, '1969-12-31'],
+    ['time as a switch', since, true],
+    ['dollars below nothing', min_usd, '-1'],
+    ['dollars with seven decimals', min_usd, '0.0000001'],
+    ['dollars as JSON with seven decimals', min_usd, 0.0000001],
+    ['dollars with an exponent', min_usd, '1e3'],
+    ['dollars of words', min_usd, 'much'],
+    ['dollars beyond a trillion', min_usd, '1000000000000'],
+    ['asset by symbol', asset, 'USDC'],
     ['limit of letters', limitParam, 'abc'],
     ['limit with a fraction', limitParam, '1.5'],
     ['limit with a fraction, as JSON', limitParam, 1.5],

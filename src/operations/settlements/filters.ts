@@ -1,0 +1,194 @@
+import { Type } from '@sinclair/typebox';
+import { dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { microsFromDecimal, USD_DECIMALS, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
+import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
+import {
+  ADDRESS_SCHEMA,
+  counterpartyParam,
+  facilitatorParam,
+  invalid,
+  type Param,
+  quoted,
+  readAddressParam,
+  roleParam,
+  tierParam,
+} from '../params.ts';
+
+/** The filters of every list of settlements. Feeds take `FEED_FILTERS`; the list of one wallet also takes what needs a wallet. */
+
+/** RFC 3339 with a zone, or a day, or Unix seconds. */
+const TIME_TEXT = /^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d))?$/;
+/** With nine decimals and a zone. */
+const TIME_MAX_CHARS = 35;
+const UNIX_TEXT = /^\d{1,10}$/;
+/** The last second of the engine's DateTime. */
+const TIME_MAX = 2 ** 32 - 1;
+
+function timeParam(description: string, toolText: string, example: string): Param<number | undefined> {
+  return {
+    in: 'query',
+    description,
+    toolText,
+    required: false,
+    schema: Type.String({ maxLength: TIME_MAX_CHARS }),
+    example,
+    read: (raw, name) => {
+      if (raw === undefined) return undefined;
+      const seconds = readTime(raw);
+      // Blocks have whole seconds: a bound within a second has the same effect as the next whole one.
+      if (seconds !== undefined && seconds >= 0 && seconds <= TIME_MAX) return Math.ceil(seconds);
+      throw invalid(
+        name,
+        `${name} must be a time such as 2026-11-20T09:00:00Z, a day such as 2026-11-20 (UTC), or Unix seconds, not ${quoted(raw)}.`,
+      );
+    },
+  };
+}
+
+function readTime(raw: unknown): number | undefined {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : undefined;
+  if (typeof raw !== 'string' || raw.length > TIME_MAX_CHARS) return undefined;
+  if (UNIX_TEXT.test(raw)) return Number(raw);
+  // Date.parse makes March of February 30.
+  if (!TIME_TEXT.test(raw) || !isDay(raw.slice(0, 10))) return undefined;
+  const ms = Date.parse(raw.toUpperCase().replace(' ', 'T'));
+  return Number.isNaN(ms) ? undefined : ms / 1_000;
+}
+
+function isDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
+}
+
+function usdParam(description: string, toolText: string, example: number): Param<bigint | undefined> {
+  return {
+    in: 'query',
+    description,
+    toolText,
+    required: false,
+    schema: Type.Number({ minimum: 0 }),
+    example,
+    read: (raw, name) => {
+      if (raw === undefined) return undefined;
+      const written = typeof raw === 'number' ? numberText(raw) : raw;
+      if (typeof written === 'string' && /^\d{1,12}(\.\d{1,6})?$/.test(written)) {
+        const micros = microsFromDecimal(written);
+        if (micros <= USD_MICROS_MAX) return micros;
+      }
+      throw invalid(
+        name,
+        `${name} must be an amount of dollars, 0 or more with at most six decimals, not ${quoted(raw)}.`,
+      );
+    },
+  };
+}
+
+/** Without an exponent; undefined for a number with more than six decimals. */
+function numberText(value: number): string | undefined {
+  const written = value.toFixed(USD_DECIMALS);
+  return Number(written) === value ? written : undefined;
+}
+
+const assetParam: Param<Address | undefined> = {
+  in: 'query',
+  description: 'Only settlements in this token, by its contract address.',
+  toolText: 'Token contract.',
+  required: false,
+  schema: ADDRESS_SCHEMA,
+  example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+};
+
+/** What every list of settlements takes. */
+export const FEED_FILTERS = {
+  since: timeParam(
+    'Only settlements at or after this time: RFC 3339, a day (its start, UTC), or Unix seconds.',
+    'From this time on.',
+    '2026-11-20T09:00:00Z',
+  ),
+  until: timeParam(
+    'Only settlements before this time, which is itself excluded; written like `since`.',
+    'Before this time.',
+    '2026-11-21',
+  ),
+  asset: assetParam,
+  facilitator: facilitatorParam,
+  tier: tierParam,
+  min_usd: usdParam('Only settlements of this many dollars or more.', 'At least.', 0.01),
+  max_usd: usdParam('Only settlements of this many dollars or less.', 'At most.', 100),
+} as const;
+
+/** What needs a wallet to have a meaning. */
+export const WALLET_FILTERS = { ...FEED_FILTERS, role: roleParam, counterparty: counterpartyParam } as const;
+
+export interface FeedFilters {
+  /** Unix seconds, included. */
+  readonly since: number | undefined;
+  /** Unix seconds, excluded. */
+  readonly until: number | undefined;
+  readonly asset: Address | undefined;
+  readonly facilitator: string | undefined;
+  readonly tier: EvidenceTier | undefined;
+  /** Millionths of a dollar, both included. */
+  readonly min_usd: bigint | undefined;
+  readonly max_usd: bigint | undefined;
+}
+
+/** Every settlement. */
+export const EVERY_SETTLEMENT: FeedFilters = {
+  since: undefined,
+  until: undefined,
+  asset: undefined,
+  facilitator: undefined,
+  tier: undefined,
+  min_usd: undefined,
+  max_usd: undefined,
+};
+
+/** Refuses bounds that no settlement can meet: most likely two values in the wrong order. */
+export function checkBounds({ since, until, min_usd, max_usd }: FeedFilters): void {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw invalid('until', 'until must be later than since: it is the first second that is left out.');
+  if (min_usd !== undefined && max_usd !== undefined && min_usd > max_usd)
+    throw invalid('max_usd', 'max_usd must not be below min_usd.');
+}
+
+/** Conditions on the sort key: they may be applied before versions are merged, and they bound what is read. */
+export function withinTimes({ since, until }: Pick<FeedFilters, 'since' | 'until'>): Sql[] {
+  return [
+    ...(since === undefined ? [] : [sql`block_time >= ${dateTime(since)}`]),
+    ...(until === undefined ? [] : [sql`block_time < ${dateTime(until)}`]),
+  ];
+}
+
+/** Conditions on columns outside the sort key, after versions are merged: another event can take a place, and grades change. */
+export function mergedFilters(filters: FeedFilters): Sql[] {
+  return [...eventFilters(filters), ...gradeFilters(filters)];
+}
+
+/** What the chain says of an event; never changes for one transaction. */
+export function eventFilters({ asset, min_usd, max_usd }: FeedFilters): Sql[] {
+  return [
+    ...(asset === undefined ? [] : [sql`asset = ${addressBytes(asset)}`]),
+    ...(min_usd === undefined ? [] : [sql`amount_usd >= ${usdValue(min_usd)}`]),
+    ...(max_usd === undefined ? [] : [sql`amount_usd <= ${usdValue(max_usd)}`]),
+  ];
+}
+
+/** What the catalogues say of it; changes when they do. */
+export function gradeFilters({ facilitator, tier }: Pick<FeedFilters, 'facilitator' | 'tier'>): Sql[] {
+  return [
+    ...(facilitator === undefined ? [] : [sql`facilitator = ${text(facilitator)}`]),
+    ...(tier === undefined ? [] : [sql`toString(method) IN ${texts(methodsOfTier(tier))}`]),
+  ];
+}
+
+/** An address as the tables store it. */
+export function addressBytes(address: Address): Sql {
+  return sql`toFixedString(unhex(${text(address.slice(2))}), 20)`;
+}
+
+function usdValue(micros: bigint): Sql {
+  return sql`toDecimal64(${text(`${micros / 1_000_000n}.${(micros % 1_000_000n).toString().padStart(6, '0')}`)}, 6)`;
+}

@@ -1,0 +1,92 @@
+import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
+import type { ChangesPosition, CursorKeys } from '../../../core/domain/cursor.ts';
+import type { Position } from '../../../core/domain/settlement.ts';
+import type { OperationDeps } from '../define.ts';
+import type { FinalityFilter } from '../index-state/finality.ts';
+import { metaAnswer, settlementMeta } from '../meta.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
+import { checkBounds, type FeedFilters } from './filters.ts';
+import {
+  type ForwardSource,
+  forwardAnswer,
+  forwardBinding,
+  prevAfter,
+  readAfter,
+  readForward,
+} from './forward.ts';
+import type { SettlementPage } from './slice-walk.ts';
+
+/** What every list of settlements does with its cursors, in both directions. */
+
+interface Cursors<Before, After> extends FeedFilters {
+  readonly before: Before;
+  readonly after: After;
+  readonly finality: FinalityFilter;
+  readonly limit: number;
+}
+
+/** The input with its cursors read. `list` names what a cursor belongs to. */
+export function readCursors<Input extends Cursors<string | undefined, string | undefined>>(
+  list: string,
+  input: Input,
+  { cursorKeys }: { readonly cursorKeys: CursorKeys },
+) {
+  checkBounds(input);
+  return {
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: list }, input.before),
+    after: readAfter(forwardBinding(cursorKeys, list, input), input),
+  };
+}
+
+interface ListedPage {
+  /** Rows that were read. */
+  readonly rows: readonly ListedSettlement[];
+  readonly cursors: ReturnType<typeof forwardAnswer> | BackCursors;
+  readonly meta: (
+    facts: Parameters<typeof metaAnswer>[0],
+    shown: readonly ListedSettlement[],
+  ) => ReturnType<typeof settlementMeta>;
+}
+
+interface BackCursors {
+  readonly next_before: string | null;
+  readonly prev_after: string | null;
+}
+
+/** A page in the direction that was asked for. */
+export async function readPage(
+  { reader, cursorKeys, index }: OperationDeps,
+  list: string,
+  input: Cursors<Position | undefined, ChangesPosition | undefined>,
+  sides: {
+    readonly forward: ForwardSource;
+    /** Filters of a page after it was read; reading back leaves them to the caller, whose walk goes on from what was read. */
+    readonly isWanted?: (row: ListedSettlement) => boolean;
+    readonly back: () => Promise<SettlementPage>;
+  },
+): Promise<ListedPage> {
+  const { after, finality } = input;
+  const binding = forwardBinding(cursorKeys, list, input);
+  if (after !== undefined) {
+    const page = await readForward(reader, sides.forward, { ...input, ...sides, after });
+    return {
+      rows: page.rows,
+      cursors: forwardAnswer(binding, page),
+      // That a poll finds nothing is usual: facts about the table would cost it more than the poll.
+      meta: (facts, shown) =>
+        shown.length > 0 ? settlementMeta(facts, shown, index.dataset) : Promise.resolve(metaAnswer(facts)),
+    };
+  }
+  // Before the rows: what is written meanwhile is given once more, and nothing is missed.
+  const horizon = await index.horizon();
+  const page = await sides.back();
+  return {
+    rows: page.rows,
+    cursors: {
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: list }, page.nextBefore),
+      prev_after: prevAfter(binding, finality, horizon),
+    },
+    meta: (facts, shown) => settlementMeta(facts, shown, index.dataset),
+  };
+}
