@@ -1,4 +1,5 @@
 import { invalid } from '../params.ts';
+import { WINDOWS, type Window } from '../wallets/window.ts';
 
 /** What can be ranked by what, over which windows: declared here once, for refusals, OpenAPI and docs/methodology.md. */
 
@@ -24,9 +25,6 @@ export const ORDERS = [
 export type Order = (typeof ORDERS)[number];
 /** Orders by the payments of a window. */
 export type PaymentOrder = Exclude<Order, 'score' | 'paid_score'>;
-
-export const WINDOWS = ['24h', '7d', '30d', '90d', 'all'] as const;
-export type Window = (typeof WINDOWS)[number];
 
 const ALL_TIME = ['all'] as const;
 /** Growth compares a window with the one before, which all of time does not have. */

@@ -13,7 +13,7 @@ import {
 import { TWO_THREADS } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import type { RollupCoverage } from '../index-state/rollups.ts';
-import type { Window } from './orders.ts';
+import type { Window } from '../wallets/window.ts';
 import { cutBy, type Span, spansOf } from './windows.ts';
 
 /**

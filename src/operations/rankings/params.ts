@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { capabilityFilter, flagParam, invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
-import { ORDERS, type Order, ordersText, SUBJECTS, type Subject, WINDOWS, type Window } from './orders.ts';
+import { WINDOWS, type Window } from '../wallets/window.ts';
+import { ORDERS, type Order, ordersText, SUBJECTS, type Subject } from './orders.ts';
 
 const COUNTERPARTIES_MAX = 1_000_000;
 

@@ -16,7 +16,8 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import { type Chosen, ORDERS, type Order, SUBJECTS, WINDOWS } from './orders.ts';
+import { WINDOWS } from '../wallets/window.ts';
+import { type Chosen, ORDERS, type Order, SUBJECTS } from './orders.ts';
 import type { RankingPage } from './rankings.ts';
 import type { RankedFigures, RankedRow, RankedSubject } from './row.ts';
 
