@@ -102,7 +102,8 @@ async function everyFigure(): Promise<Record<string, unknown>> {
   for (const question of QUESTIONS) {
     const { status, body } = await api.get(question);
     expect([question, status]).toEqual([question, 200]);
-    answers[question] = body;
+    // A place in the log of changes, which every write moves.
+    answers[question] = { ...body, prev_after: undefined };
   }
   await api.close();
   await countActivity(engine.writer, { chains: [BASE], nowMs: NOON * 1_000, ver: versions.next() });
