@@ -113,6 +113,7 @@ test('entities name the endpoints that are paid to the address, as long as they 
   const entity = {
     kind: 'endpoint',
     name: 'Sunshine',
+    name_source: 'endpoint_catalogue',
     source: 'bazaar:one',
     resource: 'https://one.example/',
   };
