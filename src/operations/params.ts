@@ -91,7 +91,7 @@ export const beforeParam: Param<string | undefined> = {
 export const afterParam: Param<string | undefined> = {
   in: 'query',
   description:
-    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before` or `finality=finalized`.',
+    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before`, `finality=finalized`, `facilitator`, `tier` or `min_probability`.',
   toolText: 'prev_after: what is new since.',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),

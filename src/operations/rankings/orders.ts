@@ -1,5 +1,5 @@
+import { WINDOWS, type Window } from '../../../core/domain/window.ts';
 import { invalid } from '../params.ts';
-import { WINDOWS, type Window } from '../wallets/window.ts';
 
 /** What can be ranked by what, over which windows: declared here once, for refusals, OpenAPI and docs/methodology.md. */
 

@@ -10,10 +10,10 @@ import {
   type SignalId,
   type SignalKind,
 } from '../../../core/domain/data-quality.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { TWO_THREADS } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import type { RollupCoverage } from '../index-state/rollups.ts';
-import type { Window } from '../wallets/window.ts';
 import { cutBy, type Span, spansOf } from './windows.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import type { OperationDeps } from '../define.ts';
 import { listMeta } from '../meta.ts';
 import { invalid } from '../params.ts';
-import type { Window } from '../wallets/window.ts';
 import { type Chosen, choose, isRating, type Order, type Subject } from './orders.ts';
 import { RANKING_OFFSET_MAX } from './rankings.ts';
 import { type RankedRowShape, type RankingMetaShape, rankedAnswers, rankingFacts } from './shape.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import { WINDOWS, type Window } from '../../../core/domain/window.ts';
 import { capabilityFilter, flagParam, invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
-import { WINDOWS, type Window } from '../wallets/window.ts';
 import { ORDERS, type Order, ordersText, SUBJECTS, type Subject } from './orders.ts';
 
 const COUNTERPARTIES_MAX = 1_000_000;

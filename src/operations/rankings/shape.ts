@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { VERDICT_MEANING, VERDICTS } from '../../../core/domain/data-quality.ts';
+import { WINDOWS } from '../../../core/domain/window.ts';
 import { LIST_META_FIELDS, META_EXAMPLE } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import {
@@ -16,7 +17,6 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import { WINDOWS } from '../wallets/window.ts';
 import { type Chosen, ORDERS, type Order, SUBJECTS } from './orders.ts';
 import type { RankingPage } from './rankings.ts';
 import type { RankedFigures, RankedRow, RankedSubject } from './row.ts';

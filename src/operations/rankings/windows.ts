@@ -1,6 +1,6 @@
 import { type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { DAY_SECONDS, joinRanges, openFrom, type RollupCoverage } from '../index-state/rollups.ts';
-import type { Window } from '../wallets/window.ts';
 
 /** Unix seconds, from included, to excluded; null: no end. */
 export interface Span {

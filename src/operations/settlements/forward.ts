@@ -234,7 +234,7 @@ export const FORWARD_FIELDS = {
   prev_after: orNull(
     Type.String({
       description:
-        'Cursor of what is written from now on, to send as `after`. While you page with `before`, keep that of the first page. Null with `finality=finalized`.',
+        'Cursor of what is written from now on, to send as `after`. While you page with `before`, keep that of the first page. Null with `finality=finalized`, `facilitator`, `tier` and `min_probability`.',
     }),
   ),
   retracted: Type.Optional(
@@ -264,8 +264,11 @@ export const FORWARD_FIELDS = {
 export interface ForwardBinding {
   readonly keys: CursorKeys;
   readonly scope: string;
+  /** Whether a filter is about the grade of a row, which a backfill under another catalogue may change without an entry. */
+  readonly byGrade: boolean;
 }
 
+const GRADE_FILTERS = ['facilitator', 'tier', 'min_probability'] as const;
 const NO_FILTERS: ReadonlySet<string> = new Set(['limit', 'before', 'after', 'finality']);
 
 export function forwardBinding(keys: CursorKeys, list: string, input: object): ForwardBinding {
@@ -273,7 +276,10 @@ export function forwardBinding(keys: CursorKeys, list: string, input: object): F
     .filter(([name, value]) => !NO_FILTERS.has(name) && value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${name}=${String(value)}`);
-  return { keys, scope: [`${list} after`, ...filters].join('\n') };
+  const byGrade = GRADE_FILTERS.some(
+    (name) => name in input && input[name as keyof typeof input] !== undefined,
+  );
+  return { keys, scope: [`${list} after`, ...filters].join('\n'), byGrade };
 }
 
 /** Where a caller goes on reading forward. Throws `invalid_parameter` for what is not a cursor of this list and these filters. */
@@ -288,6 +294,11 @@ export function readAfter(
   const { after, before, finality } = input;
   if (after === undefined) return undefined;
   if (before !== undefined) throw invalid('after', 'after and before exclude each other.');
+  if (binding.byGrade)
+    throw invalid(
+      'after',
+      'after goes with no facilitator, tier or min_probability: a row may leave such a list without being written. Keep a copy of all grades and filter there.',
+    );
   if (finality === 'finalized')
     throw invalid(
       'after',
@@ -316,10 +327,10 @@ export function forwardAnswer(binding: ForwardBinding, { retracted, next, hasMor
 
 /** For a page that was read after the horizon. */
 export function prevAfter(
-  { keys, scope }: ForwardBinding,
+  { keys, scope, byGrade }: ForwardBinding,
   finality: FinalityFilter,
   horizon: Horizon,
 ): string | null {
-  if (finality === 'finalized') return null;
+  if (byGrade || finality === 'finalized') return null;
   return mintChangesCursor(keys, scope, { from: horizon.complete, window: undefined });
 }

@@ -6,6 +6,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { RankedPosition } from '../../../core/domain/cursor.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
 import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
@@ -37,15 +38,7 @@ import { nextBefore, RANKED_CURSOR, readBefore } from '../walk.ts';
 import { addressBytes, askPayments } from './payments.ts';
 import { PROFILE_EXAMPLE } from './profile-shape.ts';
 import type { WalletRole } from './slice.ts';
-import {
-  coverageFor,
-  spanOf,
-  type Window,
-  WindowShape,
-  windowAnswer,
-  windowEnd,
-  windowParam,
-} from './window.ts';
+import { coverageFor, spanOf, WindowShape, windowAnswer, windowEnd, windowParam } from './window.ts';
 
 /** Whom a wallet was paid by and whom it paid, added up from the payments of pairs. The wallet itself is no counterparty. */
 

@@ -5,6 +5,7 @@ import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
 import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../index-state/rollups.ts';
@@ -23,15 +24,7 @@ import {
   UsdShape,
 } from '../shapes.ts';
 import { askPayments } from './payments.ts';
-import {
-  coverageFor,
-  spanOf,
-  type Window,
-  WindowShape,
-  windowAnswer,
-  windowEnd,
-  windowParam,
-} from './window.ts';
+import { coverageFor, spanOf, WindowShape, windowAnswer, windowEnd, windowParam } from './window.ts';
 
 /** What one wallet paid another: sums, days, first and last settlement, and what came back. */
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
+import { WINDOWS, type Window } from '../../../core/domain/window.ts';
 import type { OperationDeps } from '../define.ts';
 import { type FinalBlock, finalCoverage } from '../index-state/finality.ts';
 import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
@@ -7,9 +8,6 @@ import { type Param, readChoice } from '../params.ts';
 import { orNull, TimeShape, timeText } from '../shapes.ts';
 
 /** The span of time that figures of wallets and pairs are about: it ends now, and its length is exact to the second. */
-
-export const WINDOWS = ['24h', '7d', '30d', '90d', 'all'] as const;
-export type Window = (typeof WINDOWS)[number];
 
 const DAY_SECONDS = 86_400;
 const DAYS: Readonly<Record<Exclude<Window, 'all'>, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };

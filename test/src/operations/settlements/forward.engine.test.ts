@@ -94,12 +94,12 @@ async function expectEqual(poller: Poller, path: string, query = ''): Promise<vo
 const LISTS: readonly (readonly [path: string, query: string])[] = [
   ['/v0/flows', ''],
   ['/v0/flows', `&chain=${POLYGON}`],
-  ['/v0/transactions', '&facilitator=acme'],
-  ['/v0/transactions', '&min_probability=0.9'],
-  ['/v0/flows', `&tier=proven&since=${NOON - 5_000}&until=${NOON - 100}`],
+  ['/v0/transactions', ''],
+  ['/v0/transactions', '&exclude_self_payments=true'],
+  ['/v0/flows', `&since=${NOON - 5_000}&until=${NOON - 100}`],
   [`/v0/entities/${OF}/settlements`, ''],
   [`/v0/entities/${OF}/settlements`, '&role=payee&min_usd=0.000005'],
-  [`/v0/entities/${OF}/settlements`, `&counterparty=${wallet(0xb1)}&facilitator=acme`],
+  [`/v0/entities/${OF}/settlements`, `&counterparty=${wallet(0xb1)}`],
 ];
 
 const FIRST_BLOCK = 100;
@@ -448,3 +448,16 @@ test('a poll without news reads few rows and names the same place or a later one
   expect(body).toMatchObject({ flows: [], retracted: [], has_more: false, next_before: null });
   expect(cursorTime(body.prev_after)).toBeGreaterThanOrEqual(before);
 });
+
+test.each(['facilitator=acme', 'tier=proven'])(
+  '%s names no place to read forward from, and takes none',
+  async (filter) => {
+    const { body } = await api.get('/v0/flows?limit=1');
+    expect((await api.get(`/v0/flows?limit=1&${filter}`)).body.prev_after).toBeNull();
+    const refused = await api.get(`/v0/flows?limit=1&${filter}&after=${body.prev_after}`);
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      expect.stringContaining('Keep a copy of all grades'),
+    ]);
+  },
+);
