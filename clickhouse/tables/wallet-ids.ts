@@ -7,7 +7,7 @@ import { STATE, type Table } from './table.ts';
  * Ids of wallets for analysts who group and join by the million: 64 bits in place of 42 characters (docs/design/storage.md).
  *
  * An id is a keyed hash of the address as text. The key is made once for a deployment and kept in the index: it is the same in every
- * table and after a restored backup, and nobody without it can search for two addresses of one id.
+ * table and after a restored backup, and two addresses of one id cannot be searched for without it.
  */
 
 /** The keys, the newest of which counts. */
