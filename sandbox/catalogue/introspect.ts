@@ -63,12 +63,12 @@ const SECONDS_MAX = 2;
 const VERDICTS = { entriesMax: 500, charsMax: 4 * 1024 * 1024 } as const;
 const USER_MAX_CHARS = 100;
 
-/** A text without one of these words is no introspection; it is then not parsed twice. */
 const MENTIONS =
   /\b(system|information_schema|version|\w*timezone|current_?(user|database)|database|schema|user|hostname|fqdn|displayname)\b/i;
 const BEGINNING = /^(?:\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(\w+)/;
 
-function mayBeIntrospection(text: string): boolean {
+/** Whether it can be such a question. For any other text `introspect` would answer null, and parse it for that. */
+export function mayBeIntrospection(text: string): boolean {
   if (text.length > TEXT_MAX_CHARS) return false;
   const first = BEGINNING.exec(text)?.[1]?.toUpperCase() ?? '';
   if (first === 'SELECT' || first === 'WITH') return MENTIONS.test(text) || !/\bfrom\b/i.test(text);
@@ -91,7 +91,6 @@ export function createIntrospection(deps: IntrospectDeps): Pick<SqlSandbox, 'int
   };
   return {
     async introspect(request) {
-      if (!mayBeIntrospection(request.text)) return null;
       // The metered path refuses a caller whose SQL is not run here.
       if (deps.openTo() !== 'everyone' && !isOrganizationName(request.callerName)) return null;
       const parsed = await deps.admission.inspect(request.callerName, ({ engineVersion }) =>

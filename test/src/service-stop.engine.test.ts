@@ -100,3 +100,31 @@ test('callers that keep their connections lose no request when the service is st
   expect(readyz).toBe('503 close');
   expect(new Set(ends)).toEqual(new Set(['200 keep-alive', '200 close']));
 });
+
+test('the port for ClickHouse clients opens with the service and answers what it was asked before it closes', async () => {
+  const config = configOfService();
+  const service = await startService({
+    config: { ...config, clickhouseInterface: { host: '127.0.0.1', port: 0 } },
+    log: watchedLog('stopped'),
+    version: '9.9.9',
+  });
+  await service.prepared;
+  const url = service.clickhouseUrl;
+  if (url === null) throw new Error('no port for ClickHouse clients');
+  expect(url).not.toBe(service.url);
+  expect(await (await fetch(`${url}/ping`)).text()).toBe('Ok.\n');
+  const ends: string[] = [];
+  const caller = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let end = '200 keep-alive'; end === '200 keep-alive'; ) {
+      end = await ask(`${url}/ping`, agent);
+      ends.push(end);
+    }
+    agent.destroy();
+  };
+  const callers = Array.from({ length: 8 }, caller);
+  await waitUntil('the clients are at work', () => ends.length > 100);
+  await Promise.all([service.stop(), ...callers]);
+  expect(new Set(ends)).toEqual(new Set(['200 keep-alive', '200 close']));
+  await expect(fetch(`${url}/ping`)).rejects.toThrow();
+});

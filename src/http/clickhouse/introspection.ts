@@ -12,17 +12,6 @@ import { asFailureOf } from '../../operations/sql/declare.ts';
  * charge and counted like every request.
  */
 
-/**
- * Whether a text can be such a question. Any other is run without asking, so that it is counted once; one that only looks like it is
- * counted twice.
- */
-export function mayIntrospect(text: string): boolean {
-  return ASKS.test(text) || !/\bFROM\b/i.test(text);
-}
-
-const ASKS =
-  /\b(system|information_schema|pg_catalog|SHOW|DESC|DESCRIBE|EXISTS|USE|SET|current_?database|current_?user|database|schema|user|version|\w*timezone|hostname|fqdn|displayname)\b/i;
-
 /** Who asks, as the gate knows it. */
 type Asker = Pick<IntrospectionRequest, 'callerName' | 'userName'>;
 

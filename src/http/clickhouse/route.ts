@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { Failure } from '../../../core/errors.ts';
+import { mayBeIntrospection } from '../../../sandbox/catalogue/introspect.ts';
 import { formSettings } from '../../../sandbox/policy/settings.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate, GateAnswer, GateRequest, Sender } from '../../gate/gate.ts';
@@ -20,7 +21,7 @@ import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { exceptionOf } from './exceptions.ts';
-import { introspectClickhouse, mayIntrospect, Question } from './introspection.ts';
+import { introspectClickhouse, Question } from './introspection.ts';
 import {
   type ClickhouseLogin,
   type ClickhouseRequest,
@@ -168,7 +169,8 @@ class Calls {
   /** Null where the text asks nothing about the server. */
   async question(asked: ClickhouseRequest): Promise<GateAnswer | null> {
     const { text, parameters, format, database, compression } = asked;
-    if (!mayIntrospect(text)) return null;
+    // Any other text is run without asking, so that it is counted once; one that only looks like a question is counted twice.
+    if (!mayBeIntrospection(text)) return null;
     const signal = this.sender.left();
     const written = { settings: { ...ENGINE_OUTPUT, ...formSettings(asked.settings) }, compression };
     const question = new Question((asker) =>

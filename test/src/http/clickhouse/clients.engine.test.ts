@@ -140,6 +140,74 @@ test('@cubejs-backend/clickhouse-driver tests its connection and queries', async
   }
 });
 
+interface DbgateDriver {
+  connect(connection: object): Promise<object>;
+  getVersion(handle: object): Promise<{ version: string }>;
+  listDatabases(handle: object): Promise<readonly { name: string }[]>;
+  query(handle: object, text: string, options?: object): Promise<{ rows: object[]; columns: object[] }>;
+  stream(handle: object, text: string, options: object): Promise<unknown>;
+  analyseFull(handle: object, version: object): Promise<DbgateStructure>;
+  close(handle: object): Promise<void>;
+}
+interface DbgateStructure {
+  readonly tables: readonly {
+    pureName: string;
+    columns: readonly { columnName: string; dataType: string }[];
+  }[];
+  readonly views: readonly {
+    pureName: string;
+    columns: readonly { columnName: string; dataType: string }[];
+  }[];
+}
+
+/** The plugin as DbGate loads it, which gives it one package of its own as a global. */
+function loadDbgate(): DbgateDriver {
+  Object.assign(globalThis, { DBGATE_PACKAGES: { 'dbgate-tools': require('dbgate-tools') } });
+  const plugin = require('dbgate-plugin-clickhouse') as {
+    initialize?: (env: object) => void;
+    drivers: [DbgateDriver];
+  };
+  plugin.initialize?.({});
+  return plugin.drivers[0];
+}
+
+test('dbgate-plugin-clickhouse connects, shows the structure, queries and shows errors', async () => {
+  const driver = loadDbgate();
+  const handle = await driver.connect({
+    databaseUrl: door.url,
+    user: 'x',
+    password: door.key,
+    database: 'default',
+  });
+  try {
+    expect((await driver.getVersion(handle)).version).toMatch(/^\d+\.\d+/);
+    expect(await driver.listDatabases(handle)).toContainEqual({ name: 'default' });
+    const { tables, views } = await driver.analyseFull(handle, await driver.getVersion(handle));
+    const settlements = [...tables, ...views].find(({ pureName }) => pureName === 'settlements');
+    expect(settlements?.columns.map(({ columnName }) => columnName)).toContain('amount_usd');
+    const { rows } = await driver.query(handle, COUNT);
+    expect(rows).toEqual([{ n: DOOR_ROWS }]);
+    await expect(driver.query(handle, 'SELECT nope FROM settlements')).rejects.toThrow(/nope/);
+    const seen: object[] = [];
+    await new Promise<void>((done, fail) => {
+      const row = (one: object) => void seen.push(one);
+      const info = ({ severity, message }: { severity: string; message: string }) =>
+        severity === 'error' ? fail(new Error(message)) : undefined;
+      driver
+        .stream(handle, 'SELECT log_index FROM settlements ORDER BY 1 LIMIT 3', {
+          recordset: () => undefined,
+          row,
+          info,
+          done,
+        })
+        .catch(fail);
+    });
+    expect(seen).toHaveLength(3);
+  } finally {
+    await driver.close(handle);
+  }
+});
+
 test('the engine’s own url() reads an answer as a table', async ({ sandbox }) => {
   const url = `${door.url}/?password=${door.key}&default_format=RowBinary&query=${encodeURIComponent('SELECT log_index, payer FROM settlements ORDER BY 1')}`;
   const { rows } = await sandbox.writer.rows({
