@@ -13,8 +13,8 @@ export interface RegradeOrder {
   /** Condition on settlements, for PREWHERE: the rows under the changed keys (grade-sql.ts). */
   readonly touched: Sql;
   /**
-   * Set when the pass may have been begun by a process that is gone: the oldest pass that may be half-done. Rows that it
-   * regraded are then written once more, because its last statement may have reached the table and not the wallet log.
+   * Set when the pass may have been begun by a process that is gone: the oldest pass that may be half-done. All rows under the changed
+   * keys are then written once more, because its last statement may have reached one of the table and the wallet log and not the other.
    */
   readonly repeatFrom: number | null;
 }
@@ -27,7 +27,7 @@ export interface TouchedHour {
   readonly touched: number;
   /** How many of them are not what the catalogue says. */
   readonly stale: number;
-  /** How many of them are written: the stale ones, and in a repeat those that were regraded before. */
+  /** How many of them are written: the stale ones, and in a repeat all. */
   readonly written: number;
   /** How many of those get a tombstone. */
   readonly gone: number;
@@ -170,7 +170,7 @@ function regradedFrom(pass: number): Sql {
 }
 
 function written({ repeatFrom }: RegradeOrder): Sql {
-  return repeatFrom === null ? IS_STALE : sql`(${IS_STALE} OR ${regradedFrom(repeatFrom)})`;
+  return repeatFrom === null ? IS_STALE : sql`1`;
 }
 
 function toWrite(order: RegradeOrder, { from, to }: RegradeBatch): Sql {
@@ -179,7 +179,7 @@ function toWrite(order: RegradeOrder, { from, to }: RegradeBatch): Sql {
 }
 
 /**
- * Writes the rows of a batch that are not what the published catalogue says, and nothing else. Idempotent.
+ * Writes the rows of a batch that are not what the published catalogue says, and in a repeat those that are. Idempotent.
  *
  * A regraded row keeps its place in time: its `ver` only uses the gap below the next version. So a regular write to its key, above all a
  * tombstone, wins over it however the two statements overlap. Among regrades the later pass wins, and the version of a regraded row

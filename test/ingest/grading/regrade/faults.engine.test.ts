@@ -123,6 +123,24 @@ test('a row whose statement reached the settlements and not the wallet log is re
   await settledState(engine, world, rows, AFTER);
 });
 
+test('a row whose statement reached the wallet log and not the settlements is repaired, also when the catalogue is changed back before', async ({
+  engine,
+  world,
+}) => {
+  const rows = [found(), found({ blockTime: NOON + 1 })];
+  await world.ingest(rows, BEFORE);
+  await world.regrade(BEFORE);
+  await world.change(AFTER);
+  await engine.writer.run({
+    name: 'half',
+    sql: sql`INSERT INTO wallet_log SELECT * REPLACE('ann' AS facilitator, 'facilitator_relay' AS method, bitOr(seen, 2048) AS seen, ver + 2 AS ver) FROM wallet_log FINAL WHERE relayer = unhex(${{ kind: 'value', type: 'String', value: ANN.slice(2) }})`,
+    maxSeconds: 10,
+  });
+  await world.change(BEFORE);
+  await sweepPasses(world.deps);
+  await settledState(engine, world, rows, BEFORE);
+});
+
 test('an attempt that failed in the middle is repeated whole, wallet log and dirty hours included', async ({
   engine,
   world,
