@@ -96,10 +96,13 @@ export function SqlPage(_props: PageProps) {
               revision={revision}
               schema={schema.answer}
               mark={mark}
+              isRunning={isRunning}
               onChange={(sql) => change({ sql })}
               onRun={start}
               onReady={(ready) => {
                 editor.current = ready;
+                // With a finger it would open the keyboard over the page.
+                if (matchMedia('(pointer: fine)').matches) ready.focus();
               }}
             />
             <Parameters

@@ -29,10 +29,10 @@ export function clickHouseDialect(functions: readonly string[]): SQLDialect {
   });
 }
 
-/** Completion of columns, tables, functions and keywords. */
+/** Completion of columns, tables, functions and keywords. It offers what a word may become and never changes a text that is typed on. */
 
-/** The order among matches. */
-const BOOST = { column: 3, table: 2, function: 0, keyword: -1 } as const;
+/** The order among matches that fit the typed letters equally well. */
+const BOOST = { near: 4, table: 2, function: 0, keyword: -1, elsewhere: -2 } as const;
 
 const TABLE_PLACE = /\b(from|join)\s+$/i;
 /** How much text before a word is searched for FROM or JOIN. */
@@ -62,47 +62,84 @@ export function schemaCompletions(schema: SqlSchema): CompletionSource {
     const word = context.matchBefore(/[A-Za-z_]\w*/);
     if (word === null && !context.explicit) return null;
     const from = word?.from ?? context.pos;
-    // Only tables follow FROM and JOIN.
-    if (TABLE_PLACE.test(context.state.sliceDoc(Math.max(0, from - PLACE_CHARS), from)))
-      return { from, options: [...tables, ...KEYWORD_OPTIONS], validFor: /^\w*$/ };
     // After a dot the source of the language package completes the columns of the table.
     if (context.state.sliceDoc(from - 1, from) === '.') return null;
-    return {
-      from,
-      options: [
-        ...columnsInSight(schema, context.state.sliceDoc()),
-        ...tables,
-        ...functions,
-        ...KEYWORD_OPTIONS,
-      ],
-      validFor: /^\w*$/,
-    };
+    const text = context.state.sliceDoc();
+    const { withs, aliases } = namesOf(text.slice(0, from) + text.slice(context.pos));
+    // Only tables follow FROM and JOIN.
+    const isTablePlace = TABLE_PLACE.test(context.state.sliceDoc(Math.max(0, from - PLACE_CHARS), from));
+    const options = isTablePlace
+      ? [...withs.map(nameOption('WITH')), ...tables, ...KEYWORD_OPTIONS]
+      : [
+          ...columnsInSight(schema, text),
+          ...aliases.map(nameOption('alias')),
+          ...withs.map(nameOption('WITH')),
+          ...tables,
+          ...functions,
+          ...KEYWORD_OPTIONS,
+        ];
+    return whileUnfinished({ from, options }, word?.text ?? '');
   };
 }
 
-/** The columns of the tables that the text names; of all tables until it names one. */
+/** No list for a word that is whole already: it could only become another one. */
+export function whileUnfinished(result: CompletionResult, word: string): CompletionResult | null {
+  const labels = new Set(result.options.map(({ label }) => label.toLowerCase()));
+  const isWhole = (typed: string): boolean => labels.has(typed.toLowerCase());
+  if (isWhole(word)) return null;
+  return { ...result, validFor: (typed) => /^\w*$/.test(typed) && !isWhole(typed) };
+}
+
+const nameOption =
+  (detail: string) =>
+  (label: string): Completion => ({ label, type: 'variable', detail, boost: BOOST.near });
+
+/** A name between AS and what ends it; also `name AS (` of WITH. */
+const ALIAS = /\bas\s+([A-Za-z_]\w*)/gi;
+const WITH_NAME = /(?:\bwith\b(?:\s+recursive\b)?|,)\s*([A-Za-z_]\w*)\s+as\s*\(/gi;
+
+/** Names that a text gives itself: of its WITH queries, and of expressions and tables. */
+export function namesOf(text: string): {
+  readonly withs: readonly string[];
+  readonly aliases: readonly string[];
+} {
+  const all = (pattern: RegExp): string[] => [
+    ...new Set([...text.matchAll(pattern)].flatMap(([, name]) => (name === undefined ? [] : [name]))),
+  ];
+  return { withs: all(WITH_NAME), aliases: all(ALIAS) };
+}
+
+/** Columns of the tables after FROM and JOIN first, then those of the other tables; each name once. */
 function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
   const words = new Set(text.match(/\w+/g) ?? []);
   const named = tables.filter(({ name }) => words.has(name));
+  const others = tables.filter((table) => !named.includes(table));
   const options = new Map<string, Completion>();
-  for (const { name: table, columns } of named.length === 0 ? tables : named)
-    for (const { name, type, meaning } of columns)
-      if (!options.has(name))
-        options.set(name, {
-          label: name,
-          type: 'property',
-          detail: `${type} · ${table}`,
-          info: meaning,
-          boost: BOOST.column,
-        });
+  const add = (list: SqlSchema['tables'], boost: number): void => {
+    for (const { name: table, columns } of list)
+      for (const { name, type, meaning } of columns)
+        if (!options.has(name))
+          options.set(name, {
+            label: name,
+            type: 'property',
+            detail: `${type} · ${table}`,
+            info: meaning,
+            boost,
+          });
+  };
+  add(named, BOOST.near);
+  add(others, named.length === 0 ? BOOST.near : BOOST.elsewhere);
   return [...options.values()];
 }
 
 /** Limits a source to names after a dot; elsewhere it would list all tables a second time. */
 export function afterDot(source: CompletionSource): CompletionSource {
-  return (context) => {
-    const from = context.matchBefore(/\w+/)?.from ?? context.pos;
-    return context.state.sliceDoc(from - 1, from) === '.' ? source(context) : null;
+  return async (context) => {
+    const word = context.matchBefore(/\w+/);
+    const from = word?.from ?? context.pos;
+    if (context.state.sliceDoc(from - 1, from) !== '.') return null;
+    const result = await source(context);
+    return result === null ? null : whileUnfinished(result, word?.text ?? '');
   };
 }
 

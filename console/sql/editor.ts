@@ -1,20 +1,14 @@
 import {
+  acceptCompletion,
   autocompletion,
   type CompletionSource,
-  closeBrackets,
-  closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
   ifNotIn,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, insertNewline } from '@codemirror/commands';
 import { schemaCompletionSource } from '@codemirror/lang-sql';
-import {
-  bracketMatching,
-  HighlightStyle,
-  indentOnInput,
-  LanguageSupport,
-  syntaxHighlighting,
-} from '@codemirror/language';
+import { bracketMatching, HighlightStyle, LanguageSupport, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import {
@@ -47,6 +41,8 @@ export interface SqlEditor {
   setMark(mark: Mark | null): void;
   goTo(place: { readonly line: number; readonly column: number }): void;
   focus(): void;
+  /** While a query runs no list of completions is open. */
+  setRunning(isRunning: boolean): void;
   destroy(): void;
 }
 
@@ -64,19 +60,23 @@ interface SqlEditorOptions {
 export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOptions): SqlEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const language = new Compartment();
+  const completion = new Compartment();
   const view = new EditorView({
     root,
     parent: root,
     state: EditorState.create({
       doc: text,
+      selection: { anchor: text.length },
       extensions: [
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => ran(onRun) }])),
+        completion.of(COMPLETION),
         editing(),
         language.of(new LanguageSupport(clickHouseDialect([]).language)),
         editorLook,
         EditorView.contentAttributes.of({
           'aria-label': 'SQL query',
-          'aria-description': 'Control or Command and Enter runs it. Tab leaves the editor.',
+          'aria-description':
+            'Control or Command and Enter runs it. Tab takes the selected completion while a list is open, and else leaves the editor.',
         }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.sliceDoc());
@@ -98,6 +98,10 @@ export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOption
       view.focus();
     },
     focus: () => view.focus(),
+    setRunning: (isRunning) => {
+      closeCompletion(view);
+      view.dispatch({ effects: completion.reconfigure(isRunning ? [] : COMPLETION) });
+    },
     destroy: () => view.destroy(),
   };
 }
@@ -107,7 +111,22 @@ function ran(onRun: () => void): boolean {
   return true;
 }
 
-/** Tab has no binding, so that keyboard users can leave the editor. */
+/** Of the package's keys all but Enter, which begins a line: what is typed on is never changed. */
+const COMPLETION: Extension = [
+  // Without a delay, in which Tab would leave the editor: no other key takes a completion.
+  autocompletion({ icons: false, defaultKeymap: false, interactionDelay: 0 }),
+  Prec.highest(
+    keymap.of([
+      ...completionKeymap.filter(({ key }) => key !== 'Enter'),
+      { key: 'Tab', run: acceptCompletion },
+    ]),
+  ),
+];
+
+/**
+ * What is typed stays as it is typed: no brackets are closed, no lines indented. Tab has no binding of its own, so that keyboard users can
+ * leave the editor.
+ */
 function editing(): Extension {
   return [
     lineNumbers(),
@@ -115,12 +134,13 @@ function editing(): Extension {
     highlightActiveLine(),
     history(),
     drawSelection(),
-    indentOnInput(),
     bracketMatching(),
-    closeBrackets(),
-    autocompletion({ icons: false }),
     EditorView.lineWrapping,
-    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
+    keymap.of([
+      { key: 'Enter', run: insertNewline, shift: insertNewline },
+      ...historyKeymap,
+      ...defaultKeymap,
+    ]),
   ];
 }
 

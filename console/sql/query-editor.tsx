@@ -9,14 +9,16 @@ interface QueryEditorProps {
   readonly revision: number;
   readonly schema: SqlSchema | null;
   readonly mark: Mark | null;
+  readonly isRunning: boolean;
   onChange(text: string): void;
   onRun(): void;
-  /** Called once, when the editor is loaded. */
+  /** Called once, when the editor is shown. */
   onReady(editor: SqlEditor): void;
 }
 
 /** The editor, with a plain text area until its chunk is loaded. */
-export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onReady }: QueryEditorProps) {
+export function QueryEditor(props: QueryEditorProps) {
+  const { text, revision, schema, mark, isRunning, onChange, onRun, onReady } = props;
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SqlEditor | null>(null);
   const now = useRef({ text, onChange, onRun, onReady });
@@ -33,19 +35,23 @@ export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onR
         onRun: () => now.current.onRun(),
       });
       setEditor(made);
-      now.current.onReady(made);
     });
     return () => {
       isHere = false;
       made?.destroy();
     };
   }, []);
+  // Once its place is shown: a hidden editor takes no focus.
+  useEffect(() => {
+    if (editor !== null) now.current.onReady(editor);
+  }, [editor]);
   // `revision` is only a trigger.
   useEffect(() => editor?.setText(now.current.text), [editor, revision]);
   useEffect(() => {
     if (schema !== null) editor?.setSchema(schema);
   }, [editor, schema]);
   useEffect(() => editor?.setMark(mark), [editor, mark]);
+  useEffect(() => editor?.setRunning(isRunning), [editor, isRunning]);
   return (
     <div class="editor">
       <div ref={host} class="editor-host" hidden={editor === null} />

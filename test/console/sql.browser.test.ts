@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { browserIsThere, openPage, seriousFindings, type WatchedPage } from '../kit/browser.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { lengthOf } from '../kit/lengths.ts';
 import { keepPicture } from '../kit/pictures.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
 import { readParquet } from '../kit/sql-api.ts';
+import { randomOf, typedQueries } from '../kit/typed-queries.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
 const DAYS = 7;
@@ -228,6 +230,43 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await keepPicture(visitor.page, 'sql-completion-light');
   });
 
+  it('keeps every query as it is typed, with pauses in which completions open', async () => {
+    await openWith('SELECT 1');
+    const { page } = visitor;
+    await page.getByText('wallet_settlements', { exact: true }).waitFor();
+    const random = randomOf(TYPING_SEED);
+    let lists = 0;
+    for (const query of typedQueries(lengthOf('typedQueries'), random)) {
+      await page.keyboard.press('Control+a');
+      await page.keyboard.press('Delete');
+      const stop = random(query.length);
+      await page.keyboard.type(query.slice(0, stop));
+      await page.waitForTimeout(PAUSE_MS);
+      lists += await page.getByRole('listbox').count();
+      await page.keyboard.type(query.slice(stop));
+      expect(await typedText()).toBe(query);
+    }
+    expect(lists).toBeGreaterThan(0);
+  });
+
+  it('opens no list on a whole word; Tab takes a completion and Enter begins a line', async () => {
+    await openWith('SELECT ');
+    const { page } = visitor;
+    await page.getByText('wallet_settlements', { exact: true }).waitFor();
+    // The cursor is in the editor when the page opens, behind the text.
+    await page.keyboard.type('payer_i');
+    await page.getByRole('option', { name: /payer_id/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('payer_i');
+    await page.getByRole('option', { name: /payer_id/ }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await typedText()).toBe('SELECT payer_i\npayer_id');
+    await page.keyboard.type(' AS first_payer FROM settlements ORDER BY first_');
+    await page.getByRole('option', { name: /first_payer/ }).waitFor();
+    await page.keyboard.type('payer');
+    await page.getByRole('listbox').waitFor({ state: 'detached' });
+  });
+
   it('holds only the visible rows of ten thousand, sorts all of them, and moves with the keys', async () => {
     await openWith(
       'SELECT number, toString(number % 100) AS text, toDecimal64(number, 6) / 7 AS share FROM numbers(20000)',
@@ -265,6 +304,14 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await keepPicture(visitor.page, 'sql-chart-dark');
   });
 });
+
+const TYPING_SEED = 20_261_125;
+/** Longer than the editor waits before it opens a list (100 ms). */
+const PAUSE_MS = 200;
+
+async function typedText(): Promise<string> {
+  return (await editor().locator('.cm-line').allTextContents()).join('\n');
+}
 
 /** Whether anything is on a canvas: a picture without a drawn pixel is none. */
 const HAS_INK = `(() => {
