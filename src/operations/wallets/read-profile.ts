@@ -35,7 +35,7 @@ import {
 export const SCAN_ROWS_MAX = 20_000;
 
 const MAX_SECONDS = 10;
-/** A granule of wallet_log. With the engine's own blocks of 65,409 a look-up over five parts read a tenth more. */
+/** A granule of wallet_rows. With the engine's own blocks of 65,409 a look-up over five parts read a tenth more. */
 const FLOOR_BLOCK_ROWS = 8_192;
 /** Rows looked at for each row that a scan of one chain may have: a chain with a quarter of a wallet's rows fills its scan. */
 const LOOKED_AT_PER_ROW = 4;
@@ -90,7 +90,7 @@ export async function readScanFloor(
     settings: { read_in_order_use_virtual_row: 1, max_block_size: FLOOR_BLOCK_ROWS },
     sql: sql`SELECT greatest(arrayReverseSort(groupArrayIf(time, counts))[${uint32(rowsMax + 1)}],
         if(count() > ${uint32(lookedAtMax)}, min(time), 0))
-      FROM (SELECT toUnixTimestamp(block_time) AS time, ${allOf(others)} AS counts FROM wallet_log WHERE ${ofWallet}
+      FROM (SELECT toUnixTimestamp(block_time) AS time, ${allOf(others)} AS counts FROM wallet_rows WHERE ${ofWallet}
         ORDER BY wallet DESC, block_time DESC LIMIT ${uint32(lookedAtMax + 1)})`,
   });
   const floor = integerField(rows[0]?.[0]);

@@ -11,9 +11,9 @@ describe('statements of the files on a node', () => {
   test('are the same but for the view whose rows belong to other shards', () => {
     const changed = statements.filter((statement) => localStatement(statement, alone) !== statement);
     expect(changed.map((statement) => /^.* AS$/m.exec(localStatement(statement, alone))?.[0])).toEqual([
-      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_log_mv TO app.wallet_log AS',
+      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_rows_mv TO app.wallet_rows AS',
     ]);
-    expect(changed.map(crossingTarget)).toEqual(['wallet_log']);
+    expect(changed.map(crossingTarget)).toEqual(['wallet_rows']);
   });
 
   test('with a Keeper every table is a replica of its shard, and keeps its parameters', () => {
