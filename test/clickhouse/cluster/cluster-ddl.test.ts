@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createdTable, crossingTarget, droppedTable, localStatement } from '../../../clickhouse/cluster/ddl.ts';
+import {
+  createdTable,
+  crossingTarget,
+  droppedTable,
+  localStatement,
+} from '../../../clickhouse/cluster/ddl.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 
