@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Reader } from '../../../../clickhouse/engine/engine.ts';
-import { type Sql, sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
+import { type Sql, sql, text, trustedText, uint32 } from '../../../../clickhouse/engine/sql.ts';
 import { systemClock } from '../../../../core/clock.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import { createNames } from '../../../../src/operations/names.ts';
@@ -8,7 +8,7 @@ import { lookUpLists } from '../../../../src/operations/wallets/owners.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
-import { insertSettlements, NOON, settlement, wallet } from '../../../kit/rows.ts';
+import { insertSettlements, settlement, wallet } from '../../../kit/rows.ts';
 
 /** How little a look-up of one wallet asks and reads. */
 
@@ -97,20 +97,17 @@ test('names of agents are read for wallets that have an agent', async () => {
 });
 
 describe('the table of wallets', () => {
-  test('keeps one file a part whatever is merged, and granules of 1,024 rows', async () => {
-    for (let part = 0; part < 3; part++) {
-      await insertSettlements(
-        engine.writer,
-        Array.from({ length: 2_000 }, (_, index) =>
-          settlement({ blockNumber: 5_000 + index, blockTime: NOON + index, logIndex: part }),
-        ),
-      );
+  test('keeps one file a part, also above the size at which the engine makes several, and granules of 1,024 rows', async () => {
+    for (let part = 0; part < 2; part++) {
+      await run(sql`INSERT INTO settlements (chain, block_number, block_time, log_index, payer, payee, ver)
+        SELECT 'eip155:8453', number, 1700000000 + number, ${uint32(part)}, SHA1(toString(number)), SHA1('payee'), 1 FROM numbers(60000)`);
     }
     await run(sql`OPTIMIZE TABLE wallet_rows FINAL`);
     const parts = await rowsOf(
-      sql`SELECT DISTINCT part_type FROM system.parts WHERE active AND database = currentDatabase() AND table = 'wallet_rows'`,
+      sql`SELECT part_type, data_uncompressed_bytes > 10485760 FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = 'wallet_rows'`,
     );
-    expect(parts).toEqual([['Compact']]);
+    expect(parts).toEqual([['Compact', 1]]);
     const [[granules, rows] = []] = await rowsOf(
       sql`SELECT sum(marks), sum(rows) FROM system.parts WHERE active AND database = currentDatabase() AND table = 'wallet_rows'`,
     );
