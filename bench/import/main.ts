@@ -97,7 +97,7 @@ async function importOnce(
 async function emptyTables({ writer }: BenchEngine): Promise<void> {
   for (const statement of [
     sql`TRUNCATE TABLE settlements SYNC`,
-    sql`TRUNCATE TABLE wallet_log SYNC`,
+    sql`TRUNCATE TABLE wallet_rows SYNC`,
     sql`TRUNCATE TABLE hour_ver SYNC`,
     sql`TRUNCATE TABLE checkpoints SYNC`,
   ]) {
@@ -111,7 +111,7 @@ async function requireRows({ writer }: BenchEngine, settlements: number): Promis
     name: 'bench-count',
     maxSeconds: 60,
     maxRows: 1,
-    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_log)`,
+    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_rows)`,
   });
   const [found, wallets] = (rows[0] ?? []).map(Number);
   if (found !== settlements || wallets !== 2 * settlements)

@@ -111,7 +111,7 @@ async function copyAll(writer: Writer): Promise<void> {
 async function emptyTables(writer: Writer): Promise<void> {
   for (const statement of [
     sql`TRUNCATE TABLE settlements SYNC`,
-    sql`TRUNCATE TABLE wallet_log SYNC`,
+    sql`TRUNCATE TABLE wallet_rows SYNC`,
     sql`TRUNCATE TABLE hour_ver SYNC`,
   ]) {
     await writer.run({ name: 'bench-truncate', maxSeconds: 60, sql: statement });
@@ -124,7 +124,7 @@ async function requireRows(writer: Writer, rows: number): Promise<void> {
     name: 'bench-count',
     maxSeconds: 60,
     maxRows: 1,
-    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_log)`,
+    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_rows)`,
   });
   const [settlements, walletRows] = (answer.rows[0] ?? []).map(Number);
   if (settlements !== rows || walletRows !== 2 * rows) {

@@ -14,7 +14,7 @@ async function readPages({ quick, workspace, say }: BenchContext): Promise<Figur
   const engine = await startBenchEngine(workspace, 'reads');
   const rows = quick ? ROWS_QUICK : ROWS;
   const parts = await seedHistory(engine.writer, { rows, newestTime: Math.floor(Date.now() / 1000) }, say);
-  say(`${rows} rows in ${parts.settlements} parts of settlements, ${parts.walletLog} of wallet_log`);
+  say(`${rows} rows in ${parts.settlements} parts of settlements, ${parts.walletLog} of wallet_rows`);
   const api = await startMeasuredApi(engine.reader, workspace);
   const loop = watchEventLoop();
   const figures = [

@@ -57,7 +57,7 @@ async function findWallets(reader: Reader, pick: Sql): Promise<string[]> {
     name: 'bench-wallets',
     maxSeconds: PICK_SECONDS_MAX,
     maxRows: WALLETS_MAX,
-    sql: sql`SELECT wallet, count() AS events FROM (SELECT wallet, del FROM wallet_log FINAL) WHERE del = 0 GROUP BY wallet ${pick}`,
+    sql: sql`SELECT wallet, count() AS events FROM (SELECT wallet, del FROM wallet_rows FINAL) WHERE del = 0 GROUP BY wallet ${pick}`,
   });
   if (rows.length === 0) throw new Error('no wallet of this kind');
   return rows.map(([wallet]) => String(wallet));

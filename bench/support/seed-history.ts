@@ -84,7 +84,7 @@ async function partState(writer: Writer): Promise<PartState> {
     sql`SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ${table}`;
   return {
     settlements: await count(writer, parts(sql`'settlements'`)),
-    walletLog: await count(writer, parts(sql`'wallet_log'`)),
+    walletLog: await count(writer, parts(sql`'wallet_rows'`)),
   };
 }
 

@@ -108,6 +108,7 @@ export interface LocalNames {
 
 const MATERIALIZED_VIEW = /^(CREATE MATERIALIZED VIEW IF NOT EXISTS \w+ TO )(\w+)( AS\s)/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
+const DROPPED = /^DROP TABLE IF EXISTS (\w+)$/;
 const MERGE_TREE = /\bENGINE = (\w*MergeTree)(?:\(([^()]*)\))?/;
 const SOURCE = /\bFROM (\w+)/;
 
@@ -128,6 +129,11 @@ export function crossingTarget(statement: string): string | null {
 /** The table that a statement creates, null for every other statement. */
 export function createdTable(statement: string): string | null {
   return TABLE.exec(statement)?.[1] ?? null;
+}
+
+/** The table that a statement drops, null for every other statement. */
+export function droppedTable(statement: string): string | null {
+  return DROPPED.exec(statement)?.[1] ?? null;
 }
 
 /** Whether a view's rows belong to other shards than its source rows. */

@@ -29,6 +29,7 @@ import {
   type Definitions,
   type DistributedTable,
   distributedStatement,
+  droppedTable,
   localStatement,
   readDefinitions,
   replicaStatement,
@@ -190,6 +191,10 @@ async function migrateNode(
         const own =
           made === null ? localStatement(statement, names) : replicaStatement(statement, { names, made });
         if (own !== null) await runDdl(writer, name, trustedText(own));
+        // The table over all nodes has no rows of its own, and nothing would say that the one behind it is gone.
+        const dropped = droppedTable(statement);
+        if (dropped !== null)
+          await runDdl(writer, name, trustedText(`DROP TABLE IF EXISTS ${database}.${dropped}`));
       });
       await makeTables(
         writer,

@@ -20,7 +20,7 @@ import { walletNamesBody, walletRingsBody, walletsBody } from './views/wallets.t
 /** The stored table whose rows match a public table one to one, or nearly; null if there is none. */
 export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null>> = {
   settlements: 'settlements',
-  wallet_settlements: 'wallet_log',
+  wallet_settlements: 'wallet_rows',
   agents: 'agents',
   attestations: 'agent_attestations',
   endpoints: 'endpoint_offers',

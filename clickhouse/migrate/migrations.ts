@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
-import type { EngineAccess, Writer } from '../engine/engine.ts';
+import { type EngineAccess, EngineError, type Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { type Sql, sql, text, trustedText, uint32 } from '../engine/sql.ts';
 
@@ -24,7 +24,12 @@ export interface Migrated {
   readonly already: readonly string[];
 }
 
-const STATEMENT_SECONDS_MAX = 300;
+/** Copying a table of billions of rows takes that long. */
+const STATEMENT_SECONDS_MAX = 3_000;
+/** UNKNOWN_TABLE. */
+const TABLE_IS_GONE = 60;
+/** Each further process that starts at once can drop a table under a statement of this one. */
+const RUNS_MAX = 4;
 const MIGRATIONS_MAX = 10_000;
 const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 export const MIGRATIONS_DIRECTORY = new URL('../migrations/', import.meta.url);
@@ -45,15 +50,34 @@ export async function applyMigrations(
   refuseChanged(migrations, history);
   const applied: string[] = [];
   for (const migration of migrations.filter(({ version }) => !history.has(version))) {
-    for (const statement of migration.statements) {
-      await runStatement(`migration-${fullName(migration)}`, statement);
-    }
+    await runMigration(migration, runStatement);
     await record(writer, migration);
     log.info({ migration: fullName(migration) }, 'migration applied');
     applied.push(fullName(migration));
   }
   const already = migrations.filter(({ version }) => history.has(version)).map(fullName);
   return { applied, already };
+}
+
+/**
+ * Another process that is further in the same file may have dropped a table that a statement needs: then the file is run again from its
+ * first statement, which makes that table again.
+ */
+async function runMigration(
+  migration: Migration,
+  runStatement: (name: string, statement: string) => Promise<void>,
+): Promise<void> {
+  for (let runs = 1; ; runs++) {
+    try {
+      for (const statement of migration.statements) {
+        await runStatement(`migration-${fullName(migration)}`, statement);
+      }
+      return;
+    } catch (error) {
+      if (runs >= RUNS_MAX || !(error instanceof EngineError) || error.engineCode !== TABLE_IS_GONE)
+        throw error;
+    }
+  }
 }
 
 /** Reads and checks the files: numbered without gaps or repeats, each with at least one statement. */

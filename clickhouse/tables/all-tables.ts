@@ -52,7 +52,7 @@ import {
   SETTLEMENT_CHANGES,
   SETTLEMENTS,
   TRANSACTION_TIMES,
-  WALLET_LOG,
+  WALLET_ROWS,
   WALLET_SEEN,
 } from './settlements.ts';
 import type { Placement, Table } from './table.ts';
@@ -64,7 +64,7 @@ const RETRACTED: readonly Table[] = [
   SETTLEMENTS,
   HOUR_VER,
   SETTLEMENT_CHANGES,
-  WALLET_LOG,
+  WALLET_ROWS,
   DEAD_LETTERS,
   AGENT_EVENTS,
   ATTESTATIONS,

@@ -187,8 +187,8 @@ function methodField(field: unknown): EvidenceMethod {
 }
 
 /** One row for each party of a settlement, by wallet. A view fills it from `settlements`. */
-export const WALLET_LOG = {
-  name: 'wallet_log',
+export const WALLET_ROWS = {
+  name: 'wallet_rows',
   columns: {},
   placement: { key: 'cityHash64(wallet)', why: 'a page of a wallet asks one shard, whatever its time' },
   versions: ['ver'],

@@ -121,7 +121,7 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
   settlements: ['settlements'],
   plain_settlements: ['settlements'],
-  wallet_log: ['wallet_settlements'],
+  wallet_rows: ['wallet_settlements'],
   facilitator_relayers: ['facilitators'],
   payee_day: ['merchant_days', 'wallets'],
   payer_day: ['payer_days', 'wallets'],

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { textField } from '../../clickhouse/engine/row-reader.ts';
-import { sql, texts, uint32 } from '../../clickhouse/engine/sql.ts';
+import { type Sql, sql, texts, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chains.ts';
@@ -233,7 +233,9 @@ async function readNames(
   reader: Reader,
   wallets: readonly Address[],
 ): Promise<ReadonlyMap<Address, AgentName[]>> {
-  const asked = sql`(SELECT toFixedString(unhex(arrayJoin(${texts(wallets.map((wallet) => wallet.slice(2)))})), 20))`;
+  const having = await agentWallets(reader, wallets);
+  if (having.length === 0) return new Map();
+  const asked = bytesOf(having);
   const { rows } = await ask(reader, RESOURCE, {
     name: 'agent-names',
     maxSeconds: MAX_SECONDS,
@@ -253,4 +255,19 @@ async function readNames(
     names.set(wallet, [...(names.get(wallet) ?? []), entry]);
   }
   return names;
+}
+
+/** Those that ever had an agent. Most pages have none: this alone takes 0.7 ms, the names 2.2 (without the floor of a statement). */
+async function agentWallets(reader: Reader, wallets: readonly Address[]): Promise<Address[]> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'agent-wallets',
+    maxSeconds: MAX_SECONDS,
+    maxRows: wallets.length,
+    sql: sql`SELECT DISTINCT lower(hex(wallet)) FROM agent_wallets WHERE wallet IN ${bytesOf(wallets)}`,
+  });
+  return rows.map(([at]) => `0x${textField(at)}` as Address); // decoder of our own column
+}
+
+function bytesOf(wallets: readonly Address[]): Sql {
+  return sql`(SELECT toFixedString(unhex(arrayJoin(${texts(wallets.map((wallet) => wallet.slice(2)))})), 20))`;
 }

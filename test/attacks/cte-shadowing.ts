@@ -13,7 +13,7 @@ export const cteShadowing: readonly Attack[] = [
   harmless(
     'a CTE called like a raw table',
     'it is the CTE',
-    'WITH wallet_log AS (SELECT 1 AS n) SELECT n FROM wallet_log',
+    'WITH wallet_rows AS (SELECT 1 AS n) SELECT n FROM wallet_rows',
   ),
   harmless(
     'a CTE that reads what it is called',

@@ -75,22 +75,22 @@ export const forgedLines: readonly Attack[] = [
   refused(
     'unknown_table',
     'a text that looks like an alias',
-    `SELECT 'x, alias: wallet_log' FROM wallet_log`,
+    `SELECT 'x, alias: wallet_rows' FROM wallet_rows`,
   ),
   refused(
     'unknown_table',
     'a pattern that looks like an alias',
-    `SELECT COLUMNS('x, alias: wallet_log') FROM wallet_log`,
+    `SELECT COLUMNS('x, alias: wallet_rows') FROM wallet_rows`,
   ),
   refused(
     'unknown_table',
     'a text that looks like a CTE',
-    `SELECT 'x, is_cte: 1, cte_name: wallet_log' FROM wallet_log`,
+    `SELECT 'x, is_cte: 1, cte_name: wallet_rows' FROM wallet_rows`,
   ),
   refused(
     'syntax',
     'a collation that looks like a line',
-    `SELECT payer FROM wallet_log ORDER BY payer COLLATE 'en, identifier: settlements'`,
+    `SELECT payer FROM wallet_rows ORDER BY payer COLLATE 'en, identifier: settlements'`,
   ),
   refused(
     'function',

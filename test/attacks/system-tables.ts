@@ -27,7 +27,7 @@ export const systemTables: readonly Attack[] = [
   table('the information schema in capitals', 'SELECT * FROM INFORMATION_SCHEMA.COLUMNS'),
   table('a raw table', 'SELECT * FROM %DB%.settlements'),
   table('a raw table in quotes', 'SELECT * FROM `%DB%`.`settlements`'),
-  table('a raw table without its database', 'SELECT * FROM wallet_log'),
+  table('a raw table without its database', 'SELECT * FROM wallet_rows'),
   table('a table of another database', 'SELECT * FROM vault.secrets'),
   table('quotes around both names', 'SELECT * FROM `system.users`'),
   table('an escape in a quoted name', sql`SELECT * FROM ${'`'}va\x75lt${'`'}.secrets`),

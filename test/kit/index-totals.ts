@@ -29,7 +29,7 @@ async function linesOf(reader: Reader, name: string, statement: Sql): Promise<Li
 export async function readIndex(reader: Reader, coverage: RollupCoverage): Promise<Recount> {
   const [settlements, walletLog, totals] = await Promise.all([
     linesOf(reader, 'truth-settlements', SETTLEMENTS),
-    linesOf(reader, 'truth-wallet-log', WALLET_LOG),
+    linesOf(reader, 'truth-wallet-log', WALLET_ROWS),
     readTotals(reader, coverage),
   ]);
   return { settlements, walletLog, ...totals };
@@ -85,9 +85,9 @@ const UNFOUND_TRANSACTIONS = trustedText(`
   SELECT ${PLACE}, ${hex('tx_hash')} FROM settlements FINAL
   WHERE del = 0 AND (reinterpretAsUInt32(substring(tx_hash, 1, 4)), block_time) NOT IN (SELECT prefix, block_time FROM transaction_times)`);
 
-const WALLET_LOG = trustedText(`
+const WALLET_ROWS = trustedText(`
   SELECT ${line('wallet', 'role', PLACE)}, ${line(hex('tx_hash'), hex('counterparty'), GRADE)}
-  FROM wallet_log FINAL WHERE del = 0`);
+  FROM wallet_rows FINAL WHERE del = 0`);
 
 /** Micros: a Decimal's text would drop trailing zeros. */
 const micros = (usd: string): string => `toInt64(${usd} * 1000000)`;

@@ -107,7 +107,7 @@ export function regradeHistory(world: RegradeWorld): RegradeHistory {
     );
   const logged = async (role: string) =>
     await world.rowsOf(
-      sql`SELECT block_number, facilitator, toString(method), seen FROM wallet_log FINAL
+      sql`SELECT block_number, facilitator, toString(method), seen FROM wallet_rows FINAL
         WHERE del = 0 AND toString(role) = ${{ kind: 'value', type: 'String', value: role }} ORDER BY block_number`,
     );
   return {

@@ -137,6 +137,6 @@ export function walletSettlementsBody(
       wallet_id: walletIdText(idKey, 't.wallet'),
       counterparty_id: walletIdText(idKey, hex('counterparty')),
     },
-    from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
+    from: `${database}.wallet_rows AS t FINAL WHERE t.del = 0`,
   };
 }

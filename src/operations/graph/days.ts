@@ -171,7 +171,7 @@ async function readableDays(
 function countsByDay(read: PastRead, span: DaySpan): Sql[] {
   const { wallet } = read.scope;
   const { coverage } = read;
-  const table = wallet === undefined ? sql`settlements` : sql`wallet_log`;
+  const table = wallet === undefined ? sql`settlements` : sql`wallet_rows`;
   const open = openOnly(
     coverage,
     span,

@@ -34,7 +34,7 @@ function pairConditions({ wallet, chain, final }: PairScope): Sql[] {
 
 /** The table whose order fits the scope. */
 function pairTable({ wallet }: PairScope): Sql {
-  return wallet === undefined ? sql`settlements` : sql`wallet_log`;
+  return wallet === undefined ? sql`settlements` : sql`wallet_rows`;
 }
 
 /**
@@ -50,7 +50,7 @@ function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
   const own = sql`CAST(unhex(${text(scope.wallet.slice(2))}), 'FixedString(20)')`;
   return sql`SELECT if(role = 'payer', ${own}, counterparty) AS payer, if(role = 'payer', counterparty, ${own}) AS payee,
       amount_usd, block_time, chain, block_number, log_index
-    FROM (SELECT * FROM wallet_log FINAL WHERE ${conditions})
+    FROM (SELECT * FROM wallet_rows FINAL WHERE ${conditions})
     WHERE ${IS_COUNTED} AND NOT (role = 'payee' AND counterparty = ${own})`;
 }
 

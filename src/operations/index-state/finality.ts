@@ -34,7 +34,7 @@ export function finalOnly(
 }
 
 /**
- * Condition on `chain` and `block_number`: the row is final. Both are in the sort key of `settlements` and `wallet_log`, so it
+ * Condition on `chain` and `block_number`: the row is final. Both are in the sort key of `settlements` and `wallet_rows`, so it
  * may be applied before versions are merged.
  */
 function isFinal(blocks: readonly FinalBlock[]): Sql {

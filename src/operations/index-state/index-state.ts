@@ -141,7 +141,7 @@ export async function checkReady(reader: Reader): Promise<void> {
     name: 'ready',
     maxSeconds: MAX_SECONDS,
     maxRows: 10,
-    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_log WHERE 0),
+    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_rows WHERE 0),
       (SELECT count() FROM chain_status WHERE 0), (SELECT count() FROM facilitator_relayers WHERE 0),
       (SELECT count() FROM catalogued_payees WHERE 0)`,
   });

@@ -42,7 +42,7 @@ export interface PairFilter {
  *   sql`SELECT lower(hex(payer)), sum(settlement_count), toString(sum(settled_usd)) FROM ${pairs} GROUP BY payer`
  *
  * What it reads depends on the filter: with a payee its range of `pair_day_by_payee`; with neither party the days of `pair_day`; with a payer
- * alone that wallet's rows in `wallet_log`, because a wallet pays fewer wallets than a shop has payers. Rows read at 10 million
+ * alone that wallet's rows in `wallet_rows`, because a wallet pays fewer wallets than a shop has payers. Rows read at 10 million
  * settlements in 180 days, for 30 days: 2,048 of a payee with some hundred payments and 80,000 of the busiest; 24,576 and 121,000 of such
  * payers; for all pairs as many as there are pairs and days, 1.5 million. Send `PAIR_SETTINGS` with the statement. A span that begins or
  * ends inside a day reads that day from the rows.
@@ -104,7 +104,7 @@ function openPairs({ from, to }: TimeRange, filter: PairFilter, coverage: Rollup
       ? [sql`'payee'`, sql`counterparty AS payer, ${bytes(own)} AS payee`]
       : [sql`'payer'`, sql`${bytes(own)} AS payer, counterparty AS payee`];
   return sql`SELECT ${parties}, ${figures}
-    FROM (SELECT * FROM wallet_log FINAL WHERE wallet = ${text(own)} AND role = ${role} AND ${allOf(during)})
+    FROM (SELECT * FROM wallet_rows FINAL WHERE wallet = ${text(own)} AND role = ${role} AND ${allOf(during)})
     WHERE ${allOf([IS_COUNTED, ...addressIs('counterparty', other)])}`;
 }
 

@@ -114,12 +114,12 @@ async function rangeStart(reader: Reader, reach: Reach): Promise<Address | undef
     ...logConditions(reach.query, reach.coverage),
   ];
   const open = await lowestReached(reader, reach, [
-    { table: sql`wallet_log`, wallet: sql`wallet`, conditions },
+    { table: sql`wallet_rows`, wallet: sql`wallet`, conditions },
   ]);
   return open ?? closed;
 }
 
-/** Which rows of `wallet_log` are read live. All of it is in the sort key: it may be applied before versions are merged. */
+/** Which rows of `wallet_rows` are read live. All of it is in the sort key: it may be applied before versions are merged. */
 function logConditions({ role, chain, final }: WalletListQuery, coverage: RollupCoverage): Sql[] {
   return [
     ...(role === 'any' ? [] : [sql`role = ${text(role)}`]),

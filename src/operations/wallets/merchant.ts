@@ -11,7 +11,7 @@ import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
-import { readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
+import { lookUpLists, NO_AGENTS, readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
 import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
 import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
 import {
@@ -46,11 +46,14 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
+  const lists = lookUpLists(reader, wallet);
   const [profile, entities, agents, lastSettled, directory] = await Promise.all([
-    readProfile({ reader, rollups }, { wallet, role, chain, final, nowSeconds, bounds }),
-    readWalletEntities(reader, { wallet, chain }),
-    readWalletAgents(reader, { wallet, chain }),
-    readLastSettled(reader, [wallet]),
+    readProfile({ reader, rollups, lists }, { wallet, role, chain, final, nowSeconds, bounds }),
+    lists.read<WalletEntity[]>(['offers', 'payees', 'relayers'], [], () =>
+      readWalletEntities(reader, { wallet, chain }),
+    ),
+    lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, { wallet, chain })),
+    lists.read<ReadonlyMap<Address, number>>(['agents'], new Map(), () => readLastSettled(reader, [wallet])),
     names.of([wallet]),
   ]);
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);

@@ -88,7 +88,7 @@ function rowPayments(scope: PaymentScope): Sql {
   return sql`(SELECT counterparty AS other, role = 'payee' AS inbound, toDate(block_time) AS day, 1 AS n, toDecimal128(amount_usd, 6) AS usd,
       method = 'facilitator_relay' AS proven_n, if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven,
       block_time AS first_time, block_time AS last_time
-    FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf(during)}) WHERE ${allOf(counted)})`;
+    FROM (SELECT * FROM wallet_rows FINAL WHERE ${allOf(during)}) WHERE ${allOf(counted)})`;
 }
 
 function pairPayments({ wallet, other, role, span, ...common }: PaymentScope, coverage: RollupCoverage): Sql {

@@ -26,10 +26,10 @@ export const PROFILE_RESOURCE = 'wallets';
  * `del` and `method` are looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
  */
 export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
-  return sql`FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
+  return sql`FROM wallet_rows FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
 }
 
-/** Conditions on the sort key of wallet_log: which rows are of this wallet (the first one) and count. */
+/** Conditions on the sort key of wallet_rows: which rows are of this wallet (the first one) and count. */
 export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...Sql[]] {
   return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
 }
@@ -128,7 +128,7 @@ export async function readProfileTotals(reader: Reader, query: TotalsQuery): Pro
   };
 }
 
-/** What one group of rows adds up to, from the rows of wallet_log. */
+/** What one group of rows adds up to, from the rows of wallet_rows. */
 export function rowFigures(wallet: Address): Sql {
   const isSelf = sql`counterparty = unhex(${text(wallet.slice(2))})`;
   return sql`count() AS n, sum(amount_usd) AS usd, countIf(${isSelf}) AS self_n, sumIf(amount_usd, ${isSelf}) AS self_usd,

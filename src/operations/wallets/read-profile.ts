@@ -6,6 +6,7 @@ import { type JudgedRole, type Judgement, judge } from '../../../core/domain/dat
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
 import type { RollupCoverage, Rollups } from '../index-state/rollups.ts';
+import type { WalletLists } from './owners.ts';
 import {
   decodeGroup,
   fromWalletRows,
@@ -28,14 +29,13 @@ import {
 /** The counterparties of a wallet, from its newest rows: shares, reciprocity and exact distinct counts, which daily sums do not have. */
 
 /**
- * Rows of a wallet that a scan of its newest ones reads at most, versions included. FINAL reads about three and a half times as many, because
- * it takes whole granules of every part; these are merged and grouped in about 20 ms. Above the cap the totals come from the
+ * Rows of a wallet that a scan of its newest ones reads at most, versions included; these are merged and grouped in about 20 ms. Above the cap the totals come from the
  * rollups, which cost the same for any wallet; all rows of the hottest one at 50 M settlements took 388 ms.
  */
 export const SCAN_ROWS_MAX = 20_000;
 
 const MAX_SECONDS = 10;
-/** A granule of wallet_log. With the engine's own blocks of 65,409 a look-up over five parts read a tenth more. */
+/** Eight granules of wallet_rows. With the engine's own blocks of 65,409 a look-up over five parts read a tenth more. */
 const FLOOR_BLOCK_ROWS = 8_192;
 /** Rows looked at for each row that a scan of one chain may have: a chain with a quarter of a wallet's rows fills its scan. */
 const LOOKED_AT_PER_ROW = 4;
@@ -90,7 +90,7 @@ export async function readScanFloor(
     settings: { read_in_order_use_virtual_row: 1, max_block_size: FLOOR_BLOCK_ROWS },
     sql: sql`SELECT greatest(arrayReverseSort(groupArrayIf(time, counts))[${uint32(rowsMax + 1)}],
         if(count() > ${uint32(lookedAtMax)}, min(time), 0))
-      FROM (SELECT toUnixTimestamp(block_time) AS time, ${allOf(others)} AS counts FROM wallet_log WHERE ${ofWallet}
+      FROM (SELECT toUnixTimestamp(block_time) AS time, ${allOf(others)} AS counts FROM wallet_rows WHERE ${ofWallet}
         ORDER BY wallet DESC, block_time DESC LIMIT ${uint32(lookedAtMax + 1)})`,
   });
   const floor = integerField(rows[0]?.[0]);
@@ -162,8 +162,8 @@ export interface ProfileBounds {
 }
 
 /**
- * Rows that a wallet may take to be read whole, other wallets' rows in the same granules among them: more than a wallet with as many
- * rows as a scan takes in an index of ten parts. The engine knows before it reads anything, and then refuses.
+ * Rows that a wallet may take to be read whole, other wallets' rows in the same granules among them: as many cost what the rollups of a
+ * larger one do (60 to 80 ms of processor time), and the answer is exact. The engine knows before it reads anything, and then refuses.
  */
 export const WHOLE_ROWS_READ_MAX = 200_000;
 
@@ -193,14 +193,14 @@ export function judgeProfile({ totals, scan, rings }: Profile, role: JudgedRole)
  * whose totals stay exact while shares come from the newest rows.
  */
 export async function readProfile(
-  deps: { readonly reader: Reader; readonly rollups: Rollups },
+  deps: { readonly reader: Reader; readonly rollups: Rollups; readonly lists: WalletLists },
   query: ProfileQuery,
 ): Promise<Profile> {
-  const { reader } = deps;
+  const { reader, lists } = deps;
   const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
   const [counted, rings] = await Promise.all([
     readCounted(deps, { ...query, chartFrom }),
-    readRings(reader, query.wallet),
+    lists.read<WalletRing[]>(['rings'], [], () => readRings(reader, query.wallet)),
   ]);
   return { ...counted, rings };
 }
@@ -214,15 +214,14 @@ async function readCounted(
   // Most wallets are small, and then this is all.
   const small = await readSmallWallet(reader, query, wholeRowsReadMax);
   if (small !== null) return wholly(small);
-  const [floor, coverage] = await Promise.all([
-    readScanFloor(reader, query, scanRowsMax),
-    coverageOf(deps, query),
-  ]);
-  if (floor === null) return wholly(await readWholeWallet(reader, query));
+  // What the engine finds too large nearly always is, so its totals are read at once.
   const [{ totals, partners }, scan] = await Promise.all([
-    readProfileTotals(reader, { ...query, coverage }),
-    scanCounterparties(reader, { ...query, floor }),
+    coverageOf(deps, query).then((coverage) => readProfileTotals(reader, { ...query, coverage })),
+    readScanFloor(reader, query, scanRowsMax).then((floor) =>
+      floor === null ? null : scanCounterparties(reader, { ...query, floor }),
+    ),
   ]);
+  if (scan === null) return wholly(await readWholeWallet(reader, query));
   // Rows of a rare chain are looked for no further than a bound, and then the scan may have seen all there are.
   if (scan.settlements >= settlementsOf(totals))
     return { totals, scan, scanTruncated: false, counterparties: exactly(scan) };

@@ -71,6 +71,15 @@ export interface WalletOffers {
   readonly site: string;
 }
 
+export const NO_OFFERS: WalletOffers = {
+  count: 0,
+  published: 0,
+  contested: 0,
+  minUsdMicros: null,
+  maxUsdMicros: null,
+  site: '',
+};
+
 export async function readWalletOffers(
   reader: Reader,
   { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },

@@ -100,7 +100,7 @@ interface WalletFiguresQuery {
   readonly coverage: RollupCoverage;
   /** On the key columns of the rollup tables. */
   readonly closedConditions: readonly Sql[];
-  /** On the key columns of `wallet_log`; includes that only open rows are read. */
+  /** On the key columns of `wallet_rows`; includes that only open rows are read. */
   readonly openConditions: readonly Sql[];
 }
 
@@ -138,7 +138,7 @@ function openPart({ role, range, openConditions }: WalletFiguresQuery): Sql {
       : sql`toInt64(1)`;
   return sql`SELECT wallet, role = 'payer' AS paid, role = 'payee' AS received, ${counted} AS settlements,
       block_time AS first_time, block_time AS last_time
-    FROM (SELECT wallet, role, block_time, counterparty, method, del FROM wallet_log FINAL WHERE ${allOf(conditions)})
+    FROM (SELECT wallet, role, block_time, counterparty, method, del FROM wallet_rows FINAL WHERE ${allOf(conditions)})
     WHERE ${IS_COUNTED}`;
 }
 

@@ -11,9 +11,10 @@ import type { Directory } from '../names.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { timeTextOrNull } from '../shapes.ts';
-import { readWalletAgents } from './owners.ts';
+import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
+  NO_OFFERS,
   type Refunds,
   readRefunds,
   readUsualPrice,
@@ -183,14 +184,18 @@ export const getEntitySummary = defineOperation({
     } = deps;
     const nowMs = clock.nowMs();
     const nowSeconds = Math.floor(nowMs / 1_000);
+    const lists = lookUpLists(reader, wallet);
     const statuses = await freshness.statuses();
     const scope = { wallet, chain, final: finalOnly(finality, statuses) };
     const coverage = await coverageFor(deps, scope);
     const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
     const [profile, agents, offers, refunds, price, directory] = await Promise.all([
-      readProfile({ reader, rollups }, { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS }),
-      readWalletAgents(reader, scope),
-      readWalletOffers(reader, scope),
+      readProfile(
+        { reader, rollups, lists },
+        { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
+      ),
+      lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
+      lists.read(['offers'], NO_OFFERS, () => readWalletOffers(reader, scope)),
       readRefunds(reader, { ...scope, span, coverage }),
       readUsualPrice(reader, scope),
       names.of([wallet]),

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createdTable, crossingTarget, localStatement } from '../../../clickhouse/cluster/ddl.ts';
+import {
+  createdTable,
+  crossingTarget,
+  droppedTable,
+  localStatement,
+} from '../../../clickhouse/cluster/ddl.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 
@@ -11,9 +16,9 @@ describe('statements of the files on a node', () => {
   test('are the same but for the view whose rows belong to other shards', () => {
     const changed = statements.filter((statement) => localStatement(statement, alone) !== statement);
     expect(changed.map((statement) => /^.* AS$/m.exec(localStatement(statement, alone))?.[0])).toEqual([
-      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_log_mv TO app.wallet_log AS',
+      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_rows_mv TO app.wallet_rows AS',
     ]);
-    expect(changed.map(crossingTarget)).toEqual(['wallet_log']);
+    expect(changed.map(crossingTarget)).toEqual(['wallet_rows']);
   });
 
   test('with a Keeper every table is a replica of its shard, and keeps its parameters', () => {
@@ -50,10 +55,18 @@ test('what a file inserts belongs to the shard of what it reads', () => {
   });
   expect(inserts.length).toBe(statements.filter((statement) => statement.startsWith('INSERT')).length);
   const shard = (key: string | null | undefined) => key?.replace(/toDate\(\w+\)/, 'day');
+  // Dropped by the file that copies it; it was sharded by the same expression.
+  const placements: typeof PLACEMENTS = { ...PLACEMENTS, wallet_log: { key: 'cityHash64(wallet)', why: '' } };
   for (const [into, from] of inserts)
-    expect([null, shard(PLACEMENTS[from]?.key)]).toContain(
-      PLACEMENTS[into]?.key === null ? null : shard(PLACEMENTS[into]?.key),
+    expect([null, shard(placements[from]?.key)]).toContain(
+      placements[into]?.key === null ? null : shard(placements[into]?.key),
     );
+});
+
+test('a table that a file drops is dropped over all nodes, too', () => {
+  expect(droppedTable('DROP TABLE IF EXISTS wallet_log')).toBe('wallet_log');
+  expect(statements.map(droppedTable)).toContain('wallet_log');
+  expect(droppedTable('ALTER TABLE settlements DROP INDEX IF EXISTS ix_tx_text')).toBeNull();
 });
 
 test('every table of the files that is still there has a placement', () => {

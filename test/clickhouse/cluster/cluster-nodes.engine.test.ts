@@ -120,7 +120,7 @@ test('a day is on one shard and days on both, and so is a wallet', async () => {
   for (const [table, what] of [
     ['settlements', 'toDate(block_time)'],
     ['hour_ver', 'toDate(hour)'],
-    ['wallet_log', 'wallet'],
+    ['wallet_rows', 'wallet'],
   ] as const) {
     const places = await rowsOf(
       `SELECT uniqExact(_shard_num), groupUniqArray(_shard_num) FROM ${table} GROUP BY ${what}`,
@@ -326,7 +326,7 @@ async function expectAll(count: number): Promise<void> {
   );
   expect(rows).toEqual([String(count), String(count), '0']);
   const [sides] = await rowsOf(
-    `SELECT count(), uniqExact(block_number, role) FROM wallet_log FINAL WHERE ${mine} AND del = 0`,
+    `SELECT count(), uniqExact(block_number, role) FROM wallet_rows FINAL WHERE ${mine} AND del = 0`,
   );
   expect(sides).toEqual([String(2 * count), String(2 * count)]);
   const below = NOON - 59 * DAY;

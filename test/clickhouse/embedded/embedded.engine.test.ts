@@ -158,7 +158,7 @@ describe('users', () => {
   const guestForbidden = [
     ...forbidden,
     'SELECT count() FROM app.settlements',
-    'SELECT count() FROM app.wallet_log',
+    'SELECT count() FROM app.wallet_rows',
     'SELECT count() FROM system.processes',
     'SELECT count() FROM system.parts',
     'SELECT count() FROM system.disks',

@@ -53,7 +53,7 @@ describe('every public table', () => {
   });
 
   test('is all that a guest may read', async () => {
-    for (const table of ['settlements', 'wallet_log', 'payee_day', 'checkpoints', 'rollup_slices']) {
+    for (const table of ['settlements', 'wallet_rows', 'payee_day', 'checkpoints', 'rollup_slices']) {
       await expect(asGuest(`SELECT * FROM ${engine.access.database}.${table}`)).rejects.toThrow(EngineError);
     }
     for (const statement of [

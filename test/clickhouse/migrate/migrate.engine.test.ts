@@ -5,9 +5,15 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
-import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { sql, trustedText, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { MIGRATIONS_DIRECTORY, readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import {
+  applyMigrations,
+  createDatabases,
+  MIGRATIONS_DIRECTORY,
+  readMigrations,
+  runDdl,
+} from '../../../clickhouse/migrate/migrations.ts';
 import { ALL_TABLES } from '../../../clickhouse/tables/all-tables.ts';
 import { dropDatabase, freshDatabase, testLog } from '../../kit/engine.ts';
 
@@ -92,6 +98,48 @@ describe('the migrations of this program', () => {
     expect(written).toHaveLength(3);
   });
 
+  test.for([
+    { how: 'in one go', killedFirstAfter: Number.POSITIVE_INFINITY },
+    { how: 'killed after whatever statement', killedFirstAfter: 1 },
+  ])('keep the rows of every wallet, $how while rows are written', async ({ killedFirstAfter }) => {
+    const before = readdirSync(MIGRATIONS_DIRECTORY).filter((name) => name < '0027' && name.endsWith('.sql'));
+    for (const name of before) copyFileSync(new URL(name, MIGRATIONS_DIRECTORY), join(directory, name));
+    await run();
+    let written = 0;
+    // Amounts of 18 decimals, of six, and less than the dollars' millionths; wallets of all ranges of the key.
+    const write = async (rows: number) => {
+      await writer.run({
+        ...bounds,
+        sql: sql`INSERT INTO settlements (chain, block_number, block_time, tx_hash, log_index, payer, payee, asset_symbol, amount, amount_usd, method, ver, del)
+          SELECT 'eip155:8453', number, 1700000000 + number, SHA256(toString(number)), 7, SHA1(concat('a', toString(number))), SHA1(concat('b', toString(number % 9))), 'X',
+            [toUInt256(number) * toUInt256('1000000000000000000'), toUInt256(number * 1000), toUInt256(number)][1 + number % 3], number / 1000,
+            'facilitator_relay', 1 + number % 5, number % 11 = 0 FROM numbers(${uint32(written)}, ${uint32(rows)})`,
+      });
+      written += rows;
+    };
+    await write(200);
+    const statements = (await readMigrations()).find(({ name }) => name === 'wallet-rows')?.statements ?? [];
+    expect(statements.length).toBeGreaterThan(4);
+    const first = Math.min(killedFirstAfter, statements.length);
+    for (let killedAfter = first; killedAfter <= statements.length; killedAfter++) {
+      for (const statement of statements.slice(0, killedAfter)) {
+        await writer.run({ ...bounds, sql: trustedText(statement) });
+        await write(1);
+      }
+    }
+    await migrate(access, testLog);
+    const parties = (of: string) =>
+      column(`SELECT cityHash64(wallet, role, chain, block_number, block_time, tx_hash, log_index, counterparty, asset, asset_symbol, amount,
+          amount_usd, relayer, facilitator, method, seen, ver, del) AS row FROM ${of} ORDER BY row`);
+    const rows = await parties('wallet_rows FINAL');
+    expect(rows).toHaveLength(2 * written);
+    expect(rows).toEqual(
+      await parties(`(SELECT concat('0x', lower(hex(if(side = 'payer', payer, payee)))) AS wallet, CAST(side, 'Enum8(''payer'' = 1, ''payee'' = 2)') AS role,
+          if(side = 'payer', payee, payer) AS counterparty, * FROM settlements FINAL ARRAY JOIN ['payer', 'payee'] AS side)`),
+    );
+    expect(await tables()).not.toContain('wallet_log');
+  });
+
   test('end in the same schema when three processes start at once', async () => {
     const results = await Promise.all([1, 2, 3].map(() => migrate(access, testLog)));
     const all = (await readMigrations()).length;
@@ -111,6 +159,30 @@ describe('a migration', () => {
     file('0001-two.sql', `${table('one')}${table('two')}`);
     expect(await run()).toEqual({ applied: ['0001-two'], already: [] });
     expect(await tables()).toEqual(['one', 'schema_migrations', 'two']);
+  });
+
+  test('is run again where another process dropped a table under it, and not for ever', async () => {
+    file(
+      '0001-copy.sql',
+      `${table('one')}${table('two')} INSERT INTO two SELECT n FROM one; DROP TABLE IF EXISTS one;`,
+    );
+    const [copying] = await readMigrations(pathToFileURL(`${directory}/`));
+    if (copying === undefined) throw new Error('no migration was read');
+    await createDatabases(access, [access.database]);
+    const runs: string[] = [];
+    const dropsUnder = (times: number) => async (name: string, statement: string) => {
+      runs.push(statement.slice(0, 6));
+      if (statement.startsWith('INSERT') && runs.filter((one) => one === 'INSERT').length <= times)
+        await writer.run({ ...bounds, sql: sql`DROP TABLE one` });
+      await runDdl(writer, name, trustedText(statement));
+    };
+    await applyMigrations(writer, [copying], testLog, dropsUnder(1));
+    expect(runs.filter((one) => one === 'INSERT')).toHaveLength(2);
+    expect(await tables()).toEqual(['schema_migrations', 'two']);
+    await writer.run({ ...bounds, sql: sql`TRUNCATE TABLE schema_migrations` });
+    await expect(applyMigrations(writer, [copying], testLog, dropsUnder(1_000))).rejects.toMatchObject({
+      engineCode: 60,
+    });
   });
 
   test('that is added later is applied alone', async () => {

@@ -11,6 +11,7 @@ const REPEATABLE = [
   // Into tables that keep the maximum, or one of equal rows: the same rows again change nothing.
   /^INSERT INTO (hour_ver|wallet_seen|transaction_times) SELECT /,
   // The same versions of the same rows, of which one is kept.
+  /^INSERT INTO wallet_rows \([\w, ]+\)\nSELECT [^;]+\nFROM wallet_log WHERE /,
   /^INSERT INTO agent_feedback_files SELECT \* FROM feedback_files$/,
   // Makes every agent due once more: deriving one again changes nothing.
   /^INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, /,

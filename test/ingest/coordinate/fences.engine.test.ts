@@ -196,7 +196,7 @@ async function countRows(engine: TestEngine, chain: Chain): Promise<unknown> {
   const { rows } = await engine.writer.rows({
     name: 'count',
     sql: sql`SELECT (SELECT count() FROM settlements WHERE chain = ${text(chain)}),
-      (SELECT count() FROM wallet_log WHERE chain = ${text(chain)}),
+      (SELECT count() FROM wallet_rows WHERE chain = ${text(chain)}),
       (SELECT count() FROM retracted_keys WHERE chain = ${text(chain)})`,
     maxSeconds: 10,
     maxRows: 1,

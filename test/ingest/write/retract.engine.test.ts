@@ -43,7 +43,7 @@ test('everything above the ancestor is gone from both tables, everything else an
   );
   await above(engine, 'eip155:1', 2);
   expect(await liveBlocks(engine, 'settlements', 'eip155:1')).toEqual([1, 2]);
-  expect(await liveBlocks(engine, 'wallet_log', 'eip155:1')).toEqual([1, 2]);
+  expect(await liveBlocks(engine, 'wallet_rows', 'eip155:1')).toEqual([1, 2]);
   expect(await liveBlocks(engine, 'settlements', 'eip155:2')).toEqual([1, 2, 3, 4]);
 });
 
@@ -54,7 +54,7 @@ test('a repeat changes nothing, and what is ingested afterwards lives', async ({
   await write(engine, [settlement('eip155:3', 2, 7)]);
   await above(engine, 'eip155:3', 2);
   expect(await liveBlocks(engine, 'settlements', 'eip155:3')).toEqual([1, 2]);
-  expect(await liveBlocks(engine, 'wallet_log', 'eip155:3')).toEqual([1, 2]);
+  expect(await liveBlocks(engine, 'wallet_rows', 'eip155:3')).toEqual([1, 2]);
 });
 
 test('the old payee of a replaced payment no longer sees it', async ({ engine }) => {
@@ -63,7 +63,7 @@ test('the old payee of a replaced payment no longer sees it', async ({ engine })
   await write(engine, [settlement('eip155:4', 5, 41)]);
   const { rows } = await engine.reader.rows({
     name: 'wallets',
-    sql: sql`SELECT wallet FROM wallet_log FINAL WHERE chain = 'eip155:4' AND role = 'payee' AND del = 0`,
+    sql: sql`SELECT wallet FROM wallet_rows FINAL WHERE chain = 'eip155:4' AND role = 'payee' AND del = 0`,
     maxSeconds: 10,
     maxRows: 10,
   });
@@ -74,13 +74,13 @@ test('a row that a crash left in the wallet log alone is retracted too', async (
   await write(engine, [settlement('eip155:5', 1)]);
   await engine.writer.run({
     name: 'orphan',
-    sql: sql`INSERT INTO wallet_log SELECT * REPLACE(6 AS block_number, block_time + 5 AS block_time)
-             FROM (SELECT * FROM wallet_log FINAL WHERE chain = 'eip155:5')`,
+    sql: sql`INSERT INTO wallet_rows SELECT * REPLACE(6 AS block_number, block_time + 5 AS block_time)
+             FROM (SELECT * FROM wallet_rows FINAL WHERE chain = 'eip155:5')`,
     maxSeconds: 10,
   });
-  expect(await liveBlocks(engine, 'wallet_log', 'eip155:5')).toEqual([1, 6]);
+  expect(await liveBlocks(engine, 'wallet_rows', 'eip155:5')).toEqual([1, 6]);
   await above(engine, 'eip155:5', 1);
-  expect(await liveBlocks(engine, 'wallet_log', 'eip155:5')).toEqual([1]);
+  expect(await liveBlocks(engine, 'wallet_rows', 'eip155:5')).toEqual([1]);
 });
 
 test('running inserts are waited for by the scope that they carry, whatever their names say', async ({

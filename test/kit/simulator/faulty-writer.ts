@@ -7,7 +7,7 @@ import { trustedText } from '../../../clickhouse/engine/sql.ts';
  * - die: the process ends before the write
  * - lose-ack: the write happens and the process ends before it learns so
  * - kill-engine: the engine is killed while the write is under way
- * - break-view: a view fails after the table took the rows (measured: `settlements` and sometimes `wallet_log` are written,
+ * - break-view: a view fails after the table took the rows (measured: `settlements` and sometimes `wallet_rows` are written,
  *   `hour_ver` is not)
  * - pause: the write waits, statement and version ready, while another process does its work
  */

@@ -84,14 +84,14 @@ const ATTACKS: readonly (readonly [string, string, RefusalCode])[] = [
     'identifier',
   ],
   ['a comma in a name forges an attribute', 'SELECT 1 AS `x, cte_name: secrets`', 'identifier'],
-  ['a literal that looks like an alias', `SELECT 'x, alias: wallet_log' FROM wallet_log`, 'unknown_table'],
+  ['a literal that looks like an alias', `SELECT 'x, alias: wallet_rows' FROM wallet_rows`, 'unknown_table'],
   [
     'a pattern that looks like an alias',
-    `SELECT COLUMNS('x, alias: wallet_log') FROM wallet_log`,
+    `SELECT COLUMNS('x, alias: wallet_rows') FROM wallet_rows`,
     'unknown_table',
   ],
   ['a physical table', 'SELECT * FROM index_of_test.settlements', 'unknown_table'],
-  ['a table in IN', 'SELECT payer IN wallet_log FROM settlements', 'unknown_table'],
+  ['a table in IN', 'SELECT payer IN wallet_rows FROM settlements', 'unknown_table'],
   ['a table in GLOBAL NOT IN', 'SELECT payer GLOBAL NOT IN system.users FROM settlements', 'unknown_table'],
   ['a table in the function in()', 'SELECT in(payer, system.users) FROM settlements', 'unknown_table'],
   ['a table function in IN', `SELECT payer IN file('/etc/passwd') FROM settlements`, 'table_function'],
@@ -158,7 +158,7 @@ describe('what is near an attack and must pass', () => {
   test.each([
     ['a pattern with a doubled backslash', String.raw`SELECT COLUMNS('^pay\\w+$') FROM settlements`],
     ['a line break in a value', String.raw`SELECT splitByChar('\n', payer) FROM settlements`],
-    ['a CTE named like a physical table', 'WITH wallet_log AS (SELECT 1 AS n) SELECT n FROM wallet_log'],
+    ['a CTE named like a physical table', 'WITH wallet_rows AS (SELECT 1 AS n) SELECT n FROM wallet_rows'],
     [
       'a column named user in a list, by its table',
       'SELECT COLUMNS(t.user, t.n) FROM (SELECT payer AS user, 1 AS n FROM settlements) AS t',

@@ -279,6 +279,6 @@ test('the list of resources is one list: in code, in the docs, and in the descri
   const [, section = ''] = textOf('docs/reference/errors.md').split('## upstream_unavailable');
   expect([...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(RESOURCE_NAMES);
   expect(golden.components.schemas.Resource.enum).toEqual(RESOURCE_NAMES);
-  // Nouns for callers: nothing spelled like a statement (`feed-window`), a table (`wallet_log`) or a file.
+  // Nouns for callers: nothing spelled like a statement (`feed-window`), a table (`wallet_rows`) or a file.
   expect(RESOURCE_NAMES.filter((name) => !/^[a-z]+$/.test(name))).toEqual(['identity_provider']);
 });

@@ -51,7 +51,7 @@ async function settledState(
   expect((await world.live()).map(({ ver: _, ...row }) => row)).toEqual(world.expected(rows, catalogue));
   expect(await unfinishedPasses(engine.writer)).toEqual([]);
   const log = await world.rowsOf(
-    sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM wallet_log FINAL WHERE role = 'payee' ORDER BY block_number`,
+    sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM wallet_rows FINAL WHERE role = 'payee' ORDER BY block_number`,
   );
   expect(log).toEqual(
     await world.rowsOf(
@@ -102,7 +102,7 @@ test('a row whose statement reached the settlements and not the wallet log is re
   const rows = [found(), found({ blockTime: NOON + 1 })];
   await world.ingest(rows, BEFORE);
   await world.regrade(BEFORE);
-  await engine.writer.run({ name: 'cut', sql: sql`DROP VIEW wallet_log_mv SYNC`, maxSeconds: 10 });
+  await engine.writer.run({ name: 'cut', sql: sql`DROP VIEW wallet_rows_mv SYNC`, maxSeconds: 10 });
   const { pass } = await world.change(AFTER);
   await engine.writer.run({
     name: 'half',
@@ -112,10 +112,10 @@ test('a row whose statement reached the settlements and not the wallet log is re
   expect(pass).toBe(2);
   await engine.writer.run({
     name: 'mend',
-    sql: sql`CREATE MATERIALIZED VIEW wallet_log_mv TO wallet_log AS
+    sql: sql`CREATE MATERIALIZED VIEW wallet_rows_mv TO wallet_rows AS
       SELECT concat('0x', lower(hex(if(role = 'payer', payer, payee)))) AS wallet, CAST(role, 'Enum8(\\'payer\\' = 1, \\'payee\\' = 2)') AS role,
-        chain, block_number, block_time, block_hash, tx_hash, log_index, if(role = 'payer', payee, payer) AS counterparty,
-        asset, asset_symbol, amount, amount_usd, relayer, facilitator, method, seen, ver, del
+        chain, block_number, block_time, tx_hash, log_index, if(role = 'payer', payee, payer) AS counterparty,
+        asset, asset_symbol, amount - toUInt256(reinterpret(amount_usd, 'Int64')) AS amount_rest, amount_usd, relayer, facilitator, method, seen, ver, del
       FROM settlements ARRAY JOIN ['payer', 'payee'] AS role`,
     maxSeconds: 10,
   });

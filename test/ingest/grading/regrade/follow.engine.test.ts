@@ -348,7 +348,7 @@ test('an index that a version without deposit contracts has written is regraded 
       [1, 'facilitator_relay', 'proven'],
     ]);
     expect(
-      await query(sql`SELECT DISTINCT toString(method) FROM wallet_log FINAL WHERE block_number = 0`),
+      await query(sql`SELECT DISTINCT toString(method) FROM wallet_rows FINAL WHERE block_number = 0`),
     ).toEqual([['channel_deposit']]);
     // Their hour is dirty: the rollups are computed without them.
     expect(await query(sql`SELECT countIf(ver > rolled_ver) FROM rollup_slices`)).toEqual([['1']]);

@@ -107,7 +107,7 @@ test('the wallet log says the same as the settlements', async ({ world }) => {
   await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
   const side = (role: string) =>
     world.rowsOf(
-      sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM wallet_log FINAL WHERE toString(role) = ${{ kind: 'value', type: 'String', value: role }} ORDER BY block_number`,
+      sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM wallet_rows FINAL WHERE toString(role) = ${{ kind: 'value', type: 'String', value: role }} ORDER BY block_number`,
     );
   const settlements = await world.rowsOf(
     sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM settlements FINAL ORDER BY block_number`,
@@ -147,7 +147,7 @@ describe('a known deposit contract', () => {
     ]);
     expect(
       await world.rowsOf(
-        sql`SELECT DISTINCT toString(method) FROM wallet_log FINAL WHERE wallet = ${text(COLLECTOR)}`,
+        sql`SELECT DISTINCT toString(method) FROM wallet_rows FINAL WHERE wallet = ${text(COLLECTOR)}`,
       ),
     ).toEqual([['channel_deposit']]);
   });
@@ -261,14 +261,14 @@ test('an event that another one with another relayer replaced stays replaced, al
   await world.ingest([old], EMPTY);
   // Its tombstone is in the log only, as after a merge with the event that replaced it.
   await run(
-    sql`INSERT INTO wallet_log SELECT * REPLACE(ver + ${uint64(VERSION_STEP)} AS ver, 1 AS del) FROM wallet_log`,
+    sql`INSERT INTO wallet_rows SELECT * REPLACE(ver + ${uint64(VERSION_STEP)} AS ver, 1 AS del) FROM wallet_rows`,
   );
   await world.ingest([next], EMPTY);
   const wanted = catalogueWith({ facilitators: [relayed('ann', ANN), relayed('rob', BOB)] });
   await world.regrade(wanted);
   expect(await withoutVer(world)).toEqual(world.expected([next], wanted));
   expect(
-    await world.rowsOf(sql`SELECT DISTINCT wallet FROM wallet_log FINAL WHERE del = 0 ORDER BY wallet`),
+    await world.rowsOf(sql`SELECT DISTINCT wallet FROM wallet_rows FINAL WHERE del = 0 ORDER BY wallet`),
   ).toEqual([[BOB], [CAFE]]);
 });
 

@@ -13,7 +13,7 @@ import { PUBLISHED } from '../../../kit/published-answers.ts';
 
 /** What no answer may show: names of ours, of the engine's places, users and versions. */
 const INSIDE =
-  /index_of_test|_public\b|wallet_log|26\.\d+\.\d|unhex\(|__table|\/dev\/shm|\bguest\b.*@|\(version/;
+  /index_of_test|_public\b|wallet_rows|26\.\d+\.\d|unhex\(|__table|\/dev\/shm|\bguest\b.*@|\(version/;
 /** Refused at `/v0/sql`, and what clients of ClickHouse write: the published database, formats that `/v0/sql` does not have. */
 const CLIENTS_MAY =
   /^SELECT \* FROM default\.settlements$|^SELECT 1(?: AS a)? FORMAT (?:Null|Native|RowBinary)$/;

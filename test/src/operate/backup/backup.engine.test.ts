@@ -238,7 +238,7 @@ test('every table comes back as it was, from a whole backup and from one that ad
   await insertSettlements(writer, [settlement({ logIndex: 100 })]);
   const { rows } = await writer.rows({
     name: 'test-views',
-    sql: sql`SELECT (SELECT count() FROM wallet_log FINAL WHERE log_index = 100),
+    sql: sql`SELECT (SELECT count() FROM wallet_rows FINAL WHERE log_index = 100),
       (SELECT count() FROM ${trustedText(`${engine.database}_public`)}.settlements) = (SELECT count() FROM settlements FINAL WHERE del = 0)`,
     maxSeconds: 30,
     maxRows: 1,

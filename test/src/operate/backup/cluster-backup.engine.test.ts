@@ -141,7 +141,7 @@ test('every shard comes back as it was, from a backup that adds to another one, 
       name: 'test-ask',
       maxSeconds: 30,
       maxRows: 1,
-      sql: sql`SELECT (SELECT count() FROM wallet_log FINAL WHERE log_index = 100), (SELECT count() FROM settlements FINAL WHERE del = 0),
+      sql: sql`SELECT (SELECT count() FROM wallet_rows FINAL WHERE log_index = 100), (SELECT count() FROM settlements FINAL WHERE del = 0),
         (SELECT count() FROM ${trustedText(publicDatabaseOf(DATABASE))}.settlements)`,
     });
   });

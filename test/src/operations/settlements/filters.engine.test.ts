@@ -52,7 +52,7 @@ test.beforeAll(async ({ ownEngine }) => {
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
   // Versions must stay apart: an older one must answer for none that is newer.
-  for (const table of ['settlements', 'wallet_log'])
+  for (const table of ['settlements', 'wallet_rows'])
     await engine.writer.run({
       name: 'test-stop-merges',
       sql: trustedText(`SYSTEM STOP MERGES ${table}`),

@@ -18,7 +18,7 @@ import { type Customer, type SqlApi, type SqlReply, sqlApi } from '../../../kit/
 const SECRETS = ['canary-in-a-row', 'canary-in-a-hidden-row', 'canary-in-a-file'] as const;
 const [SECRET_ROW, SECRET_HIDDEN, SECRET_FILE] = SECRETS;
 /** What no answer may show: names of ours, of the engine's places and versions. */
-const INSIDE = /index_of_test|_public\b|wallet_log|DB::|26\.\d+\.\d|unhex\(|__table|\/dev\/shm|127\.0\.0\.1/;
+const INSIDE = /index_of_test|_public\b|wallet_rows|DB::|26\.\d+\.\d|unhex\(|__table|\/dev\/shm|127\.0\.0\.1/;
 
 const directory = mkdtempSync(join(tmpdir(), 'settlement-index-attacks-'));
 const secretFile = join(directory, 'secret.txt');

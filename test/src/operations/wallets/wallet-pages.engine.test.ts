@@ -18,7 +18,7 @@ test.beforeAll(async ({ ownEngine }) => {
   // Versions must stay apart: merging them is what the page is tested for.
   await engine.writer.run({
     name: 'test-stop-merges',
-    sql: trustedText('SYSTEM STOP MERGES wallet_log'),
+    sql: trustedText('SYSTEM STOP MERGES wallet_rows'),
     maxSeconds: 10,
   });
 });
@@ -31,7 +31,7 @@ async function finalKeys(of: Address, condition = '1'): Promise<string[]> {
     maxSeconds: 30,
     maxRows: 100_000,
     sql: sql`SELECT DISTINCT block_time, chain, block_number, log_index, concat('0x', lower(hex(tx_hash)))
-      FROM (SELECT * FROM wallet_log FINAL WHERE wallet = ${text(of)}) WHERE del = 0 AND ${trustedText(condition)}
+      FROM (SELECT * FROM wallet_rows FINAL WHERE wallet = ${text(of)}) WHERE del = 0 AND ${trustedText(condition)}
       ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC`,
   });
   return rows.map((row) => `${row[1]}/${row[2]}/${row[3]}/${row[4]}`);
