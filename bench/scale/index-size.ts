@@ -79,8 +79,15 @@ async function mergeAll({ writer }: BenchEngine): Promise<void> {
   }
 }
 
-/** Tables below one byte a settlement are left out of the lines and counted in the sum. */
-async function diskFigures({ writer }: BenchEngine, settlements: number, name: string): Promise<Figure[]> {
+/**
+ * Tables below one byte a settlement are left out of the lines and counted in the sum. `name`: of the size, at the end of the names of
+ * the figures; '' for none.
+ */
+export async function diskFigures(
+  { writer }: BenchEngine,
+  settlements: number,
+  name: string,
+): Promise<Figure[]> {
   const { rows } = await writer.rows({
     name: 'bench-disk',
     sql: sql`SELECT table, sum(bytes_on_disk), sum(rows), sum(primary_key_bytes_in_memory_allocated)
@@ -94,21 +101,22 @@ async function diskFigures({ writer }: BenchEngine, settlements: number, name: s
     rows: Number(count) / settlements,
     key: Number(key),
   }));
+  const end = name === '' ? '' : `-${name}`;
   const sum = (of: (table: (typeof tables)[number]) => number): number =>
     tables.reduce((total, table) => total + of(table), 0);
   return [
     ...tables
       .filter(({ bytes }) => bytes >= 1)
       .flatMap(({ table, bytes, rows: each }) => [
-        shown(`disk-${table}-${name}`, bytes, 'B/settlement'),
-        shown(`rows-${table}-${name}`, each, 'rows/settlement'),
+        shown(`disk-${table}${end}`, bytes, 'B/settlement'),
+        shown(`rows-${table}${end}`, each, 'rows/settlement'),
       ]),
     shown(
-      `disk-all-${name}`,
+      `disk-all${end}`,
       sum(({ bytes }) => bytes),
       'B/settlement',
     ),
-    shown(`primary-keys-${name}`, sum(({ key }) => key) / MEBIBYTE, 'MiB'),
+    shown(`primary-keys${end}`, sum(({ key }) => key) / MEBIBYTE, 'MiB'),
   ];
 }
 
