@@ -3,6 +3,7 @@ import { diskFigures, shown } from '../scale/index-size.ts';
 import type { Figure } from '../support/figure.ts';
 import { type BenchContext, runBench } from '../support/run-bench.ts';
 import { type Asked, askQuestion, figuresOf } from './ask-questions.ts';
+import { measureFeedDepth } from './feed-depth.ts';
 import { type Lab, openLab } from './lab.ts';
 import { PostgresMissing, startPostgres } from './postgres-cluster.ts';
 import { loadPostgres, type PostgresCopy } from './postgres-load.ts';
@@ -21,6 +22,7 @@ async function market(context: BenchContext): Promise<Figure[]> {
   const lab = await openLab(context);
   const peer = await openPeer(lab, context);
   const asked = await askAll(lab, peer?.session, context);
+  const depth = await measureFeedDepth(context, lab);
   const rate = await rateOf(lab, context.quick ? RATE_MS_QUICK : RATE_MS);
   const stored = await storedFigures(lab, peer?.copy);
   const upkeep = await measureUpkeep(lab, peer?.session, context);
@@ -28,6 +30,7 @@ async function market(context: BenchContext): Promise<Figure[]> {
   return [
     ...asked.flatMap((one) => figuresOf(one, lab.rows)),
     rate,
+    ...depth,
     ...stored,
     ...upkeep,
     {

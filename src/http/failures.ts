@@ -80,8 +80,6 @@ export function refusal(
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  // Node 20 accepts one connection in a turn of its loop: closing a refused caller's connection makes room for waiting ones.
-  if (code === 'overloaded') reply.header('connection', 'close');
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = challengeOf(code, options.tokenMetadataUrl);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
