@@ -60,7 +60,8 @@ export async function askQuestion(question: Question, deps: AskDeps): Promise<As
       clock.swing();
       await api.get(FACTS_OF_THE_INDEX);
     }
-    costs.push((await answerOf(ask.reworded?.(round) ?? ask.source, deps)).cost);
+    const reworded = question.kept === true ? undefined : ask.reworded?.(round);
+    costs.push((await answerOf(reworded ?? ask.source, deps)).cost);
     peerMs.push(...(await askPeer(ask, question, deps)).map(({ ms }) => ms));
   }
   return { question, costs, peerMs: peerMs.length === 0 ? undefined : peerMs };

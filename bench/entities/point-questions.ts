@@ -212,8 +212,11 @@ export function transaction(hash: string): Ask {
  */
 export function merchantRanking(todayStart: number): Ask {
   const from = `to_timestamp(${todayStart - 30 * 86_400})`;
+  const source = `/v0/leaderboard?of=merchants&by=organic_usd&window=30d&chain=all&limit=${LIMIT}`;
   return {
-    source: `/v0/leaderboard?of=merchants&by=organic_usd&window=30d&chain=all&limit=${LIMIT}`,
+    source,
+    // Rankings are kept by what is asked for.
+    reworded: (round) => `${source}&min_counterparties=${round + 2}`,
     peer: {
       statements: [
         {

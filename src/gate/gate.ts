@@ -1,10 +1,10 @@
 import type { Lane, Surface } from '../../core/domain/caller.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
+import type { PlaceLoad } from '../../sandbox/run/places.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
-import type { Admission } from './admission.ts';
 
 /**
  * Every call passes it between its surface and its operation, on HTTP and on MCP alike. Its checks run in a fixed order (call.ts): request
@@ -27,7 +27,7 @@ export interface Gate {
     sender: Pick<Sender, 'credentials' | 'address'>,
   ): boolean;
   /** Places for reads, and the calls that have one or wait for one. */
-  reads(): ReturnType<Admission['reads']>;
+  reads(): PlaceLoad;
 }
 
 /** One call of an operation, as its surface hands it in. */
