@@ -53,7 +53,7 @@ const RETRY_AFTER_SECONDS = 2;
  * it several things each. A page takes hundredths of a second, so a queue of a thousand is mostly served within the wait; a longer
  * one would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are admitted, so
  * that the refusals are for lack of units and not of a place. A queue that has not been empty for a second is overload: it is then
- * kept so short that it is served in half a second, which is enough to keep every place taken.
+ * kept so short that it is served in a second, which is enough to keep every place taken.
  * Queries: the sandbox has their real places (sandbox/limits.ts). This bounds those that are checked or wait there; none
  * waits here, because a caller is refused at once when that queue is full.
  */
@@ -64,7 +64,7 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
     waitingMax: 1_024,
     waitingMaxPerCaller: 512,
     waitMaxMs: 5_000,
-    standing: { afterMs: 1_000, waitMaxMs: 500 },
+    standing: { afterMs: 1_000, waitMaxMs: 1_000 },
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
   queries: {

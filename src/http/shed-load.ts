@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS, type FailureContext } from '../../core/errors.ts';
+import { ERRORS, type FailureContext, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Meter } from '../../core/meter.ts';
 import { NO_PLACE } from '../gate/admission.ts';
@@ -11,6 +11,7 @@ import type { AnyOperation } from '../operations/define.ts';
 import { pathOf } from './failures.ts';
 import { callerAddress, EXPOSED, VARY } from './headers.ts';
 import type { RefusalPace } from './pace-refusals.ts';
+import { UNNAMED } from './request-facts.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,7 +61,7 @@ export interface SheddingOptions {
  *
  * - what comes while `atOnceMax` others are not answered yet, or over a connection beyond the cap;
  * - a call of an operation that needs the engine, while its caller would wait too long for a place (gate/admission.ts);
- * - the same while the event loop is so late that the call has waited too long already.
+ * - the same where the event loop has been so late for a while that the call has waited too long already.
  *
  * A call that carries a payment is refused for the first reason only: it may be paid for already. To be installed before all
  * other hooks, which are work that a refused request must not cost.
@@ -91,7 +92,12 @@ export function installLoadShedding(app: FastifyInstance, options: SheddingOptio
     if (reason !== null) {
       meter?.count('requests_shed_total', { reason });
       const { observedAs } = request.routeOptions.config;
-      meter?.count('http_requests_total', { operation: observedAs ?? 'other', status: '503' });
+      meter?.count('http_requests_total', { operation: observedAs ?? UNNAMED, status: '503' });
+      // Routes without an operation have refusals of their own form, such as those of the ClickHouse interface.
+      if (request.routeOptions.config.operation === undefined) {
+        if (reason === 'connections') reply.header('connection', 'close');
+        return done(fail('overloaded', REFUSALS[reason]));
+      }
       const answer = (): void => refuse(request, reply, { reason, publicUrl });
       if (reason === 'connections' || pace === undefined) return answer();
       return pace.whenDue(request, RETRY_AFTER_SECONDS, answer);
@@ -152,18 +158,27 @@ function refuse(
 const LOOP_TICK_MS = 20;
 /** A turn of the loop takes milliseconds. A request that the loop reaches later than this has waited that long unread. */
 const LOOP_LATE_MAX_MS = 500;
+/** One long turn is a pause of the machine, a large answer, the start of the process. Turn after turn for so long is overload. */
+const LOOP_LATE_FOR_MS = 2_000;
 
 /**
- * How late the event loop is now, milliseconds: a tick is due every `LOOP_TICK_MS`, and while it is overdue the loop has been at the
- * same turn. A request that is read in this turn was there when it began, so it has waited for as long.
+ * For how long this turn of the event loop has lasted, milliseconds: a tick is due every `LOOP_TICK_MS`, and while it is overdue the loop
+ * has been at the same turn. A request that is read in this turn was there when it began, so it has waited for as long. 0 while the
+ * turns of the last `LOOP_LATE_FOR_MS` were not all too long.
  */
 function watchLoop(app: FastifyInstance): () => number {
   let dueMs = performance.now() + LOOP_TICK_MS;
+  /** When a tick was last on time. */
+  let onTimeMs = performance.now();
+  let isLate = false;
   const timer = setInterval(() => {
-    dueMs = performance.now() + LOOP_TICK_MS;
+    const nowMs = performance.now();
+    if (nowMs - dueMs <= LOOP_LATE_MAX_MS) onTimeMs = nowMs;
+    dueMs = nowMs + LOOP_TICK_MS;
+    isLate = nowMs - onTimeMs > LOOP_LATE_FOR_MS;
   }, LOOP_TICK_MS).unref();
   app.addHook('onClose', async () => clearInterval(timer));
-  return () => performance.now() - dueMs;
+  return () => (isLate ? performance.now() - dueMs : 0);
 }
 
 /**

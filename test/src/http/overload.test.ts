@@ -121,6 +121,7 @@ test('while the place is taken, the next request is refused before its key is lo
     const refused = await fetch(`${url}/v0/things`, { headers });
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('2');
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     expect(refused.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(await refused.json()).toMatchObject({
       code: 'overloaded',
