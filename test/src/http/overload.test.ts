@@ -175,6 +175,27 @@ describe('shedding by the event loop', () => {
     expect(await statusOf('/account')).toBe(200);
     expect(await statusOf('/healthz')).toBe(200);
   });
+
+  test('one long turn of the loop refuses nothing, long turns for two seconds do', async () => {
+    const { default: Fastify } = await import('fastify');
+    const busy = Fastify();
+    plain.push(busy);
+    installLoadShedding(busy);
+    busy.get('/read', { config: { operation: pricedOperation('free') } }, async () => 'read');
+    await busy.ready();
+    const statusOf = async (): Promise<number> => (await busy.inject('/read')).statusCode;
+    const work = (): void => {
+      for (const until = performance.now() + 550; performance.now() < until; );
+    };
+    work();
+    expect(await statusOf()).toBe(200);
+    for (let turn = 0; turn < 5; turn++) {
+      work();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    work();
+    expect(await statusOf()).toBe(503);
+  });
 });
 
 describe('the pace of refusals', () => {
