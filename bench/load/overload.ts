@@ -10,9 +10,9 @@ import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { type Answers, type Asked, countOf, rateOf, runWrk } from './wrk.ts';
 
 /**
- * Many times the load that the machine can serve, from callers who never wait: hundreds of connections that repeat a refused request
- * at once, and heavy SQL from several organizations. A request that cannot be served must be refused with a retry time, every answer
- * must be right, and refusals must not exhaust the machine.
+ * Many times the load that the machine can serve: first eight times as many requests, then the storm, hundreds of connections that
+ * repeat a refused request at once, and heavy SQL from several organizations. A request that cannot be served must be refused with a
+ * retry time, every answer must be right, and refusals must not exhaust the machine.
  */
 
 /** Thirty times the connections that keep the machine busy, none of which waits. */
@@ -28,8 +28,10 @@ const SECONDS = 20;
 const SECONDS_QUICK = 6;
 const TIMES = 8;
 /** A connection sends a request in as many milliseconds, so that most of them are not waiting for an answer. */
-const CYCLE_MS = 500;
+const CYCLE_MS = 1_000;
 const CONNECTIONS_MIN = 8;
+/** Of one kind; all of them together stay below what a process takes (`http.maxConnections`). */
+const CONNECTIONS_MAX = 400;
 /** Of the requests that were to be sent, those that must have been: callers who wait for an answer send none. */
 const SENT_TIMES_MIN = 6;
 /** Share of the good answers a second that the same machine gives without overload. */
@@ -59,7 +61,8 @@ export async function measureEightTimes(
   const crowds = await Promise.all(
     KINDS.map(async (kind): Promise<Crowd> => {
       const wantedPerMs = (capacity.rates[kind] * TIMES) / 1_000;
-      const connections = Math.max(CONNECTIONS_MIN, Math.ceil(wantedPerMs * CYCLE_MS));
+      const wanted = Math.ceil(wantedPerMs * CYCLE_MS);
+      const connections = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, wanted));
       const { requests } = mix.kinds[kind];
       const pauseMs = Math.round(connections / wantedPerMs);
       const options = { url, seconds, keys: keys.crowd, requests, connections, pauseMs };
