@@ -189,7 +189,7 @@ describe('threads', () => {
       await leave(name);
     }
     expect(served.at(-1)).toBe('b1');
-    // An engine that hangs serves nobody: the place is not left.
+    // The engine hangs, and the place is not left.
     await vi.advanceTimersByTimeAsync(600);
     await expect(take('c1')).rejects.toThrow(SandboxBusy);
   });
