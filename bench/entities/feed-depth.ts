@@ -24,7 +24,8 @@ const LIMIT = 50;
 /** Below what a process keeps in memory; the newest page is a question of its own. */
 const NEAR = 20_000;
 const DEEP = 1_000_000;
-const DEEP_QUICK = 100_000;
+/** Of the rows there are, where there are few. */
+const DEEP_SHARE_MAX = 0.6;
 const PLACES = 5;
 /** Apart by more than a granule, so that the pages do not share what they read. */
 const PLACES_APART = 37_011;
@@ -38,7 +39,7 @@ const TRUTH_SECONDS_MAX = 300;
 /** Pages of /flows some way down against pages far down, taken in turn, so that both see the same machine. */
 export async function measureFeedDepth(
   { quick, say }: Pick<BenchContext, 'quick' | 'say'>,
-  { api, engine }: Pick<Lab, 'api' | 'engine'>,
+  { api, engine, rows }: Pick<Lab, 'api' | 'engine' | 'rows'>,
 ): Promise<Figure[]> {
   const places = async (from: number): Promise<DeepPlace[]> => {
     const found: DeepPlace[] = [];
@@ -48,7 +49,7 @@ export async function measureFeedDepth(
       );
     return found;
   };
-  const depth = quick ? DEEP_QUICK : DEEP;
+  const depth = Math.min(DEEP, Math.floor(rows * DEEP_SHARE_MAX));
   say(`feed: pages from ${NEAR} and from ${depth} rows down`);
   const readPage =
     (from: readonly DeepPlace[]) =>

@@ -28,8 +28,12 @@ const DAYS = 180;
 /** A day costs a fifth of a second to close, however few its rows. */
 const DAYS_QUICK = 20;
 const DAY_SECONDS = 86_400;
-/** Twice what a settlement takes in all tables, because merges hold old and new parts, and what it takes in PostgreSQL. */
-const DISK_BYTES_PER_ROW = 1_800;
+/** Twice what a settlement takes in all tables, because merges hold old and new parts. */
+const DISK_BYTES_PER_ROW = 700;
+/** Of PostgreSQL, with room for sorting. */
+const POSTGRES_BYTES_PER_ROW = 1_600;
+/** Above that PostgreSQL, whose indexes then take an hour, is left out. */
+export const POSTGRES_ROWS_MAX = 20_000_000;
 
 export async function openLab(context: BenchContext): Promise<Lab> {
   const { quick, workspace, say } = context;
@@ -37,7 +41,7 @@ export async function openLab(context: BenchContext): Promise<Lab> {
   const noon = todayStart + DAY_SECONDS / 2;
   const rows = context.rows ?? (quick ? ROWS_QUICK : ROWS);
   const free = statfsSync(workspace.dir);
-  const needed = rows * DISK_BYTES_PER_ROW;
+  const needed = rows * (DISK_BYTES_PER_ROW + (rows > POSTGRES_ROWS_MAX ? 0 : POSTGRES_BYTES_PER_ROW));
   if (free.bavail * free.bsize < needed)
     throw new Error(`${workspace.dir} has too little room: ${Math.ceil(needed / 1e9)} GB are needed`);
   const engine = await startBenchEngine(workspace, 'entities');
