@@ -1,4 +1,5 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { shown } from '../scale/index-size.ts';
 import type { Figure } from '../support/figure.ts';
 import type { Answer, Cost, MeasuredApi } from '../support/measured-api.ts';
 import { costFigures } from '../support/page-costs.ts';
@@ -124,7 +125,7 @@ export function figuresOf({ question, costs, peerMs }: Asked, rows: number): Fig
     ...own,
     { name: `${name}-postgres-p50`, value: peer, unit: 'ms', goal: '-', ok: true },
     { name: `${name}-postgres-p99`, value: quantile(peerMs, 0.99), unit: 'ms', goal: '-', ok: true },
-    { name: `${name}-engine-faster-than-postgres`, value: peer / engine, unit: 'x', goal: '-', ok: true },
+    ...(engine === 0 ? [] : [shown(`${name}-engine-faster-than-postgres`, peer / engine, 'x')]),
     {
       name: `${name}-faster-than-postgres`,
       value: ratio,
