@@ -6,7 +6,7 @@ import { type Parts, runPart } from '../scripts/run-part.ts';
 const LARGE_BATCHES = ['--max-semi-space-size=64'];
 
 const PARTS: Parts = {
-  entities: { summary: 'routes about wallets, against PostgreSQL 15', file: 'bench/entities/main.ts' },
+  entities: { summary: 'what a market asks, against PostgreSQL 15', file: 'bench/entities/main.ts' },
   gate: { summary: 'what keys, limits and units cost a call', file: 'bench/gate/main.ts' },
   identities: { summary: 'derivations and routes over ERC-8004 agents', file: 'bench/identities/main.ts' },
   import: {
@@ -20,7 +20,6 @@ const PARTS: Parts = {
     nodeFlags: LARGE_BATCHES,
   },
   load: { summary: 'one API process at capacity and far above it (needs wrk)', file: 'bench/load/main.ts' },
-  reads: { summary: 'feed and wallet pages over millions of settlements', file: 'bench/reads/main.ts' },
   scale: {
     summary: 'what a million settlements cost: docs/scale.md quotes it',
     file: 'bench/scale/main.ts',

@@ -38,6 +38,13 @@ const TRAFFIC = {
     'lane',
     'outcome',
   ]),
+  requests_shed_total: counter(
+    'Requests refused before they were read, by what was full: `connections`, `requests`, `places` at the engine, or the event `loop`.',
+    ['reason'],
+  ),
+  reads_running: gauge('Reads that have a place at the engine now.', []),
+  reads_waiting: gauge('Reads that wait for one.', []),
+  reads_places: gauge('Places there are.', []),
   units_charged_total: counter('Query Units captured, or covered by a payment.', ['operation', 'lane']),
 } as const satisfies Record<string, Family>;
 

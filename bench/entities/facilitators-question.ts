@@ -16,19 +16,19 @@ interface FacilitatorsBody {
 const LIMIT = 50;
 
 /**
- * The busiest relayers. PostgreSQL adds up along the index of relayers first and counts distinct parties for the page alone,
+ * The busiest relayers. PostgreSQL adds up their days and counts distinct parties for the page alone, along the index of relayers and
  * by hash: three times as fast as count(DISTINCT) for all of them.
  */
 const RANKING = `SELECT relayer, n, total, extract(epoch FROM first_time)::bigint, extract(epoch FROM last_time)::bigint,
     (SELECT count(*) FROM (SELECT payer FROM settlements AS s WHERE s.chain = busiest.chain AND s.relayer = busiest.relayer GROUP BY payer) AS payers),
     (SELECT count(*) FROM (SELECT payee FROM settlements AS s WHERE s.chain = busiest.chain AND s.relayer = busiest.relayer GROUP BY payee) AS payees)
-  FROM (SELECT chain, relayer, count(*) AS n, sum(micros) AS total, min(block_time) AS first_time, max(block_time) AS last_time
-    FROM settlements GROUP BY chain, relayer ORDER BY n DESC, chain, relayer LIMIT ${LIMIT}) AS busiest
+  FROM (SELECT chain, relayer, sum(n) AS n, sum(total) AS total, min(first_time) AS first_time, max(last_time) AS last_time
+    FROM relayer_day GROUP BY chain, relayer ORDER BY n DESC, chain, relayer LIMIT ${LIMIT}) AS busiest
   ORDER BY n DESC, chain, relayer`;
 
 export const FACILITATORS: Question = {
   name: 'facilitators-page',
-  kind: 'aggregate',
+  kind: 'scan',
   bounded: false,
   asks: [
     {

@@ -19,11 +19,11 @@ interface GraphBody {
 
 const EDGES = 1_000;
 const DAY_SECONDS = 86_400;
-const COLUMNS = 'payer, payee, micros, block_time';
+const COLUMNS = 'payer, payee, n, total, first_time, last_time';
 
 /** The newest settlements of all wallets. */
 export function graphOfWindow(rows: number): Ask {
-  const newest = `SELECT ${COLUMNS} FROM settlements
+  const newest = `SELECT payer, payee, 1 AS n, micros AS total, block_time AS first_time, block_time AS last_time FROM settlements
     ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${rows}`;
   return graphAsk(`window=${rows}`, newest, []);
 }
@@ -31,20 +31,20 @@ export function graphOfWindow(rows: number): Ask {
 /** Whole days before today, of all wallets. */
 export function graphOfDays(days: number, todayStart: number): Ask {
   const during = duringDays(days, todayStart);
-  return graphAsk(`days=${days}`, `SELECT ${COLUMNS} FROM settlements WHERE ${during}`, []);
+  return graphAsk(`days=${days}`, `SELECT ${COLUMNS} FROM pair_day WHERE ${during}`, []);
 }
 
-/** Whole days before today, around one wallet: a range of each of its two indexes. */
+/** Whole days before today, around one wallet: a range of each of two indexes of the pairs by day. */
 export function graphOfWallet(wallet: string, days: number, todayStart: number): Ask {
   const during = duringDays(days, todayStart);
-  const parties = `SELECT ${COLUMNS} FROM settlements WHERE payee = $1 AND ${during}
-    UNION ALL SELECT ${COLUMNS} FROM settlements WHERE payer = $1 AND payee <> $1 AND ${during}`;
+  const parties = `SELECT ${COLUMNS} FROM pair_day WHERE payee = $1 AND ${during}
+    UNION ALL SELECT ${COLUMNS} FROM pair_day WHERE payer = $1 AND payee <> $1 AND ${during}`;
   return graphAsk(`days=${days}&wallet=${wallet}`, parties, [bytea(wallet)]);
 }
 
 function duringDays(days: number, todayStart: number): string {
   const from = todayStart - days * DAY_SECONDS;
-  return `block_time >= to_timestamp(${from}) AND block_time < to_timestamp(${todayStart})`;
+  return `day >= to_timestamp(${from}) AND day < to_timestamp(${todayStart})`;
 }
 
 /** PostgreSQL adds up by pair in one pass, payments to oneself in one group, as our statement does. */
@@ -59,7 +59,7 @@ function graphAsk(query: string, settlements: string, literals: readonly string[
         {
           literals,
           text: `SELECT CASE WHEN payer = payee THEN ''::bytea ELSE payer END AS a, CASE WHEN payer = payee THEN ''::bytea ELSE payee END AS b,
-              sum(micros) AS total, count(*), extract(epoch FROM min(block_time))::bigint, extract(epoch FROM max(block_time))::bigint
+              sum(total) AS total, sum(n), extract(epoch FROM min(first_time))::bigint, extract(epoch FROM max(last_time))::bigint
             FROM (${settlements}) AS counted GROUP BY 1, 2 ORDER BY bool_or(payer = payee) DESC, total DESC, 1, 2 LIMIT ${EDGES + 2}`,
         },
       ],

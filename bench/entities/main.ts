@@ -1,38 +1,77 @@
+import { loadFor } from '../gate/account-rate.ts';
+import { diskFigures, shown } from '../scale/index-size.ts';
 import type { Figure } from '../support/figure.ts';
-import { median } from '../support/quantiles.ts';
 import { type BenchContext, runBench } from '../support/run-bench.ts';
 import { type Asked, askQuestion, figuresOf } from './ask-questions.ts';
-import { GROWTH, growLab, type Lab, openLab } from './lab.ts';
+import { measureFeedDepth } from './feed-depth.ts';
+import { type Lab, openLab, POSTGRES_ROWS_MAX } from './lab.ts';
 import { PostgresMissing, startPostgres } from './postgres-cluster.ts';
-import { loadPostgres } from './postgres-load.ts';
+import { loadPostgres, type PostgresCopy } from './postgres-load.ts';
 import { openSession, type PostgresSession } from './postgres-session.ts';
 import { questionsOf } from './questions.ts';
 import { measureUpkeep } from './upkeep.ts';
 
-const GROWTH_GOAL = 3;
+const MILLION = 1_000_000;
+const NEWEST_RATE_GOAL = 5_000;
+const RATE_MS = 5_000;
+const RATE_MS_QUICK = 1_000;
 
-/** Filled by the first part that runs, so that both can run alone. */
-let opened: Lab | undefined;
-let asked: readonly Asked[] | undefined;
-
-async function againstPostgres(context: BenchContext): Promise<Figure[]> {
-  opened ??= await openLab(context);
-  const lab = opened;
-  const peer = await openPeer(lab, context);
-  asked = await askAll(lab, peer?.session, context);
-  const upkeep = await measureUpkeep(lab, { stage: '', postgres: peer?.session }, context);
+async function market(context: BenchContext): Promise<Figure[]> {
+  const lab = await openLab(context);
+  const isCompared = lab.rows <= POSTGRES_ROWS_MAX;
+  if (!isCompared) context.say(`PostgreSQL is left out above ${POSTGRES_ROWS_MAX / MILLION} million rows`);
+  const peer = isCompared ? await openPeer(lab, context) : undefined;
+  const asked = await askAll(lab, peer?.session, context);
+  const depth = await measureFeedDepth(context, lab);
+  const rate = await rateOf(lab, context.quick ? RATE_MS_QUICK : RATE_MS);
+  const stored = await storedFigures(lab, peer?.copy);
+  const upkeep = await measureUpkeep(lab, peer?.session, context);
   await peer?.close();
   return [
-    ...asked.flatMap((one) => figuresOf(one, '', !context.quick)),
+    ...asked.flatMap((one) => figuresOf(one, lab.rows)),
+    rate,
+    ...depth,
+    ...stored,
     ...upkeep,
-    ...(peer === undefined
-      ? [{ name: 'postgres-measured', value: 0, unit: 'runs', goal: '>=1', ok: false }]
-      : []),
+    ...(isCompared ? [measuredFigure(peer !== undefined)] : []),
+  ];
+}
+
+function measuredFigure(ok: boolean): Figure {
+  return { name: 'postgres-measured', value: ok ? 1 : 0, unit: 'runs', goal: '>=1', ok };
+}
+
+/** Newest pages a second of the one process that also measures, over 64 connections of another one. */
+async function rateOf({ api, clock }: Lab, milliseconds: number): Promise<Figure> {
+  clock.swing();
+  const { rate } = await loadFor({ url: `${api.url}/v0/flows?limit=50`, key: api.key }, milliseconds);
+  const ok = rate >= NEWEST_RATE_GOAL;
+  return { name: 'newest-flows-rate', value: rate, unit: 'requests/s', goal: `>=${NEWEST_RATE_GOAL}`, ok };
+}
+
+/** What the rows cost on disk and in time, and what PostgreSQL's copy of them does. */
+async function storedFigures(lab: Lab, copy: PostgresCopy | undefined): Promise<Figure[]> {
+  const { engine, rows, seedMs, closing } = lab;
+  const disk = await diskFigures(engine, rows, '');
+  const all = disk.find(({ name }) => name === 'disk-all')?.value ?? Number.NaN;
+  const writeSeconds = (seedMs + closing.ms) / 1_000;
+  return [
+    ...disk,
+    shown('write-seed-and-days', writeSeconds, 's'),
+    ...(copy === undefined
+      ? []
+      : [
+          shown('postgres-disk-all', copy.bytes / rows, 'B/settlement'),
+          shown('postgres-disk-over-ours', copy.bytes / rows / all, 'x'),
+          shown('postgres-write', copy.ms / 1_000, 's'),
+          shown('postgres-write-over-ours', copy.ms / 1_000 / writeSeconds, 'x'),
+        ]),
   ];
 }
 
 interface OpenPeer {
   readonly session: PostgresSession;
+  readonly copy: PostgresCopy;
   close(): Promise<void>;
 }
 
@@ -41,8 +80,8 @@ async function openPeer({ engine }: Lab, { workspace, say }: BenchContext): Prom
     const cluster = await startPostgres(workspace);
     say(cluster.version);
     const session = openSession(workspace, cluster);
-    await loadPostgres(engine.access, cluster, session, say);
-    return { session, close: () => cluster.remove() };
+    const copy = await loadPostgres(engine.access, cluster, session, say);
+    return { session, copy, close: () => cluster.remove() };
   } catch (error) {
     if (!(error instanceof PostgresMissing)) throw error;
     say(`not measured against PostgreSQL: ${error.message}`);
@@ -72,40 +111,9 @@ async function askAll(
   return answers;
 }
 
-async function growth(context: BenchContext): Promise<Figure[]> {
-  opened ??= await openLab(context);
-  const lab = opened;
-  asked ??= await askAll(lab, undefined, context);
-  const grown = await growLab(lab, context);
-  const before = new Map(asked.map((one) => [one.question.name, one]));
-  const after = await askAll(grown, undefined, context);
-  return [
-    ...after.flatMap((one) => [
-      ...figuresOf(one, '-grown', !context.quick),
-      growthOf(before.get(one.question.name), one, !context.quick),
-    ]),
-    ...(await measureUpkeep(grown, { stage: '-grown', postgres: undefined }, context)),
-  ];
-}
-
-function growthOf(before: Asked | undefined, after: Asked, judged: boolean): Figure {
-  const [was, is] = [before, after].map((one) => median((one?.costs ?? []).map(({ totalMs }) => totalMs)));
-  const value = (is ?? Number.NaN) / (was ?? Number.NaN);
-  const isJudged = judged && after.question.bounded;
-  return {
-    name: `${after.question.name}-growth`,
-    value,
-    unit: 'x',
-    goal: isJudged ? `<=${GROWTH_GOAL}` : '-',
-    ok: !isJudged || value <= GROWTH_GOAL,
-  };
-}
-
 await runBench({
   name: 'entities',
-  description: `Measures the routes about wallets at 10 million synthetic settlements against PostgreSQL 15, and at ${GROWTH} times as many.`,
-  parts: [
-    { name: 'peer', summary: 'every question to us and to PostgreSQL, in turn', run: againstPostgres },
-    { name: 'growth', summary: `the same questions with ${GROWTH} times the rows`, run: growth },
-  ],
+  description:
+    'Measures what a market asks, over 10 million synthetic settlements (--rows 50M for more) and against PostgreSQL 15 with the same rows.',
+  parts: [{ name: 'market', summary: 'every question to us and to PostgreSQL, in turn', run: market }],
 });

@@ -30,25 +30,59 @@ const INDEXES: readonly string[] = [
   `CREATE INDEX ON settlements (payer, ${NEWEST_FIRST}) INCLUDE (payee, micros, method)`,
   `CREATE INDEX ON settlements (${NEWEST_FIRST}) INCLUDE (payer, payee, micros)`,
   'CREATE INDEX ON settlements (chain, relayer, block_time DESC) INCLUDE (payer, payee, micros, facilitator)',
+  'CREATE INDEX ON settlements (tx_hash)',
 ];
 
-/** Copies every live row, builds the indexes, vacuums and analyses. Answers the chains by their numbers, from 1 on. */
+const DAY = `date_bin('1 day', block_time, '2000-01-01 00:00+00')`;
+const SUMS =
+  'count(*) AS n, sum(micros)::bigint AS total, min(block_time) AS first_time, max(block_time) AS last_time';
+const PARTS = `coalesce(sum(micros) FILTER (WHERE payer = payee), 0)::bigint AS self_total, coalesce(sum(micros) FILTER (WHERE method = 6), 0)::bigint AS proven_total`;
+/** Sums by day, complete up to the newest row, as triggers would keep them: more than our own rollups, which leave today out. */
+const DAY_TABLES: readonly string[] = [
+  `CREATE TABLE payee_day AS SELECT payee, ${DAY} AS day, chain, ${SUMS}, ${PARTS} FROM settlements GROUP BY 1, 2, 3`,
+  'ALTER TABLE payee_day ADD PRIMARY KEY (payee, day, chain)',
+  'CREATE INDEX ON payee_day (day) INCLUDE (payee, total, self_total)',
+  `CREATE TABLE payer_day AS SELECT payer, ${DAY} AS day, chain, ${SUMS} FROM settlements GROUP BY 1, 2, 3`,
+  'ALTER TABLE payer_day ADD PRIMARY KEY (payer, day, chain)',
+  `CREATE TABLE pair_day AS SELECT payee, payer, ${DAY} AS day, chain, ${SUMS}, ${PARTS} FROM settlements GROUP BY 1, 2, 3, 4`,
+  'ALTER TABLE pair_day ADD PRIMARY KEY (payee, payer, day, chain) INCLUDE (n, total, first_time, last_time)',
+  'CREATE INDEX ON pair_day (payer, payee, day) INCLUDE (n, total, first_time, last_time)',
+  'CREATE INDEX ON pair_day (day) INCLUDE (payer, payee, n, total, first_time, last_time)',
+  `CREATE TABLE relayer_day AS SELECT chain, relayer, ${DAY} AS day, ${SUMS} FROM settlements GROUP BY 1, 2, 3`,
+  'ALTER TABLE relayer_day ADD PRIMARY KEY (chain, relayer, day)',
+  `CREATE TABLE chain_day AS SELECT ${DAY} AS day, chain, ${SUMS} FROM settlements GROUP BY 1, 2`,
+];
+
+/** What PostgreSQL's copy costs. */
+export interface PostgresCopy {
+  /** COPY, indexes, day tables and VACUUM. */
+  readonly ms: number;
+  /** All tables with their indexes. */
+  readonly bytes: number;
+}
+
+/** Copies every live row, builds the indexes and the days, vacuums and analyses. */
 export async function loadPostgres(
   access: EngineAccess,
   cluster: PostgresCluster,
   session: PostgresSession,
   say: (line: string) => void,
-): Promise<void> {
-  const { ms } = await timed(async () => copyInto(cluster, [TABLE, COPY], await readRows(access)));
+): Promise<PostgresCopy> {
+  const copied = await timed(async () => copyInto(cluster, [TABLE, COPY], await readRows(access)));
   const [[rows = ''] = []] = (await session.ask('SELECT count(*) FROM settlements')).rows;
-  say(`PostgreSQL: ${rows} rows copied in ${seconds(ms)}`);
-  for (const [index, statement] of INDEXES.entries()) {
+  say(`PostgreSQL: ${rows} rows copied in ${seconds(copied.ms)}`);
+  let ms = copied.ms;
+  const statements = [...INDEXES, ...DAY_TABLES, 'VACUUM ANALYZE'];
+  for (const [index, statement] of statements.entries()) {
     const built = await session.ask(statement);
-    say(`PostgreSQL: index ${index + 1} of ${INDEXES.length} in ${seconds(built.ms)}`);
+    ms += built.ms;
+    const [what = ''] = /^[A-Z ]+\w+/.exec(statement) ?? [];
+    say(`PostgreSQL: ${what}, ${index + 1} of ${statements.length}, in ${seconds(built.ms)}`);
   }
-  const vacuum = await session.ask('VACUUM ANALYZE settlements');
-  const size = await session.ask(`SELECT pg_total_relation_size('settlements') / 1024 / 1024`);
-  say(`PostgreSQL: vacuumed in ${seconds(vacuum.ms)}, ${size.rows[0]?.[0]} MiB with indexes`);
+  const size = await session.ask(
+    `SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+  );
+  return { ms, bytes: Number(size.rows[0]?.[0]) };
 }
 
 /** Straight from the engine's HTTP port, because the ports of this program hold results in memory. */

@@ -75,7 +75,7 @@ export function openSession(workspace: Workspace, cluster: PostgresCluster): Pos
       const name = prepared.get(text) ?? `bench_${prepared.size}`;
       if (!prepared.has(text)) await ask(`PREPARE ${name} AS ${text}`);
       prepared.set(text, name);
-      return ask(`EXECUTE ${name}(${literals.join(', ')})`);
+      return ask(`EXECUTE ${name}${literals.length === 0 ? '' : `(${literals.join(', ')})`}`);
     },
   };
 }

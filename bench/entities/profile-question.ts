@@ -21,31 +21,30 @@ interface ProfileBody {
 
 const CHART_DAYS = 30;
 const DAY_SECONDS = 86_400;
-const PARTIES = `SELECT payer AS other, true AS inbound, chain, micros, method, block_time FROM settlements WHERE payee = $1
-  UNION ALL SELECT payee, false, chain, micros, method, block_time FROM settlements WHERE payer = $1`;
 
 /**
- * The income of a merchant. PostgreSQL reads the wallet's two index ranges once for the sums by chain and day and once for the
- * distinct counterparties; it need not compute shares, reciprocity and rings, which our answer also holds.
+ * The income of a merchant. PostgreSQL adds up the wallet's days and counts the distinct counterparties of its pairs; it need not
+ * compute shares, reciprocity and rings, which our answer also holds.
  */
 export function merchantProfile(wallet: string, todayStart: number): Ask {
   const chartFrom = `to_timestamp(${todayStart - (CHART_DAYS - 1) * DAY_SECONDS})`;
   const literals = [bytea(wallet)];
+  const side = (inbound: boolean): string => {
+    const [table, party, parts] = inbound
+      ? ['payee_day', 'payee', 'sum(self_total), sum(proven_total)']
+      : ['payer_day', 'payer', '0::numeric, 0::numeric'];
+    return `SELECT ${inbound}, chain, CASE WHEN day >= ${chartFrom} THEN day END, sum(n), sum(total), ${parts},
+      min(first_time), max(last_time) FROM ${table} WHERE ${party} = $1 GROUP BY 1, 2, 3`;
+  };
   return {
     source: `/v0/merchants/${wallet}?chain=all`,
     peer: {
       statements: [
+        { literals, text: `${side(true)} UNION ALL ${side(false)}` },
         {
           literals,
-          text: `SELECT inbound, chain,
-              CASE WHEN block_time >= ${chartFrom} THEN date_bin('1 day', block_time, '2000-01-01 00:00+00') END AS day,
-              count(*), sum(micros), coalesce(sum(micros) FILTER (WHERE other = $1), 0),
-              coalesce(sum(micros) FILTER (WHERE method = 6), 0), min(block_time), max(block_time)
-            FROM (${PARTIES}) AS parties GROUP BY 1, 2, 3`,
-        },
-        {
-          literals,
-          text: `SELECT count(*) FROM (SELECT other FROM (${PARTIES}) AS parties WHERE other <> $1 GROUP BY other) AS others`,
+          text: `SELECT count(*) FROM (SELECT payer FROM pair_day WHERE payee = $1 AND payer <> $1
+            UNION SELECT payee FROM pair_day WHERE payer = $1 AND payee <> $1) AS others`,
         },
       ],
       ours: ourFacts,

@@ -22,10 +22,26 @@ export interface Ask {
 export interface Question {
   /** kebab-case; begins the names of its figures. */
   readonly name: string;
-  /** `aggregate`: sums over many rows. `page`: a few rows, or the figures of a wallet with few. */
-  readonly kind: 'aggregate' | 'page';
+  readonly kind: QuestionKind;
   /** Whether its cost may depend only weakly on the size of the index. */
   readonly bounded: boolean;
+  /** Most milliseconds of the median, from 10 and from 50 million rows on; null where it is only shown. */
+  readonly goalMs?: readonly [at10Million: number | null, at50Million: number];
+  /** Whether the answer is what the API keeps in memory: its clock then stands still between requests. */
+  readonly kept?: boolean;
   /** Asked in turn, so that no cache of one answer helps. */
   readonly asks: readonly Ask[];
 }
+
+/** How PostgreSQL answers, which decides how many times as fast (`<question>-faster-than-postgres`) we must be. */
+export const QUESTION_KINDS = {
+  /** It reads rows of many wallets. */
+  scan: 20,
+  /** It descends an index to the rows of one wallet, pair or transaction: 0.5 ms, where our engine's floor is 1.35. */
+  point: 1 / 16,
+  /** It takes the newest rows of all from the end of an index. */
+  newest: 1,
+  /** It adds up its materialised days: shown. */
+  days: undefined,
+} as const;
+export type QuestionKind = keyof typeof QUESTION_KINDS;

@@ -1,4 +1,5 @@
 import { dateTime, sql } from '../../clickhouse/engine/sql.ts';
+import { shown } from '../scale/index-size.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
@@ -19,17 +20,10 @@ const COUNT_SECONDS_MAX = 60;
  */
 export async function measureUpkeep(
   lab: Lab,
-  { stage, postgres }: { readonly stage: string; readonly postgres: PostgresSession | undefined },
+  postgres: PostgresSession | undefined,
   { say }: Pick<BenchContext, 'say'>,
 ): Promise<Figure[]> {
   const { engine, closing, todayStart } = lab;
-  const shown = (name: string, value: number, unit: string): Figure => ({
-    name: `${name}${stage}`,
-    value,
-    unit,
-    goal: '-',
-    ok: true,
-  });
   const dayStart = todayStart - DAY_SECONDS;
   const rowsOfDay = await countRows(lab, dayStart);
   say(`computing a day of ${rowsOfDay} rows anew`);
@@ -39,7 +33,7 @@ export async function measureUpkeep(
   const peerDay = postgres === undefined ? [] : await recomputeInPostgres(postgres, dayStart);
   const relayer = await pickRelayer(engine.writer);
   say('naming one relayer');
-  const regraded = await regradeRelayer(engine.writer, relayer, `bench${stage}`);
+  const regraded = await regradeRelayer(engine.writer, relayer, 'bench');
   const peerRegrade =
     postgres === undefined ? [] : [await regradeInPostgres(postgres, relayer, regraded.rows)];
   return [

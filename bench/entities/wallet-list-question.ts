@@ -52,7 +52,7 @@ export async function walletPages(api: MeasuredApi): Promise<Question> {
     if (before === null || last === undefined) break;
     bound = bytea(last.wallet);
   }
-  return { name: 'wallets-page', kind: 'page', bounded: true, asks };
+  return { name: 'wallets-page', kind: 'point', bounded: true, asks };
 }
 
 function askFor(path: string, bound: string): Ask {

@@ -67,7 +67,7 @@ async function compare(
   const bare: Speed[] = [];
   const roundMs = quick ? ROUND_MS_QUICK : ROUND_MS;
   for (let round = 0; round <= (quick ? ROUNDS_QUICK : ROUNDS); round++) {
-    const speeds = [await load(targets.ours, roundMs), await load(targets.bare, roundMs)] as const;
+    const speeds = [await loadFor(targets.ours, roundMs), await loadFor(targets.bare, roundMs)] as const;
     if (round === 0) continue;
     ours.push(speeds[0]);
     bare.push(speeds[1]);
@@ -91,7 +91,8 @@ async function compare(
   ];
 }
 
-async function load({ url, key }: Target, milliseconds: number): Promise<Speed> {
+/** Loads a URL from a process of its own. */
+export async function loadFor({ url, key }: Target, milliseconds: number): Promise<Speed> {
   const before = process.cpuUsage();
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...['--import', import.meta.resolve('tsx'), LOADER],

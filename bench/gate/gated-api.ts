@@ -153,4 +153,6 @@ const OPEN_GATE: Gate = {
     };
   },
   checkToken: () => Promise.resolve(),
+  refuses: () => false,
+  reads: () => ({ places: 0, running: 0, waiting: 0, unstoppable: 0 }),
 };

@@ -1,25 +1,29 @@
 import type { Figure } from '../support/figure.ts';
 import { type BenchContext, runBench } from '../support/run-bench.ts';
 import { measureCapacity } from './capacity.ts';
-import { measureOverload } from './overload.ts';
+import { measureEightTimes, measureStorm } from './overload.ts';
 import { openStage } from './stage.ts';
-import { trafficOf } from './traffic.ts';
+import { mixesOf } from './traffic.ts';
 import { requireWrk } from './wrk.ts';
 
 /** Capacity and overload are one part: the throughput under overload compares with the capacity of the same machine, measured just before. */
 async function load(context: BenchContext): Promise<Figure[]> {
   requireWrk();
   const stage = await openStage(context);
-  const traffic = await trafficOf(stage);
-  context.say('at capacity');
-  const capacity = await measureCapacity(context, stage, traffic);
-  context.say('overloaded');
-  return [...capacity.figures, ...(await measureOverload(context, stage, { traffic, capacity }))];
+  const [mix, ...others] = await mixesOf(stage);
+  const figures: Figure[] = [];
+  for (const other of others) figures.push(...(await measureCapacity(context, stage, other)).figures);
+  const capacity = await measureCapacity(context, stage, mix);
+  figures.push(...capacity.figures);
+  context.say('eight times as much as it serves, from hundreds of callers');
+  figures.push(...(await measureEightTimes(context, stage, { mix, capacity })));
+  context.say('a crowd that never waits');
+  return [...figures, ...(await measureStorm(context, stage, { mix, capacity }))];
 }
 
 await runBench({
   name: 'load',
   description:
-    'Loads one API process with mixed traffic for a minute, then with many times what it can serve. Needs wrk (apt-get install wrk).',
-  parts: [{ name: 'load', summary: 'mixed traffic at capacity, then far above it', run: load }],
+    'Loads one API process with three mixes of traffic, then with eight times what it can serve, then with a crowd that never waits. Needs wrk (apt-get install wrk).',
+  parts: [{ name: 'load', summary: 'three mixes at capacity, then far above it', run: load }],
 });

@@ -23,8 +23,9 @@ function init(args)
   end
 end
 
+-- Half to one and a half times the pause, so that connections that began together do not stay together.
 function delay()
-  return pause
+  return pause == 0 and 0 or math.floor(pause * (0.5 + math.random()))
 end
 
 function request()

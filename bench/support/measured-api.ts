@@ -28,9 +28,11 @@ export interface Answer<T> {
 export interface MeasuredApi {
   get<T>(path: string): Promise<Answer<T>>;
   readonly cursorKeys: CursorKeys;
+  readonly url: string;
+  readonly key: string;
 }
 
-const REQUESTS_PER_MINUTE_MAX = 1_000_000;
+const REQUESTS_PER_MINUTE_MAX = 100_000_000;
 
 export async function startMeasuredApi(
   reader: Reader,
@@ -75,6 +77,8 @@ export async function startMeasuredApi(
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     cursorKeys,
+    url,
+    key,
     async get<T>(path: string) {
       Object.assign(spent, { engineMs: 0, statements: 0, rowsRead: 0 });
       const began = performance.now();

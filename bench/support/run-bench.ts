@@ -1,10 +1,12 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Figure, printFigures } from './figure.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 export interface BenchContext {
   /** Smaller data, under a minute. */
   readonly quick: boolean;
+  /** Of `--rows`; undefined where it was not given. */
+  readonly rows: number | undefined;
   readonly workspace: Workspace;
   /** Prints a line of progress, with the time since the start. */
   say(line: string): void;
@@ -29,7 +31,7 @@ export async function runBench(options: {
   readonly description: string;
   readonly parts: readonly BenchPart[];
 }): Promise<void> {
-  const { quick, only } = parseArguments(options);
+  const { quick, rows, only } = parseArguments(options);
   const workspace = createWorkspace(options.name);
   let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -41,6 +43,7 @@ export async function runBench(options: {
   const began = performance.now();
   const context: BenchContext = {
     quick,
+    rows,
     workspace,
     say: (line) => console.log(`[${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s] ${line}`),
   };
@@ -75,12 +78,16 @@ async function runPart(part: BenchPart, context: BenchContext): Promise<readonly
 
 function parseArguments(options: Parameters<typeof runBench>[0]): {
   readonly quick: boolean;
+  readonly rows: number | undefined;
   readonly only: readonly string[] | undefined;
 } {
   const names = options.parts.map(({ name }) => name);
   const program = new Command(`npm run bench -- ${options.name}`)
     .description(options.description)
     .option('--quick', 'smaller data, under a minute', false)
+    .addOption(
+      new Option('--rows <number>', 'settlements of a bench that takes it, such as 10M').argParser(readRows),
+    )
     .addOption(new Option('--only <part...>', 'run these parts only').choices(names))
     .addHelpText(
       'after',
@@ -88,5 +95,19 @@ function parseArguments(options: Parameters<typeof runBench>[0]): {
     )
     .showHelpAfterError('(--help shows the options)');
   program.parse();
-  return program.opts<{ quick: boolean; only: readonly string[] | undefined }>();
+  return program.opts<ReturnType<typeof parseArguments>>();
+}
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['k', 1_000],
+  ['M', 1_000_000],
+]);
+
+/** `10M`, `200k` or a plain number. */
+function readRows(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d+)([kM]?)$/.exec(text) ?? [];
+  const rows = Number(digits) * (UNITS.get(unit) ?? 0);
+  if (rows > 0) return rows;
+  throw new InvalidArgumentError('Give a number of rows, such as 200k or 10M.');
 }

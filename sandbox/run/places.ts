@@ -10,6 +10,8 @@ export interface Places {
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
   /** A place that is free right now, or null; the caller may then wait with `take`. Needs no signal, because it does not wait. */
   takeFree(wanted: Wanted): Place | null;
+  /** Whether `take` would reject at once. `caller` is asked for its name only where every place that fits is taken. */
+  refuses(wanted: { readonly heavy: boolean; caller(): string }): boolean;
   /**
    * The numbers of places, taken places, waiting queries, and queries that still run after giving up their place.
    */
@@ -47,6 +49,11 @@ export interface PlaceLimits {
   readonly waitingMax: number;
   readonly waitingMaxPerCaller: number;
   readonly waitMaxMs: number;
+  /**
+   * A burst may wait for `waitMaxMs`. Once the queue has not been empty for `afterMs`, it is no burst: more is asked than can be
+   * served, and a query that would wait for longer than `waitMaxMs` of this is refused when it comes. Default: no such limit.
+   */
+  readonly standing?: { readonly afterMs: number; readonly waitMaxMs: number };
   readonly retryAfterSeconds: number;
 }
 
@@ -61,12 +68,16 @@ export function createPlaces(limits: PlaceLimits): Places {
   let left = 0;
   const waiting = new Set<Waiting>();
   const turns = createTurns();
+  /** Heavy queries and the others wait for different places. */
+  const paces = { heavy: createPace(), light: createPace() };
+  const paceOf = ({ heavy }: Pick<Wanted, 'heavy'>): Pace => (heavy ? paces.heavy : paces.light);
 
   const fits = ({ heavy }: Wanted): boolean =>
     taken.all < limits.all && (!heavy || taken.heavy < limits.heavy);
   const admit = (): void => {
     for (let next = first(waiting, fits); next !== undefined; next = first(waiting, fits)) {
       waiting.delete(next);
+      paceOf(next).start();
       turns.serve(next.turn);
       occupy(next);
       next.start();
@@ -91,14 +102,13 @@ export function createPlaces(limits: PlaceLimits): Places {
   /** For a query that has just been counted. */
   const threadsNow = (): number =>
     waiting.size > 0 ? 1 : Math.max(1, (limits.cores ?? 1) - (taken.all - 1) - left);
-  const isFull = (caller: string): boolean =>
-    waiting.size >= limits.waitingMax ||
-    [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
+  const isFull = (wanted: Wanted): boolean =>
+    isQueueFull({ limits, waiting, turn: turns.next(wanted.caller), pace: paceOf(wanted) }, wanted);
 
   const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
     // No waiting query fits now; `leave` starts them when they do.
     if (!fits(wanted)) return null;
-    turns.serve(turns.next(wanted.caller));
+    turns.serve(turns.take(wanted.caller));
     occupy(wanted);
     return placeFor(wanted, since);
   };
@@ -111,35 +121,84 @@ export function createPlaces(limits: PlaceLimits): Places {
       unstoppable: left,
     }),
     takeFree: (wanted) => takeFree(wanted),
+    refuses: ({ heavy, caller }) => !fits({ heavy, caller: '' }) && isFull({ heavy, caller: caller() }),
     take(wanted, signal) {
       const since = performance.now();
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new QueryAbandoned(null));
         const free = takeFree(wanted, since);
         if (free !== null) return resolve(free);
-        if (isFull(wanted.caller)) return reject(new SandboxBusy(limits.retryAfterSeconds));
-        const giveUp = (error: Error): void => {
-          settle();
-          waiting.delete(one);
-          reject(error);
-        };
-        const onAbort = (): void => giveUp(new QueryAbandoned(null));
-        const timer = setTimeout(() => giveUp(new SandboxBusy(limits.retryAfterSeconds)), limits.waitMaxMs);
-        const settle = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', onAbort);
-        };
-        const one: Waiting = {
-          ...wanted,
-          turn: turns.next(wanted.caller),
-          start() {
-            settle();
-            resolve(placeFor(wanted, since));
+        if (isFull(wanted)) return reject(new SandboxBusy(limits.retryAfterSeconds));
+        const one = waitFor(wanted, {
+          turn: turns.take(wanted.caller),
+          waitMaxMs: limits.waitMaxMs,
+          signal,
+          start: () => resolve(placeFor(wanted, since)),
+          giveUp(error) {
+            waiting.delete(one);
+            paceOf(one).leave();
+            reject(error ?? new SandboxBusy(limits.retryAfterSeconds));
           },
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
+        });
         waiting.add(one);
+        paceOf(one).join();
       });
+    },
+  };
+}
+
+interface Queue {
+  readonly limits: PlaceLimits;
+  readonly waiting: ReadonlySet<Waiting>;
+  /** What the next query of the caller would get. */
+  readonly turn: number;
+  readonly pace: Pace;
+}
+
+/** Whether a query is refused instead of waiting. */
+function isQueueFull({ limits, waiting, turn, pace }: Queue, { caller, heavy }: Wanted): boolean {
+  if (waiting.size >= limits.waitingMax) return true;
+  let own = 0;
+  let ahead = 0;
+  for (const one of waiting) {
+    if (one.caller === caller) own += 1;
+    if (one.heavy === heavy && one.turn <= turn) ahead += 1;
+  }
+  if (own >= limits.waitingMaxPerCaller) return true;
+  const { standing } = limits;
+  if (standing === undefined || pace.standingMs() < standing.afterMs) return false;
+  return (ahead + 1) * pace.betweenStartsMs() > standing.waitMaxMs;
+}
+
+/** A query in the queue, until it starts, its caller leaves, or its time is up (`giveUp` without an error). */
+function waitFor(
+  wanted: Wanted,
+  wait: {
+    readonly turn: number;
+    readonly waitMaxMs: number;
+    readonly signal: AbortSignal;
+    start(): void;
+    giveUp(error?: Error): void;
+  },
+): Waiting {
+  const { signal } = wait;
+  const settle = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
+  const giveUp = (error?: Error): void => {
+    settle();
+    wait.giveUp(error);
+  };
+  const onAbort = (): void => giveUp(new QueryAbandoned(null));
+  const timer = setTimeout(giveUp, wait.waitMaxMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    ...wanted,
+    turn: wait.turn,
+    start() {
+      settle();
+      wait.start();
     },
   };
 }
@@ -169,13 +228,61 @@ function placeThat(
   };
 }
 
-/** Assigns the numbers that determine the order of service. */
-function createTurns(): { next(caller: string): number; serve(turn: number): void } {
+/** How fast waiting queries get their places. */
+interface Pace {
+  /** A query begins to wait; leaves the queue for its place; leaves it without one. */
+  join(): void;
+  start(): void;
+  leave(): void;
+  /** How long the queue has not been empty; 0 while it is. */
+  standingMs(): number;
+  /** Moving average of the time between two starts from the queue, or the time since the last one if that is longer. */
+  betweenStartsMs(): number;
+}
+
+/** Share of the newest interval in the moving average: some twenty starts are remembered. */
+const NEWEST_SHARE = 0.1;
+
+function createPace(): Pace {
+  let size = 0;
+  let standingSince = 0;
+  let lastStart = 0;
+  let average: number | undefined;
+  return {
+    join() {
+      size += 1;
+      if (size > 1) return;
+      standingSince = performance.now();
+      lastStart = standingSince;
+    },
+    start() {
+      size -= 1;
+      const now = performance.now();
+      const between = now - lastStart;
+      average = average === undefined ? between : average + (between - average) * NEWEST_SHARE;
+      lastStart = now;
+    },
+    leave() {
+      size -= 1;
+    },
+    standingMs: () => (size === 0 ? 0 : performance.now() - standingSince),
+    betweenStartsMs: () => Math.max(average ?? 0, performance.now() - lastStart),
+  };
+}
+
+/** Assigns the numbers that determine the order of service. `next` is the one that the caller's next query would get. */
+function createTurns(): {
+  next(caller: string): number;
+  take(caller: string): number;
+  serve(turn: number): void;
+} {
   let served = 0;
   const last = new Map<string, number>();
+  const next = (caller: string): number => Math.max(served, last.get(caller) ?? 0) + 1;
   return {
-    next(caller) {
-      const turn = Math.max(served, last.get(caller) ?? 0) + 1;
+    next,
+    take(caller) {
+      const turn = next(caller);
       last.set(caller, turn);
       return turn;
     },

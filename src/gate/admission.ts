@@ -1,8 +1,9 @@
-import { fail } from '../../core/errors.ts';
+import { type FailureContext, fail } from '../../core/errors.ts';
 import {
   createPlaces,
   type Place,
   type PlaceLimits,
+  type PlaceLoad,
   type Places,
   type Wanted,
 } from '../../sandbox/run/places.ts';
@@ -22,6 +23,13 @@ export interface Admission {
    * `overloaded` when the queue is full or the wait too long, with `request_timeout` when the caller disconnects meanwhile.
    */
   enter(wanted: AdmissionWanted, request: Leaving): Promise<Pick<Place, 'leave'> | null>;
+  /**
+   * Whether `enter` would reject at once. Costs microseconds, so that it is asked before a request is read (http/shed-load.ts);
+   * `callerName` is called only where the call would have to wait.
+   */
+  refuses(load: EngineLoad, callerName: () => string): boolean;
+  /** Places for reads, and calls that have one or wait for one. */
+  reads(): PlaceLoad;
 }
 
 export interface AdmissionWanted {
@@ -44,7 +52,8 @@ const RETRY_AFTER_SECONDS = 2;
  * Reads: as many at once as the process has connections to the engine (http-engine.ts), a quarter of them for summaries, which ask
  * it several things each. A page takes hundredths of a second, so a queue of a thousand is mostly served within the wait; a longer
  * one would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are admitted, so
- * that the refusals are for lack of units and not of a place.
+ * that the refusals are for lack of units and not of a place. A queue that has not been empty for a second is overload: it is then
+ * kept so short that it is served in a second, which is enough to keep every place taken.
  * Queries: the sandbox has their real places (sandbox/limits.ts). This bounds those that are checked or wait there; none
  * waits here, because a caller is refused at once when that queue is full.
  */
@@ -55,6 +64,7 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
     waitingMax: 1_024,
     waitingMaxPerCaller: 512,
     waitMaxMs: 5_000,
+    standing: { afterMs: 1_000, waitMaxMs: 1_000 },
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
   queries: {
@@ -71,6 +81,13 @@ export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Adm
   const reads = createPlaces(limits.reads);
   const queries = createPlaces(limits.queries);
   return {
+    refuses(load, caller) {
+      if (load === 'none') return false;
+      return load === 'query'
+        ? queries.refuses({ heavy: false, caller })
+        : reads.refuses({ heavy: load === 'summary', caller });
+    },
+    reads: () => reads.load(),
     enter({ load, callerName: caller }, request) {
       switch (load) {
         case 'none':
@@ -92,12 +109,15 @@ async function take(places: Places, wanted: Wanted, request: Leaving): Promise<P
   return free ?? (await places.take(wanted, request.left()).catch(asRefusal));
 }
 
+/** What a call without a place is answered, before it is read and after. */
+export const NO_PLACE: Pick<FailureContext, 'detail'> & { readonly retryAfterSeconds: number } = {
+  detail: 'More is asked of this service at the moment than it can answer. Nothing was run or charged.',
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
+
 function asRefusal(error: unknown): never {
   if (error instanceof SandboxBusy)
-    throw fail('overloaded', {
-      detail: 'More is asked of this service at the moment than it can answer. Nothing was run or charged.',
-      retryAfterSeconds: error.retryAfterSeconds,
-    });
+    throw fail('overloaded', { ...NO_PLACE, retryAfterSeconds: error.retryAfterSeconds });
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', { detail: 'The caller left before it was its turn.', cause: error });
   throw error;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
+import { isOrganizationName } from '../../core/domain/caller.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
@@ -25,6 +26,7 @@ import {
   addressQuota,
   admitKey,
   checkToken,
+  digestOf,
   type Identity,
   type IdentityDeps,
   identify,
@@ -94,7 +96,36 @@ export function createGate(deps: GateDeps): Gate {
   return {
     call: (request) => call(gate, request),
     checkToken: (request) => checkToken({ bearer, requestsPerMinute, ...gate.counter }, request),
+    refuses: (operation, sender) => {
+      const { load = 'page' } = operation;
+      if (load !== 'query' && isOffered(operation, sender, access.anonymous)) return false;
+      return gate.admission.refuses(load, () => likelyCallerName(gate, sender));
+    },
+    reads: gate.admission.reads,
   };
+}
+
+/** Whether a call without a payment is answered with its price, whatever its parameters are. */
+function isOffered(
+  { price }: Parameters<Gate['refuses']>[0],
+  { credentials }: Parameters<Gate['refuses']>[1],
+  anonymous: Config['access']['anonymous'],
+): boolean {
+  if (price.class === 'sold') return true;
+  if (price.class === 'free' || (price.class === 'keyed' && anonymous === 'open')) return false;
+  return credentials.authorization === undefined && credentials['x-api-key'] === undefined;
+}
+
+/** The name that the caller had last. A wrong guess costs the caller a turn, nothing else. */
+function likelyCallerName(
+  { quotas, identity }: GateTools,
+  { credentials, address }: Parameters<Gate['refuses']>[1],
+): string {
+  const digest = digestOf(credentials);
+  const quota = digest === null ? undefined : quotas.guess(digest);
+  return quota !== undefined && isOrganizationName(quota.key)
+    ? quota.key
+    : addressQuota(address, identity).key;
 }
 
 /** One call from its request to its answer, in the order of the checks. */

@@ -64,6 +64,16 @@ export function readCredential(headers: CredentialHeaders): SentCredential | nul
   return text === null ? null : { text, digest: isApiKey(text) ? keyDigest(text) : null };
 }
 
+/** The digest of the key that the request carries, for a guess at its caller: the request is not checked. Null without a key. */
+export function digestOf({
+  authorization = '',
+  'x-api-key': sent = '',
+}: CredentialHeaders): KeyDigest | null {
+  const key = typeof sent === 'string' && sent !== '' ? sent : authorization.replace(/^bearer +/i, '');
+  const text = key.trim();
+  return isApiKey(text) ? keyDigest(text) : null;
+}
+
 function credentialText({ authorization = '', 'x-api-key': sent = '' }: CredentialHeaders): string | null {
   const key = (typeof sent === 'string' ? sent : sent.join(', ')).trim();
   const token = authorization.trim();

@@ -1,5 +1,6 @@
 import type { Lane, Surface } from '../../core/domain/caller.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
+import type { PlaceLoad } from '../../sandbox/run/places.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
@@ -17,6 +18,16 @@ export interface Gate {
    * request asks. Our own keys, and requests without a credential, are left to `call`.
    */
   checkToken(request: Pick<GateRequest, 'sender' | 'progress'>): Promise<void>;
+  /**
+   * Whether a call would be refused for want of a place, asked before the request is read: no store, no parameter, no body is touched.
+   * The caller is the organization that the key belonged to last, or the address. A call that would get an offer needs no place.
+   */
+  refuses(
+    operation: Pick<AnyOperation, 'load' | 'price'>,
+    sender: Pick<Sender, 'credentials' | 'address'>,
+  ): boolean;
+  /** Places for reads, and the calls that have one or wait for one. */
+  reads(): PlaceLoad;
 }
 
 /** One call of an operation, as its surface hands it in. */

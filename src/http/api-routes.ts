@@ -52,7 +52,7 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     method: operation.method,
     url,
     bodyLimit: JSON_BODY_MAX_BYTES,
-    config: { observedAs: operation.id },
+    config: { observedAs: operation.id, operation },
     ...exposingOwn(operation),
     // A payment is bound to the bytes of the body, and those are what was sent.
     decompress: false,

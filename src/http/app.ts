@@ -23,6 +23,7 @@ import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
 import { closeWithProblem, type FailureOptions, installFailures } from './failures.ts';
 import { installMcp, mcpHostnames } from './mcp/route.ts';
+import { createRefusalPace } from './pace-refusals.ts';
 import { installObservation, type RequestObservation } from './request-facts.ts';
 import { createServer, installCommonHooks, installPlugins } from './server.ts';
 import { installServiceRoutes } from './service-routes.ts';
@@ -69,18 +70,23 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const socketAnswers = { publicUrl, newId: randomUUID };
   const app = createServer({ config, log, receiveMaxMs, failures: failures(''), socketAnswers });
+  const pace = createRefusalPace();
   // Hooks that a request passes before its route, in this order.
-  installFailures(app, failures(''));
-  installPlugins(app);
-  installObservation(app, options.observation);
-  installCommonHooks(app, log);
   installLoadShedding(app, {
     cap: capConnections(app.server, {
       maxConnections: config.http.maxConnections,
       log,
       refuse: (socket) => closeWithProblem(socket, 'overloaded', CONNECTIONS_FULL, socketAnswers),
     }),
+    gate: options.gate,
+    pace,
+    meter: options.observation?.meter ?? null,
+    publicUrl,
   });
+  installFailures(app, { ...failures(''), pace });
+  installPlugins(app);
+  installObservation(app, options.observation);
+  installCommonHooks(app, log);
   if (options.drain !== undefined) installDrain(app, options.drain);
   // The routes, in a scope of their own: the hooks above are installed before any of them.
   app.register((routes, _options, done) => {

@@ -5,12 +5,15 @@ import { ERRORS, type ErrorCode, Failure, type FailureContext, fail } from '../.
 import type { Log } from '../../core/log.ts';
 import { asFailure, PROBLEM_TYPE, type Problem, problemOf } from '../openapi/problem.ts';
 import { allowedAt, installKnownPaths } from './methods.ts';
+import type { RefusalPace } from './pace-refusals.ts';
 
 export interface FailureOptions {
   readonly log: Log;
   readonly publicUrl: string;
   /** Where a client without a token learns who issues them; null where none are accepted. */
   readonly tokenMetadataUrl: string | null;
+  /** Absent: every refusal leaves at once. */
+  readonly pace?: RefusalPace | undefined;
 }
 
 /** Statuses of the framework's own refusals, each with the code and the words that callers get instead of its text. */
@@ -77,21 +80,19 @@ export function refusal(
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  // Node 20 accepts one connection in a turn of its loop: closing a refused caller's connection makes room for waiting ones.
-  if (code === 'overloaded') reply.header('connection', 'close');
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = challengeOf(code, options.tokenMetadataUrl);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
-  const path = request.url.split('?', 1)[0] ?? '/';
   return problemOf(code, context, {
-    path: printablePath(path),
+    path: pathOf(request),
     requestId: request.id,
     publicUrl: options.publicUrl,
   });
 }
 
-/** `instance` is a URI reference: characters that no URI has are left out. */
-function printablePath(path: string): string {
+/** `instance` of the request's problems is a URI reference: characters that no URI has are left out. */
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  const path = url.split('?', 1)[0] ?? '/';
   return path.slice(0, 500).replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/g, '');
 }
 
@@ -105,8 +106,17 @@ function logFailure(request: FastifyRequest, failure: Failure, log: Log): void {
     log.warn({ ...facts, cause: cause instanceof Error ? cause.message : String(cause) }, 'request refused');
 }
 
+/** Refusals whose repetition before `Retry-After` is refused again. */
+const PACED: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'overloaded']);
+
 export function installFailures(app: FastifyInstance, options: FailureOptions): void {
-  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, httpFailure(error), options));
+  app.setErrorHandler((error, request, reply) => {
+    const failure = httpFailure(error);
+    const answer = (): void => void sendFailure(request, reply, failure, options);
+    const retryAfterSeconds = PACED.has(failure.code) ? failure.context.retryAfterSeconds : undefined;
+    if (options.pace === undefined || retryAfterSeconds === undefined) answer();
+    else options.pace.whenDue(request, retryAfterSeconds, answer);
+  });
   installKnownPaths(app);
   app.setNotFoundHandler((request, reply) =>
     sendFailure(request, reply, notFound(app, request, reply), options),

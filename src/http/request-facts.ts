@@ -221,7 +221,7 @@ declare module 'fastify' {
 }
 
 /** For routes that set no name: pages, files, missing paths. */
-const UNNAMED = 'other';
+export const UNNAMED = 'other';
 /** As proxies write it for a client that closed the connection. */
 const LEFT = '499';
 const FAILED_FROM = 500;

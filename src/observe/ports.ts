@@ -102,6 +102,14 @@ export function observedGate(observers: Observers, gate: Gate): Gate {
       else countGateCall(meter, request, 'ok', ended.answer.chargedQu);
     },
   };
+  observers.meter?.read('reads', async () => {
+    const { places, running, waiting } = gate.reads();
+    return [
+      { name: 'reads_places', value: places },
+      { name: 'reads_running', value: running },
+      { name: 'reads_waiting', value: waiting },
+    ];
+  });
   return observe(gate, { call }, observers);
 }
 

@@ -19,7 +19,9 @@ import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts
 /** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */
 export function pricedOperation(
   priceClass: PriceClass,
-  run: () => Promise<Record<string, unknown>> = async () => ({ done: true }),
+  run: (input: unknown, deps: OperationDeps) => Promise<Record<string, unknown>> = async () => ({
+    done: true,
+  }),
 ): AnyOperation {
   const operation = defineOperation({
     id: 'countThings',

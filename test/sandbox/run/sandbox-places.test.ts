@@ -166,4 +166,31 @@ describe('threads', () => {
     await leave('b1');
     expect(threadsOf('c1')).toBe(2);
   });
+
+  test('a burst may wait, but a queue that does not empty is kept as short as the wait that it may cost', async () => {
+    const standing = { afterMs: 1_000, waitMaxMs: 500 };
+    const { join, served, leave, take } = stage({
+      all: 1,
+      waitingMax: 100,
+      waitingMaxPerCaller: 100,
+      waitMaxMs: 60_000,
+      standing,
+    });
+    for (let n = 1; n <= 20; n++) join(`a${n}`);
+    for (let n = 1; n <= 11; n++) {
+      await vi.advanceTimersByTimeAsync(100); // a place every tenth of a second
+      await leave(`a${n}`);
+    }
+    expect(served).toHaveLength(12);
+    await expect(take('a99')).rejects.toThrow(SandboxBusy); // eight are before it
+    join('b1'); // one is before it
+    for (const name of ['a12', 'a13']) {
+      await vi.advanceTimersByTimeAsync(100);
+      await leave(name);
+    }
+    expect(served.at(-1)).toBe('b1');
+    // The engine hangs, and the place is not left.
+    await vi.advanceTimersByTimeAsync(600);
+    await expect(take('c1')).rejects.toThrow(SandboxBusy);
+  });
 });
