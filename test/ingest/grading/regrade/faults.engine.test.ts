@@ -133,7 +133,7 @@ test('a row whose statement reached the wallet log and not the settlements is re
   await world.change(AFTER);
   await engine.writer.run({
     name: 'half',
-    sql: sql`INSERT INTO wallet_log SELECT * REPLACE('ann' AS facilitator, 'facilitator_relay' AS method, bitOr(seen, 2048) AS seen, ver + 2 AS ver) FROM wallet_log FINAL WHERE relayer = unhex(${{ kind: 'value', type: 'String', value: ANN.slice(2) }})`,
+    sql: sql`INSERT INTO wallet_rows SELECT * REPLACE('ann' AS facilitator, 'facilitator_relay' AS method, bitOr(seen, 2048) AS seen, ver + 2 AS ver) FROM wallet_rows FINAL WHERE relayer = unhex(${{ kind: 'value', type: 'String', value: ANN.slice(2) }})`,
     maxSeconds: 10,
   });
   await world.change(BEFORE);
