@@ -38,6 +38,14 @@ const TRAFFIC = {
     'lane',
     'outcome',
   ]),
+  feed_pages_total: counter(
+    'Pages of newest settlements without filters, by where they were read: `memory` or `engine`.',
+    ['source'],
+  ),
+  feed_checks_total: counter(
+    'Comparisons of the newest settlements in memory with those of the engine: `equal`, or `different`, after which they are read again.',
+    ['outcome'],
+  ),
   units_charged_total: counter('Query Units captured, or covered by a payment.', ['operation', 'lane']),
 } as const satisfies Record<string, Family>;
 

@@ -22,6 +22,7 @@ interface OperationRoute {
   readonly api: ApiDeps;
   /** Null where Fastify prints. */
   readonly print: PrintAnswer | null;
+  readonly tag: (body: Body) => string;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -47,7 +48,12 @@ export function installOperations(
 }
 
 function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
-  const route: OperationRoute = { operation, api, print: sharingPrinter(operation) };
+  const route: OperationRoute = {
+    operation,
+    api,
+    print: sharingPrinter(operation),
+    tag: operation.shared === 'all' ? once(weakEtag) : weakEtag,
+  };
   app.route({
     method: operation.method,
     url,
@@ -98,7 +104,7 @@ interface Answered {
   readonly mayBeNotModified: boolean;
 }
 
-function sendAnswer({ operation, api, print }: OperationRoute, answered: Answered): unknown {
+function sendAnswer({ operation, api, print, tag }: OperationRoute, answered: Answered): unknown {
   const { request, reply, body, mayBeNotModified } = answered;
   const { publicUrl } = api.deps.deployment;
   const next = nextPage(operation, body);
@@ -108,7 +114,7 @@ function sendAnswer({ operation, api, print }: OperationRoute, answered: Answere
     reply.header('cache-control', 'no-store');
     return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   }
-  const etag = weakEtag(body);
+  const etag = tag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
   if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
@@ -160,12 +166,30 @@ export type PrintAnswer = (reply: FastifyReply, body: Body) => string;
  */
 export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnswer | null {
   if (shared.length === 0) return null;
+  if (shared === 'all') {
+    const print = once((body, reply: FastifyReply) => String(reply.serialize(body)));
+    return (reply, body) => print(body, reply);
+  }
   const own = Type.Omit(output, [...shared]);
   const parts = shared.map((name) => partPrinter(name, output));
   return (reply, body) => {
     let text = reply.serializeInput(body, own).slice(0, -1);
     for (const print of parts) text += print(reply, body);
     return `${text}}`;
+  };
+}
+
+/** The result of the first call for each object, kept for as long as the object lives. */
+function once<Rest extends readonly unknown[]>(
+  make: (body: Body, ...rest: Rest) => string,
+): (body: Body, ...rest: Rest) => string {
+  const made = new WeakMap<Body, string>();
+  return (body, ...rest) => {
+    const known = made.get(body);
+    if (known !== undefined) return known;
+    const text = make(body, ...rest);
+    made.set(body, text);
+    return text;
   };
 }
 

@@ -3,6 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Log } from '../../core/log.ts';
+import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { cached } from './ask.ts';
@@ -20,6 +22,7 @@ import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
+import { createTails, type TailTimes } from './settlements/tail.ts';
 
 /** An older one only gives what was written meanwhile once more. */
 const HORIZON_MAX_AGE_MS = 1_000;
@@ -33,22 +36,31 @@ export interface OperationDepsOptions {
   readonly sellsCalls: boolean;
   readonly clock: Clock;
   readonly version: string;
+  readonly log: Log;
+  /** Absent where nothing is counted. */
+  readonly observation?: { readonly meter: Meter | null };
+  /** In place of the product's own. */
+  readonly tailTimes?: TailTimes | undefined;
 }
 
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
 export function createOperationDeps(options: OperationDepsOptions): OperationDeps {
-  const { reader, clock, cursorKeys, accounts, sandbox } = options;
+  const { reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
   const deployment = deploymentOf(options);
   const { chains } = deployment;
   const rollups = createRollups({ reader, clock });
   const freshness = createFreshness({ reader, clock });
   const endpointSources = createEndpointSources({ reader, clock });
   const identityStates = createIdentityStates({ reader, clock });
+  const dataset = createDatasetFacts({ reader, clock, rollups, freshness });
+  const { newestTime } = dataset;
+  const meter = observation?.meter ?? null;
   const index: IndexFacts = {
     freshness,
     names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
+    dataset,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
+    tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
     rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),

@@ -24,6 +24,7 @@ import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 import type { Horizon } from './settlements/changes.ts';
+import type { Tails } from './settlements/tail.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -132,6 +133,8 @@ export interface IndexFacts {
   readonly dataset: DatasetFacts;
   /** Up to which write everything can be seen; at most a second old. */
   readonly horizon: () => Promise<Horizon>;
+  /** The newest settlements in memory. */
+  readonly tails: Tails;
   readonly rollups: Rollups;
   readonly indexStates: IndexStates;
   readonly publicTableRows: PublicTableRows;
@@ -209,8 +212,11 @@ interface Operation<
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
-  readonly shared?: readonly string[];
+  /**
+   * Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. `all`: the
+   * answer itself can be one object for many callers.
+   */
+  readonly shared?: readonly string[] | 'all';
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused. */
