@@ -107,7 +107,7 @@ export async function newestEntry(reader: Reader): Promise<number> {
     maxRows: 1,
     sql: sql`SELECT toUnixTimestamp64Micro(max(at)) FROM settlement_changes`,
   });
-  return Number(rows[0]?.[0]);
+  return Number(rows[0]?.[0] ?? 0);
 }
 
 interface News {
@@ -122,7 +122,12 @@ interface News {
  */
 export async function newsAfter(
   reader: Reader,
-  { chain, from, newest, notBefore }: {
+  {
+    chain,
+    from,
+    newest,
+    notBefore,
+  }: {
     readonly chain: Chain | undefined;
     readonly from: number;
     readonly newest: number;

@@ -138,10 +138,16 @@ export const listTransactions = defineOperation({
   run: async (input, deps) => {
     const { clock, deployment, index } = deps;
     const { chains } = deployment;
-    const { chain, finality, min_probability: minProbability, exclude_self_payments: excludeSelfPayments } = input;
+    const {
+      chain,
+      finality,
+      min_probability: minProbability,
+      exclude_self_payments: excludeSelfPayments,
+    } = input;
     const nowMs = clock.nowMs();
     const statuses = await index.freshness.statuses();
-    const isShown = (row: ListedSettlement): boolean => isWanted(row, { minProbability, excludeSelfPayments });
+    const isShown = (row: ListedSettlement): boolean =>
+      isWanted(row, { minProbability, excludeSelfPayments });
     const held = await heldPage(deps, input, statuses);
     const isWhole = minProbability === undefined && !excludeSelfPayments;
     return keptTransactions(isWhole ? held : undefined, nowMs, async () => {

@@ -170,7 +170,11 @@ function keyOf({ blockTime, chain, blockNumber, logIndex }: Position): Sql {
 /** The newest rows of a list from a second on. */
 export function readNewest(
   reader: Reader,
-  { chain, since, limit }: { readonly chain: Chain | undefined; readonly since: number; readonly limit: number },
+  {
+    chain,
+    since,
+    limit,
+  }: { readonly chain: Chain | undefined; readonly since: number; readonly limit: number },
 ): Promise<ListedSettlement[]> {
   const query = { ...EVERY_SETTLEMENT, chain, limit, before: undefined, final: undefined };
   return readWindow(reader, query, { ceiling: { kind: 'open' }, since, limit });

@@ -19,7 +19,9 @@ const ROWS_MAX = 10_000;
 
 /** Rows as they were read, up to as many as a tail holds. */
 export function tailOf(rows: readonly ListedSettlement[], floor: Position | undefined): TailRows {
-  return rows.length <= ROWS_MAX ? { rows, floor } : { rows: rows.slice(0, ROWS_MAX), floor: rows[ROWS_MAX - 1] };
+  return rows.length <= ROWS_MAX
+    ? { rows, floor }
+    : { rows: rows.slice(0, ROWS_MAX), floor: rows[ROWS_MAX - 1] };
 }
 
 export interface TailQuery {
@@ -46,7 +48,10 @@ export function pageOf(
   return floor === undefined ? { rows: found, nextBefore: undefined } : undefined;
 }
 
-function isAtMost({ chain, blockNumber }: Position, finalTo: ReadonlyMap<Chain, number> | undefined): boolean {
+function isAtMost(
+  { chain, blockNumber }: Position,
+  finalTo: ReadonlyMap<Chain, number> | undefined,
+): boolean {
   return finalTo === undefined || blockNumber <= (finalTo.get(chain) ?? -1);
 }
 
@@ -80,8 +85,7 @@ export interface RowsSince {
 export function withRowsSince(tail: TailRows, { since, rows, isAll }: RowsSince): TailRows {
   if (!isAll) return tailOf(rows, rows.at(-1));
   const kept = firstBelow(tail.rows, floorOfSecond(since));
-  const floor =
-    tail.floor !== undefined && tail.floor.blockTime >= since ? floorOfSecond(since) : tail.floor;
+  const floor = tail.floor !== undefined && tail.floor.blockTime >= since ? floorOfSecond(since) : tail.floor;
   const isSame = rows.length === kept && rows.every((row, at) => isSameRow(row, tail.rows[at]));
   if (isSame) return tail;
   return tailOf([...rows, ...tail.rows.slice(kept)], floor);

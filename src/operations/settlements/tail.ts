@@ -10,11 +10,19 @@ import type { Meter } from '../../../core/meter.ts';
 import { ask } from '../ask.ts';
 import type { ChainStatus } from '../index-state/chain-status.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
-import { newsAfter, newestEntry, readHorizon } from './changes.ts';
+import { newestEntry, newsAfter, readHorizon } from './changes.ts';
 import { isAtOrAbove, readFeed, readNewest } from './feed.ts';
 import { EVERY_SETTLEMENT } from './filters.ts';
 import { onChain, type SettlementPage } from './slice-walk.ts';
-import { DIGEST_COLUMNS, digestOf, pageOf, type TailRows, tailOf, withRowsSince } from './tail-rows.ts';
+import {
+  DIGEST_COLUMNS,
+  digestOf,
+  pageOf,
+  type RowsDigest,
+  type TailRows,
+  tailOf,
+  withRowsSince,
+} from './tail-rows.ts';
 
 /**
  * The newest settlements, kept in memory by each process: of all chains, and of each chain that is asked for. While someone asks, what was
@@ -110,7 +118,7 @@ class Tail {
   private readonly chain: Chain | undefined;
   private state: State | undefined;
   private underWay: Promise<State> | undefined;
-  private check: { nextAtMs: number; differences: number };
+  private readonly check: { nextAtMs: number; differences: number };
   private kept: {
     readonly rows: TailRows;
     readonly statuses: ReadonlyMap<Chain, ChainStatus>;
@@ -148,7 +156,7 @@ class Tail {
     const nowMs = performance.now();
     const { state } = this;
     if (state === undefined) return this.readSince(nowMs - this.times.maxAgeMs);
-    if (nowMs >= this.check.nextAtMs) this.inBackground(() => this.compare(state, nowMs));
+    if (nowMs >= this.check.nextAtMs) this.inBackground(() => this.compare(nowMs));
     if (state.readAtMs < nowMs - this.times.maxAgeMs) return this.readSince(nowMs - this.times.maxAgeMs);
     if (state.readAtMs < nowMs - this.times.refreshAfterMs) this.inBackground(() => this.renew());
     return state;
@@ -184,8 +192,10 @@ class Tail {
     const startedMs = performance.now();
     const { state } = this;
     const isFollowed = state !== undefined && startedMs - state.readAtMs < IDLE_MAX_MS;
-    const next = (isFollowed ? await this.follow(state, startedMs) : undefined) ?? (await this.fill(startedMs));
-    this.state = next;
+    const next =
+      (isFollowed ? await this.follow(state, startedMs) : undefined) ?? (await this.fill(startedMs));
+    // Unless it was discarded meanwhile.
+    if (this.state === state) this.state = next;
     return next;
   }
 
@@ -194,7 +204,13 @@ class Tail {
     const { reader } = this.deps;
     const { complete } = await readHorizon(reader);
     const newest = await newestEntry(reader);
-    const query = { ...EVERY_SETTLEMENT, chain: this.chain, before: undefined, final: undefined, limit: FIRST_ROWS };
+    const query = {
+      ...EVERY_SETTLEMENT,
+      chain: this.chain,
+      before: undefined,
+      final: undefined,
+      limit: FIRST_ROWS,
+    };
     const { rows, nextBefore } = await readFeed(this.deps, query);
     return { rows: tailOf(rows, nextBefore), complete, newest, readAtMs };
   }
@@ -223,34 +239,45 @@ class Tail {
     return withRowsSince(tail, { since, rows, isAll: rows.length < RENEWED_MAX });
   }
 
-  /** Compares the tail with what the engine holds in the same range. */
-  private async compare(held: State, nowMs: number): Promise<void> {
+  /** Compares the tail with what the engine holds in the same range, once at a time. */
+  private async compare(nowMs: number): Promise<void> {
     const { check, times } = this;
+    check.nextAtMs = Number.POSITIVE_INFINITY;
+    let restMs = Math.min(RECHECK_AFTER_MS, times.checkAfterMs);
+    try {
+      const held = await this.readSince(nowMs);
+      const [engine, memory] = [await this.digest(held.rows.floor), digestOf(held.rows)];
+      const isEqual = engine.count === memory.count && engine.sum === memory.sum;
+      // Written to meanwhile: no difference yet.
+      if (!isEqual && (await this.readSince(performance.now())).rows !== held.rows) return;
+      check.differences = isEqual ? 0 : check.differences + 1;
+      if (!isEqual && check.differences < DIFFERENCES_MAX) return;
+      restMs = times.checkAfterMs;
+      this.conclude({ engine, memory, isEqual });
+    } finally {
+      check.nextAtMs = performance.now() + restMs;
+    }
+  }
+
+  private conclude(compared: {
+    readonly engine: RowsDigest;
+    readonly memory: RowsDigest;
+    readonly isEqual: boolean;
+  }): void {
     const { log, meter } = this.deps;
-    check.nextAtMs = nowMs + Math.min(RECHECK_AFTER_MS, times.checkAfterMs);
-    const digest = await this.digest(held.rows.floor);
-    const own = digestOf(held.rows);
-    const isEqual = digest.count === own.count && digest.sum === own.sum;
-    // Written to meanwhile: no difference yet.
-    if (!isEqual && (await this.readSince(performance.now())).rows !== held.rows) return;
-    check.differences = isEqual ? 0 : check.differences + 1;
-    if (!isEqual && check.differences < DIFFERENCES_MAX) return;
-    check.nextAtMs = nowMs + times.checkAfterMs;
+    const { engine, memory, isEqual } = compared;
     meter?.count('feed_checks_total', { outcome: isEqual ? 'equal' : 'different' });
     if (isEqual) return;
-    check.differences = 0;
+    this.check.differences = 0;
     this.state = undefined;
     log.error(
-      { chain: this.chain ?? 'all', engine: digest, memory: own },
+      { chain: this.chain ?? 'all', engine, memory },
       'the newest settlements in memory differ from those of the engine, and are read again',
     );
   }
 
-  private async digest(floor: Position | undefined) {
-    const range = [
-      ...onChain(this.chain),
-      ...(floor === undefined ? [] : [isAtOrAbove(floor)]),
-    ];
+  private async digest(floor: Position | undefined): Promise<RowsDigest> {
+    const range = [...onChain(this.chain), ...(floor === undefined ? [] : [isAtOrAbove(floor)])];
     const { rows } = await ask(this.deps.reader, RESOURCE, {
       name: 'feed-check',
       maxSeconds: MAX_SECONDS,
