@@ -1,4 +1,4 @@
-import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { knownTokens } from '../../core/domain/chains.ts';
@@ -7,9 +7,9 @@ import type { Log } from '../../core/log.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
-import { cached } from './ask.ts';
+import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
-import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps } from './define.ts';
+import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './define.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
@@ -23,7 +23,10 @@ import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
+import { createSharing } from './sharing.ts';
 
+/** A caller gets no answer that was begun longer before its request. */
+const JOINED_MAX_MS = 100;
 /** An older one only gives what was written meanwhile once more. */
 const HORIZON_MAX_AGE_MS = 1_000;
 
@@ -73,7 +76,8 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
-  return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
+  const share = shareRuns(reader);
+  return { share, reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
 }
 
 function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {
@@ -91,6 +95,21 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
     priceList: PRICE_LIST,
     plans: config.plans,
     sellsCalls,
+  };
+}
+
+function shareRuns(reader: Reader): ShareRun {
+  const sharing = createSharing({ joinMaxMs: JOINED_MAX_MS });
+  return async (name, run, left) => {
+    try {
+      const begin = (signal: AbortSignal) =>
+        run({ ...reader, rows: (statement) => reader.rows(statement, signal) });
+      return await sharing.join(name, begin, left);
+    } catch (error) {
+      throw left?.aborted === true
+        ? asUnavailable('index', new EngineError('aborted', 'shared', null, error))
+        : error;
+    }
   };
 }
 
