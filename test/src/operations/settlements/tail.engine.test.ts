@@ -287,7 +287,7 @@ describe('what the engine is asked', () => {
     await insert(rowsOf(10));
     const { reader, names } = countStatements();
     const api = await open({ tailTimes: HELD }, reader);
-    await Promise.all(Array.from({ length: 40 }, () => api.get('/v0/flows')));
+    await Promise.all(Array.from({ length: 40 }, (_, at) => api.get(`/v0/flows?limit=${at + 1}`)));
     expect(names.filter((name) => name === 'changes-newest')).toHaveLength(1);
     expect(names.filter((name) => name === 'changes-horizon')).toHaveLength(1);
   });
