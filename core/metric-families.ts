@@ -45,6 +45,14 @@ const TRAFFIC = {
   reads_running: gauge('Reads that have a place at the engine now.', []),
   reads_waiting: gauge('Reads that wait for one.', []),
   reads_places: gauge('Places there are.', []),
+  feed_pages_total: counter(
+    'Pages of newest settlements without filters, by where they were read: `memory` or `engine`.',
+    ['source'],
+  ),
+  feed_checks_total: counter(
+    'Comparisons of the newest settlements in memory with those of the engine: `equal`, or `different`, after which they are read again.',
+    ['outcome'],
+  ),
   units_charged_total: counter('Query Units captured, or covered by a payment.', ['operation', 'lane']),
 } as const satisfies Record<string, Family>;
 

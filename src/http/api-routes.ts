@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { type TObject, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { BASE_PATHS } from '../../core/domain/resources.ts';
@@ -6,10 +7,19 @@ import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';
 import type { StreamedAnswer, Trailers } from '../operations/answer.ts';
 import type { AnyOperation, OperationDeps } from '../operations/define.ts';
-import { exposedWith, matchesEtag, type NextPage, nextPageLink, weakEtag } from './headers.ts';
+import {
+  exposedWith,
+  matchesEtag,
+  type NextPage,
+  nextPageLink,
+  takesGzip,
+  VARY,
+  weakEtag,
+} from './headers.ts';
 import { httpCall, whenSent } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 import { JSON_BODY_MAX_BYTES } from './request-input.ts';
+import { COMPRESS_ABOVE_BYTES } from './server.ts';
 
 interface ApiDeps {
   readonly deps: OperationDeps;
@@ -22,6 +32,9 @@ interface OperationRoute {
   readonly api: ApiDeps;
   /** Null where Fastify prints. */
   readonly print: PrintAnswer | null;
+  readonly tag: (body: Body) => string;
+  /** Null where the server compresses each answer by itself. */
+  readonly pack: ((body: Body, text: string) => Buffer) | null;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -47,7 +60,13 @@ export function installOperations(
 }
 
 function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
-  const route: OperationRoute = { operation, api, print: sharingPrinter(operation) };
+  const route: OperationRoute = {
+    operation,
+    api,
+    print: sharingPrinter(operation),
+    tag: operation.shared === 'all' ? once(weakEtag) : weakEtag,
+    pack: operation.shared === 'all' ? once((_body, text: string) => gzipSync(text)) : null,
+  };
   app.route({
     method: operation.method,
     url,
@@ -98,7 +117,8 @@ interface Answered {
   readonly mayBeNotModified: boolean;
 }
 
-function sendAnswer({ operation, api, print }: OperationRoute, answered: Answered): unknown {
+function sendAnswer(route: OperationRoute, answered: Answered): unknown {
+  const { operation, api, tag } = route;
   const { request, reply, body, mayBeNotModified } = answered;
   const { publicUrl } = api.deps.deployment;
   const next = nextPage(operation, body);
@@ -106,14 +126,25 @@ function sendAnswer({ operation, api, print }: OperationRoute, answered: Answere
   if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');
-    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
+    return sendBody(route, answered);
   }
-  const etag = weakEtag(body);
+  const etag = tag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
   if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
-    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
+    return sendBody(route, answered);
   return reply.code(304).send();
+}
+
+function sendBody({ print, pack }: OperationRoute, { request, reply, body }: Answered): unknown {
+  if (print === null) return body;
+  reply.type(JSON_TYPE);
+  const text = print(reply, body);
+  if (pack === null || text.length < COMPRESS_ABOVE_BYTES || !takesGzip(request.headers))
+    return reply.send(text);
+  // The server leaves alone what is encoded already.
+  reply.header('content-encoding', 'gzip').header('vary', `${VARY}, accept-encoding`);
+  return reply.send(pack(body, text));
 }
 
 /** The parameter that asks for the next page, and its value; undefined at the end of the list. */
@@ -160,12 +191,30 @@ export type PrintAnswer = (reply: FastifyReply, body: Body) => string;
  */
 export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnswer | null {
   if (shared.length === 0) return null;
+  if (shared === 'all') {
+    const print = once((body, reply: FastifyReply) => String(reply.serialize(body)));
+    return (reply, body) => print(body, reply);
+  }
   const own = Type.Omit(output, [...shared]);
   const parts = shared.map((name) => partPrinter(name, output));
   return (reply, body) => {
     let text = reply.serializeInput(body, own).slice(0, -1);
     for (const print of parts) text += print(reply, body);
     return `${text}}`;
+  };
+}
+
+/** The result of the first call for each object, kept for as long as the object lives. */
+function once<Result, Rest extends readonly unknown[]>(
+  make: (body: Body, ...rest: Rest) => Result,
+): (body: Body, ...rest: Rest) => Result {
+  const made = new WeakMap<Body, Result>();
+  return (body, ...rest) => {
+    const known = made.get(body);
+    if (known !== undefined) return known;
+    const result = make(body, ...rest);
+    made.set(body, result);
+    return result;
   };
 }
 

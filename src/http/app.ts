@@ -15,6 +15,7 @@ import { ProblemShape } from '../openapi/problem.ts';
 import { createOperationDeps } from '../operations/create-deps.ts';
 import type { Accounts, AnyOperation, OperationDeps } from '../operations/define.ts';
 import { OPERATIONS } from '../operations/index.ts';
+import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { installOperations } from './api-routes.ts';
 import { CLICKHOUSE_PATH, installClickhouse } from './clickhouse/route.ts';
@@ -51,6 +52,8 @@ export interface AppOptions {
   readonly resources?: readonly McpResource[];
   /** How it drains when it stops; absent where it just stops. */
   readonly drain?: Drain;
+  /** How old the newest settlements in memory may be, instead of the times of the product. */
+  readonly tailTimes?: TailTimes;
   /** How long a request may take to arrive, instead of the limit of the product. */
   readonly receiveMaxMs?: number;
   /** Absent where requests are neither counted nor traced. */

@@ -167,6 +167,18 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
+/** Whether the caller takes gzip: it names it, and does not weigh it 0. Source: RFC 9110 12.5.3. */
+export function takesGzip(headers: {
+  readonly 'accept-encoding'?: string | string[] | undefined;
+  readonly 'x-no-compression'?: string | string[] | undefined;
+}): boolean {
+  if (headers['x-no-compression'] !== undefined) return false;
+  return sentText(headers['accept-encoding'])
+    .split(',')
+    .map(readRange)
+    .some(({ type, quality }) => type === 'gzip' && quality > 0);
+}
+
 /** Whether an Accept header names HTML and ranks it no lower than JSON, as browsers do and clients that accept anything do not. Source: RFC 9110 12.5.1. */
 export function prefersHtml(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange);

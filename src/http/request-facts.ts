@@ -40,7 +40,12 @@ export function factsOf({ facts }: FastifyRequest): RequestFacts {
 
 /** The dependencies of one request: its statements end when the caller disconnects, and their time is counted. */
 export function boundDeps(deps: OperationDeps, sandbox: SqlSandbox, facts: RequestFacts): OperationDeps {
-  return { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) };
+  return {
+    ...deps,
+    share: (name, run) => counted(facts, () => deps.share(name, run, runSignal(facts))),
+    reader: new BoundReader(deps.reader, facts),
+    sql: new RequestSandbox(sandbox, facts),
+  };
 }
 
 /** Above the longest statement of a read (20 s). */

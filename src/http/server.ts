@@ -30,7 +30,7 @@ export const RECEIVE_CHECKS_MAX_MS = 1_000;
 export const KEEP_ALIVE_MS = 72_000;
 /** Of an answer that streams, handed to a connection before its reader is waited for. With Node's 16 KiB every chunk waits. */
 export const SENT_AHEAD_BYTES = 256 * 1024;
-const COMPRESS_ABOVE_BYTES = 1_024;
+export const COMPRESS_ABOVE_BYTES = 1_024;
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /**

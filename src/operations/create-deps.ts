@@ -1,13 +1,15 @@
-import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Log } from '../../core/log.ts';
+import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
-import { cached } from './ask.ts';
+import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
-import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps } from './define.ts';
+import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './define.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
@@ -20,7 +22,11 @@ import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
+import { createTails, type TailTimes } from './settlements/tail.ts';
+import { createSharing } from './sharing.ts';
 
+/** A caller gets no answer that was begun longer before its request. */
+const JOINED_MAX_MS = 100;
 /** An older one only gives what was written meanwhile once more. */
 const HORIZON_MAX_AGE_MS = 1_000;
 
@@ -33,22 +39,31 @@ export interface OperationDepsOptions {
   readonly sellsCalls: boolean;
   readonly clock: Clock;
   readonly version: string;
+  readonly log: Log;
+  /** Absent where nothing is counted. */
+  readonly observation?: { readonly meter: Meter | null };
+  /** In place of the product's own. */
+  readonly tailTimes?: TailTimes | undefined;
 }
 
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
 export function createOperationDeps(options: OperationDepsOptions): OperationDeps {
-  const { reader, clock, cursorKeys, accounts, sandbox } = options;
+  const { reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
   const deployment = deploymentOf(options);
   const { chains } = deployment;
   const rollups = createRollups({ reader, clock });
   const freshness = createFreshness({ reader, clock });
   const endpointSources = createEndpointSources({ reader, clock });
   const identityStates = createIdentityStates({ reader, clock });
+  const dataset = createDatasetFacts({ reader, clock, rollups, freshness });
+  const { newestTime } = dataset;
+  const meter = observation?.meter ?? null;
   const index: IndexFacts = {
     freshness,
     names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
+    dataset,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
+    tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
     rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),
@@ -61,7 +76,8 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
-  return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
+  const share = shareRuns(reader);
+  return { share, reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
 }
 
 function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {
@@ -79,6 +95,21 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
     priceList: PRICE_LIST,
     plans: config.plans,
     sellsCalls,
+  };
+}
+
+function shareRuns(reader: Reader): ShareRun {
+  const sharing = createSharing({ joinMaxMs: JOINED_MAX_MS });
+  return async (name, run, left) => {
+    try {
+      const begin = (signal: AbortSignal) =>
+        run({ ...reader, rows: (statement) => reader.rows(statement, signal) });
+      return await sharing.join(name, begin, left);
+    } catch (error) {
+      throw left?.aborted === true
+        ? asUnavailable('index', new EngineError('aborted', 'shared', null, error))
+        : error;
+    }
   };
 }
 

@@ -24,6 +24,7 @@ import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 import type { Horizon } from './settlements/changes.ts';
+import type { Tails } from './settlements/tail.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -95,6 +96,7 @@ export interface PriceListEntry {
 
 /** Everything an operation may use. */
 export interface OperationDeps {
+  readonly share: ShareRun;
   /** Bound to the request: its statements stop when the caller leaves. */
   readonly reader: Reader;
   /** Bound to the request: its queries stop when the caller leaves. */
@@ -106,6 +108,16 @@ export interface OperationDeps {
   readonly catalogues: Catalogues;
   readonly accounts: Accounts;
 }
+
+/**
+ * Runs what is the same for every caller once for all who ask at the same time. `name` says everything that the answer depends on; the
+ * reader is that of the run, whose statements stop when all of its callers have left. Rejects with a `Failure` when `left` aborts.
+ */
+export type ShareRun = <Answer>(
+  name: string,
+  run: (reader: Reader) => Promise<Answer>,
+  left?: AbortSignal,
+) => Promise<Answer>;
 
 /** What the configuration of this deployment says. */
 export interface Deployment {
@@ -132,6 +144,8 @@ export interface IndexFacts {
   readonly dataset: DatasetFacts;
   /** Up to which write everything can be seen; at most a second old. */
   readonly horizon: () => Promise<Horizon>;
+  /** The newest settlements in memory. */
+  readonly tails: Tails;
   readonly rollups: Rollups;
   readonly indexStates: IndexStates;
   readonly publicTableRows: PublicTableRows;
@@ -209,8 +223,11 @@ interface Operation<
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
-  readonly shared?: readonly string[];
+  /**
+   * Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. `all`: the
+   * answer depends on the input alone, so that calls under way with the same input share one run, and callers one immutable answer.
+   */
+  readonly shared?: readonly string[] | 'all';
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused. */
@@ -297,6 +314,9 @@ export function register<P extends Params, Output extends TObject, Checked, Othe
   operation: Operation<P, Output, Checked, Other>,
 ): AnyOperation {
   const { run, check, preflight = (_input, { reader }) => engineAnswers(reader), ...declared } = operation;
+  const isShared = operation.shared === 'all';
+  if (isShared && run.length > 2)
+    throw new Error(`${operation.id}: a shared answer cannot depend on its caller`);
   const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
   return {
     ...declared,
@@ -308,10 +328,22 @@ export function register<P extends Params, Output extends TObject, Checked, Othe
         ...(operation.load === 'none'
           ? {}
           : { preflight: async (deps) => void (await preflight(input, deps)) }),
-        run: async (deps, context) => outcomeOf(await run(input, deps, context)),
+        run: async (deps, context) =>
+          outcomeOf(
+            isShared
+              ? await deps.share(`${operation.id} ${nameOf(input)}`, (reader) =>
+                  run(input, { ...deps, reader }, context),
+                )
+              : await run(input, deps, context),
+          ),
       };
     },
   };
+}
+
+/** Two inputs of one operation have one name if they are equal: parameters are always read in the same order. */
+function nameOf(input: unknown): string {
+  return JSON.stringify(input, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
 export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(

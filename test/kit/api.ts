@@ -8,6 +8,8 @@ import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Log } from '../../core/log.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { buildApp } from '../../src/http/app.ts';
+import type { RequestObservation } from '../../src/http/request-facts.ts';
+import { TAIL_TIMES, type TailTimes } from '../../src/operations/settlements/tail.ts';
 import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
@@ -53,6 +55,8 @@ export interface TestApi {
 /** For a request without a key. */
 export const ANONYMOUS: Readonly<Record<string, string>> = { 'x-api-key': '' };
 
+const ALWAYS_NEW: TailTimes = { ...TAIL_TIMES, refreshAfterMs: 0, maxAgeMs: 0 };
+
 const REQUESTS_PER_MINUTE = 1_000_000;
 
 /** Every plan with a limit of its own making, so that tests do not run into one by chance. */
@@ -80,6 +84,9 @@ export async function testApi(
     readonly cursorKeys?: CursorKeys;
     readonly sandbox?: SqlSandbox;
     readonly log?: Log;
+    /** By default every page has what was written before its request. */
+    readonly tailTimes?: TailTimes;
+    readonly observation?: RequestObservation;
   } = {},
 ): Promise<TestApi> {
   const loaded = withLimit(
@@ -100,6 +107,8 @@ export async function testApi(
     log,
     clock,
     version: '9.9.9',
+    tailTimes: options.tailTimes ?? ALWAYS_NEW,
+    ...(options.observation === undefined ? {} : { observation: options.observation }),
   });
   shareSerializers(app);
   await app.ready();

@@ -36,6 +36,7 @@ export const getAgent = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: AGENT_PROFILE_EXAMPLE,
+  shared: 'all',
   run: ({ wallet, chain, finality }, deps) => answerProfile({ wallet, role: 'payer', chain, finality }, deps),
 });
 

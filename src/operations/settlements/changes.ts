@@ -99,6 +99,54 @@ export async function windowEnd(
   return row === undefined ? window.to : Number(row[0]);
 }
 
+/** The newest entry that can be seen; 0 where there is none. */
+export async function newestEntry(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'changes-newest',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT toUnixTimestamp64Micro(max(at)) FROM settlement_changes`,
+  });
+  return Number(rows[0]?.[0] ?? 0);
+}
+
+interface News {
+  readonly newest: number;
+  /** The oldest second of a row that was written or taken, but not below `notBefore`; undefined where nothing was. */
+  readonly since: number | undefined;
+}
+
+/**
+ * What happened after `from` to rows from `notBefore` on, whether its inserts have ended or not. `newest` is what it said the last time;
+ * undefined where that entry is gone, because the tables were emptied or it is too old.
+ */
+export async function newsAfter(
+  reader: Reader,
+  {
+    chain,
+    from,
+    newest,
+    notBefore,
+  }: {
+    readonly chain: Chain | undefined;
+    readonly from: number;
+    readonly newest: number;
+    readonly notBefore: number;
+  },
+): Promise<News | undefined> {
+  const touched = allOf([sql`at > ${at(from)}`, sql`last_time >= ${dateTime(notBefore)}`, ...onChain(chain)]);
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'changes-news',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT toUnixTimestamp64Micro(max(at)), countIf(at = ${at(newest)}), countIf(${touched}), toUnixTimestamp(minIf(first_time, ${touched}))
+      FROM settlement_changes WHERE at >= ${at(newest === 0 ? from : Math.min(newest, from))}`,
+  });
+  const [last, known, count, first] = (rows[0] ?? []).map(Number);
+  if (last === undefined || first === undefined || (newest !== 0 && known === 0)) return undefined;
+  return { newest: Math.max(newest, last), since: count === 0 ? undefined : Math.max(first, notBefore) };
+}
+
 export interface GoneEvent {
   readonly chain: Chain;
   readonly txHash: Hash;

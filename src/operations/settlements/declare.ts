@@ -1,8 +1,10 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
-import { defineOperation } from '../define.ts';
-import { finalOnly } from '../index-state/finality.ts';
+import { defineOperation, type OperationDeps } from '../define.ts';
+import type { ChainStatus } from '../index-state/chain-status.ts';
+import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
 import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import {
@@ -17,9 +19,9 @@ import {
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { feedSource, readFeed } from './feed.ts';
-import { FEED_FILTERS } from './filters.ts';
+import { FEED_FILTERS, type FeedFilters, isFiltered } from './filters.ts';
 import { FORWARD_FIELDS } from './forward.ts';
-import { readCursors, readPage } from './list.ts';
+import { keepAnswers, readCursors, readPage } from './list.ts';
 import {
   isSelfPayment,
   NAMED_SETTLEMENT_EXAMPLE,
@@ -30,8 +32,15 @@ import {
   SettlementShape,
   settlementAnswer,
 } from './shape.ts';
+import type { TailPage } from './tail.ts';
 
 const FLOWS_SCOPE = 'listFlows';
+const FLOWS_OUTPUT = Type.Object({
+  flows: Type.Array(NamedSettlementShape),
+  next_before: NextBeforeShape,
+  ...FORWARD_FIELDS,
+  meta: SettlementMetaShape,
+});
 
 export const listFlows = defineOperation({
   id: FLOWS_SCOPE,
@@ -51,47 +60,47 @@ export const listFlows = defineOperation({
     finality: finalityParam,
     ...FEED_FILTERS,
   },
-  output: Type.Object({
-    flows: Type.Array(NamedSettlementShape),
-    next_before: NextBeforeShape,
-    ...FORWARD_FIELDS,
-    meta: SettlementMetaShape,
-  }),
+  output: FLOWS_OUTPUT,
   fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
   check: (input, facts) => readCursors(FLOWS_SCOPE, input, facts),
+  shared: 'all',
   run: async (input, deps) => {
     const { chain, finality } = input;
-    const { reader, clock, deployment, index } = deps;
+    const { clock, deployment, index } = deps;
     const { chains } = deployment;
-    const { dataset, names, freshness } = index;
     const nowMs = clock.nowMs();
-    const statuses = await freshness.statuses();
-    const final = finalOnly(finality, statuses);
-    const page = await readPage(deps, FLOWS_SCOPE, input, {
-      forward: feedSource(input),
-      back: () => readFeed({ reader, clock, newestTime: dataset.newestTime }, { ...input, final }),
-    });
-    const directory = await names.of(partiesOf(page.rows));
-    return {
-      flows: page.rows.map((row) =>
-        namedSettlementAnswer(
-          row,
-          finalityOf(row.blockNumber, statuses.get(row.chain)),
-          deployment,
-          directory,
+    const statuses = await index.freshness.statuses();
+    const held = await heldPage(deps, input, statuses);
+    return keptFlows(held, nowMs, async () => {
+      const page = await readFeedPage(deps, FLOWS_SCOPE, input, { statuses, held });
+      const directory = await index.names.of(partiesOf(page.rows));
+      return {
+        flows: page.rows.map((row) =>
+          namedSettlementAnswer(
+            row,
+            finalityOf(row.blockNumber, statuses.get(row.chain)),
+            deployment,
+            directory,
+          ),
         ),
-      ),
-      ...page.cursors,
-      meta: await page.meta({ chain, chains, statuses, nowMs, finality }, page.rows),
-    };
+        ...page.cursors,
+        meta: await page.meta({ chain, chains, statuses, nowMs, finality }, page.rows),
+      };
+    });
   },
 });
 
 const TRANSACTIONS_SCOPE = 'listTransactions';
+const TRANSACTIONS_OUTPUT = Type.Object({
+  transactions: Type.Array(SettlementShape),
+  next_before: NextBeforeShape,
+  ...FORWARD_FIELDS,
+  meta: SettlementMetaShape,
+});
 
 interface AfterRead {
   readonly minProbability: number | undefined;
@@ -118,49 +127,88 @@ export const listTransactions = defineOperation({
     min_probability: minProbabilityParam,
     exclude_self_payments: excludeSelfPaymentsParam,
   },
-  output: Type.Object({
-    transactions: Type.Array(SettlementShape),
-    next_before: NextBeforeShape,
-    ...FORWARD_FIELDS,
-    meta: SettlementMetaShape,
-  }),
+  output: TRANSACTIONS_OUTPUT,
   fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
   check: (input, facts) => readCursors(TRANSACTIONS_SCOPE, input, facts),
+  shared: 'all',
   run: async (input, deps) => {
-    const { reader, clock, deployment, index } = deps;
+    const { clock, deployment, index } = deps;
     const { chains } = deployment;
-    const { dataset, freshness } = index;
-    const { chain, finality } = input;
+    const {
+      chain,
+      finality,
+      min_probability: minProbability,
+      exclude_self_payments: excludeSelfPayments,
+    } = input;
     const nowMs = clock.nowMs();
-    const statuses = await freshness.statuses();
-    const excludeSelfPayments = input.exclude_self_payments;
+    const statuses = await index.freshness.statuses();
     const isShown = (row: ListedSettlement): boolean =>
-      isWanted(row, { minProbability: input.min_probability, excludeSelfPayments });
-    const page = await readPage(deps, TRANSACTIONS_SCOPE, input, {
-      forward: feedSource(input),
-      isWanted: isShown,
-      back: () =>
-        readFeed(
-          { reader, clock, newestTime: dataset.newestTime },
-          { ...input, final: finalOnly(finality, statuses) },
+      isWanted(row, { minProbability, excludeSelfPayments });
+    const held = await heldPage(deps, input, statuses);
+    const isWhole = minProbability === undefined && !excludeSelfPayments;
+    return keptTransactions(isWhole ? held : undefined, nowMs, async () => {
+      const page = await readFeedPage(deps, TRANSACTIONS_SCOPE, input, { statuses, held, isWanted: isShown });
+      const shown = page.rows.filter(isShown);
+      const meta = await page.meta({ chain, chains, statuses, nowMs, finality }, shown);
+      return {
+        transactions: shown.map((row) =>
+          settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), deployment),
         ),
+        // From rows read, not rows shown: the walk must not end where a filter emptied a page.
+        ...page.cursors,
+        meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
+      };
     });
-    const shown = page.rows.filter(isShown);
-    const meta = await page.meta({ chain, chains, statuses, nowMs, finality }, shown);
-    return {
-      transactions: shown.map((row) =>
-        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), deployment),
-      ),
-      // From rows read, not rows shown: the walk must not end where a filter emptied a page.
-      ...page.cursors,
-      meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
-    };
   },
 });
+
+/** Of one list each: a page in memory is the same for both. */
+const keptFlows = keepAnswers<Static<typeof FLOWS_OUTPUT>>();
+const keptTransactions = keepAnswers<Static<typeof TRANSACTIONS_OUTPUT>>();
+
+type FeedInput = ReturnType<typeof readCursors<FeedCursors>>;
+type Statuses = ReadonlyMap<Chain, ChainStatus>;
+
+interface FeedCursors extends FeedFilters {
+  readonly chain: Chain | undefined;
+  readonly finality: FinalityFilter;
+  readonly limit: number;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Undefined where the page has to be read: going forward, with filters, or below what is held. */
+async function heldPage(
+  { index }: OperationDeps,
+  input: FeedInput,
+  statuses: Statuses,
+): Promise<TailPage | undefined> {
+  return input.after !== undefined || isFiltered(input) ? undefined : index.tails.page(input, statuses);
+}
+
+function readFeedPage(
+  deps: OperationDeps,
+  list: string,
+  input: FeedInput,
+  sides: {
+    readonly statuses: Statuses;
+    readonly held: TailPage | undefined;
+    readonly isWanted?: (row: ListedSettlement) => boolean;
+  },
+): ReturnType<typeof readPage> {
+  const { reader, clock, index } = deps;
+  const { newestTime } = index.dataset;
+  return readPage(deps, list, input, {
+    ...sides,
+    forward: feedSource(input),
+    back: () =>
+      readFeed({ reader, clock, newestTime }, { ...input, final: finalOnly(input.finality, sides.statuses) }),
+  });
+}
 
 /** An ungraded row has no confidence: it is not at or above any. */
 function isWanted(row: ListedSettlement, { minProbability, excludeSelfPayments }: AfterRead): boolean {

@@ -21,7 +21,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import { eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
+import { EVERY_SETTLEMENT, eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
 import type { ForwardSource } from './forward.ts';
 import {
   type Ceiling,
@@ -152,9 +152,32 @@ export function underCeiling(ceiling: Ceiling): Sql[] {
 }
 
 /** Everything that sorts below a position. */
-export function isBelow({ blockTime, chain, blockNumber, logIndex }: Position): Sql {
-  return sql`block_time <= ${dateTime(blockTime)} AND (block_time, chain, block_number, log_index) <
-    (${dateTime(blockTime)}, ${text(chain)}, ${uint64(blockNumber)}, ${uint32(logIndex)})`;
+export function isBelow(position: Position): Sql {
+  return sql`block_time <= ${dateTime(position.blockTime)} AND ${SORT_KEY} < ${keyOf(position)}`;
+}
+
+/** A position and everything that sorts above it. */
+export function isAtOrAbove(position: Position): Sql {
+  return sql`block_time >= ${dateTime(position.blockTime)} AND ${SORT_KEY} >= ${keyOf(position)}`;
+}
+
+const SORT_KEY = sql`(block_time, chain, block_number, log_index)`;
+
+function keyOf({ blockTime, chain, blockNumber, logIndex }: Position): Sql {
+  return sql`(${dateTime(blockTime)}, ${text(chain)}, ${uint64(blockNumber)}, ${uint32(logIndex)})`;
+}
+
+/** The newest rows of a list from a second on. */
+export function readNewest(
+  reader: Reader,
+  {
+    chain,
+    since,
+    limit,
+  }: { readonly chain: Chain | undefined; readonly since: number; readonly limit: number },
+): Promise<ListedSettlement[]> {
+  const query = { ...EVERY_SETTLEMENT, chain, limit, before: undefined, final: undefined };
+  return readWindow(reader, query, { ceiling: { kind: 'open' }, since, limit });
 }
 
 /** An insert of live blocks has an entry or two: a window is a few minutes of them. */

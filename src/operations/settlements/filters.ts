@@ -146,6 +146,13 @@ export const EVERY_SETTLEMENT: FeedFilters = {
   max_usd: undefined,
 };
 
+const FILTERS = Object.keys(EVERY_SETTLEMENT) as (keyof FeedFilters)[]; // its own keys
+
+/** Whether any filter narrows the list. */
+export function isFiltered(filters: FeedFilters): boolean {
+  return FILTERS.some((name) => filters[name] !== undefined);
+}
+
 /** Refuses bounds that no settlement can meet: most likely two values in the wrong order. */
 export function checkBounds({ since, until, min_usd, max_usd }: FeedFilters): void {
   if (since !== undefined && until !== undefined && since >= until)

@@ -329,7 +329,7 @@ export function forwardAnswer(binding: ForwardBinding, { retracted, next, hasMor
 export function prevAfter(
   { keys, scope, byGrade }: ForwardBinding,
   finality: FinalityFilter,
-  horizon: Horizon,
+  horizon: Pick<Horizon, 'complete'>,
 ): string | null {
   if (byGrade || finality === 'finalized') return null;
   return mintChangesCursor(keys, scope, { from: horizon.complete, window: undefined });

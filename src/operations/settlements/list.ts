@@ -15,6 +15,7 @@ import {
   readForward,
 } from './forward.ts';
 import type { SettlementPage } from './slice-walk.ts';
+import type { TailPage } from './tail.ts';
 
 /** What every list of settlements does with its cursors, in both directions. */
 
@@ -64,6 +65,8 @@ export async function readPage(
     /** Filters of a page after it was read; reading back leaves them to the caller, whose walk goes on from what was read. */
     readonly isWanted?: (row: ListedSettlement) => boolean;
     readonly back: () => Promise<SettlementPage>;
+    /** The page as it is held in memory, in place of `back`. */
+    readonly held?: TailPage | undefined;
   },
 ): Promise<ListedPage> {
   const { after, finality } = input;
@@ -78,9 +81,10 @@ export async function readPage(
         shown.length > 0 ? settlementMeta(facts, shown, index.dataset) : Promise.resolve(metaAnswer(facts)),
     };
   }
+  const { held } = sides;
   // Before the rows: what is written meanwhile is given once more, and nothing is missed.
-  const horizon = await index.horizon();
-  const page = await sides.back();
+  const horizon = held ?? (await index.horizon());
+  const page = held ?? (await sides.back());
   return {
     rows: page.rows,
     cursors: {
@@ -88,5 +92,28 @@ export async function readPage(
       prev_after: prevAfter(binding, finality, horizon),
     },
     meta: (facts, shown) => settlementMeta(facts, shown, index.dataset),
+  };
+}
+
+/**
+ * Answers about pages that are held in memory: each is made once a second, the resolution of `as_of`, and is one object for all its callers.
+ * It lives as long as its page, which is replaced when a row or a chain's status changes.
+ */
+export function keepAnswers<Answer>(): (
+  page: TailPage | undefined,
+  nowMs: number,
+  make: () => Promise<Answer>,
+) => Promise<Answer> {
+  const kept = new WeakMap<TailPage, { readonly second: number; readonly answer: Promise<Answer> }>();
+  return (page, nowMs, make) => {
+    // Facts about the dataset on an empty page change without the page.
+    if (page === undefined || page.rows.length === 0) return make();
+    const second = Math.floor(nowMs / 1_000);
+    const known = kept.get(page);
+    if (known?.second === second) return known.answer;
+    const answer = make();
+    kept.set(page, { second, answer });
+    answer.catch(() => kept.delete(page));
+    return answer;
   };
 }

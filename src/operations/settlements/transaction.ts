@@ -108,6 +108,7 @@ export const getTransaction = defineOperation({
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
   preflight: ({ tx_hash: txHash, chain }, { reader }) => readTransaction(reader, { txHash, chain }),
+  shared: 'all',
   run: async ({ tx_hash: txHash, chain }, deps) => {
     const {
       reader,

@@ -263,6 +263,7 @@ export const listCounterparties = defineOperation({
     ...input,
     before: readBefore(RANKED_CURSOR, { keys: cursorKeys, scope: scopeOf(input) }, input.before),
   }),
+  shared: 'all',
   run: async (input, deps) => {
     const { wallet, limit, before, window, role, order, chain, finality } = input;
     const {

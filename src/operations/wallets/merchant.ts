@@ -188,6 +188,7 @@ export const getMerchant = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: PROFILE_EXAMPLE,
+  shared: 'all',
   run: ({ address, chain, finality }, deps) =>
     answerProfile({ wallet: address, role: 'payee', chain, finality }, deps),
 });

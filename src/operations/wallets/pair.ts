@@ -227,6 +227,7 @@ export const getPair = defineOperation({
     daily_window: { since: '2026-08-23', until: '2026-11-20' },
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
+  shared: 'all',
   run: async ({ payer, payee, window, chain, finality }, deps) => {
     const {
       reader,

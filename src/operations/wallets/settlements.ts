@@ -295,6 +295,7 @@ export const listEntitySettlements = defineOperation({
     meta: META_EXAMPLE,
   },
   check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
+  shared: 'all',
   run: async (input, deps) => {
     const { wallet, chain, finality } = input;
     const {

@@ -102,6 +102,8 @@ const LISTS: readonly (readonly [path: string, query: string])[] = [
   [`/v0/entities/${OF}/settlements`, `&counterparty=${wallet(0xb1)}`],
 ];
 
+const MAY_BE_OLD = { refreshAfterMs: 50, maxAgeMs: 400, checkAfterMs: 600_000 };
+
 const FIRST_BLOCK = 100;
 const FIRST_TIME = NOON - 9_000;
 const BLOCK_SECONDS = 700;
@@ -137,6 +139,7 @@ type Step =
   | { readonly kind: 'regrade'; readonly places: readonly number[]; readonly to: 'acme' | '' }
   | { readonly kind: 'lost view'; readonly places: readonly number[] }
   | { readonly kind: 'poll'; readonly which: number }
+  | { readonly kind: 'start again'; readonly which: number }
   | { readonly kind: 'catch up'; readonly which: number };
 
 const places = fc.uniqueArray(fc.integer({ min: 0, max: PLACES - 1 }), { minLength: 1, maxLength: 8 });
@@ -157,6 +160,7 @@ const steps = fc.array(
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lost view' as const), places }) },
     { weight: 8, arbitrary: fc.record({ kind: fc.constant('poll' as const), which: fc.nat() }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('start again' as const), which: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('catch up' as const), which: fc.nat() }) },
   ),
   { minLength: 12, maxLength: 40 },
@@ -277,10 +281,12 @@ describe('a copy that is kept by polling equals the list', () => {
         await reportChain(engine.writer, BASE);
         await reportChain(engine.writer, POLYGON);
         await insertSettlements(engine.writer, [event(7, 0), event(8, 0)], { ver: versions.next() });
-        const pollers = LISTS.map(([path, query]) => ({
+        // Its first pages come from memory and may be old: what they miss must come after `prev_after`.
+        const oldPages = await testApi(engine.reader, { tailTimes: MAY_BE_OLD });
+        const pollers = [...LISTS, ...LISTS.slice(0, 4)].map(([path, query], at) => ({
           path,
           query,
-          poller: createPoller(api, path, { query, limit }),
+          poller: createPoller(at < LISTS.length ? api : oldPages, path, { query, limit }),
         }));
         await Promise.all(pollers.map(({ poller }) => poller.start()));
         const writers = createWriters();
@@ -290,6 +296,7 @@ describe('a copy that is kept by polling equals the list', () => {
           await catchUp(poller);
           await expectEqual(poller, path, query);
         }
+        await oldPages.close();
       }),
       { numRuns: 2 * lengthOf('engineProperties'), endOnFailure: true },
     );
@@ -309,6 +316,8 @@ describe('a copy that is kept by polling equals the list', () => {
         return writers.regrade(step.places, step.to);
       case 'lost view':
         return writers.loseView(step.places);
+      case 'start again':
+        return pollers[step.which % pollers.length]?.poller.start();
       case 'catch up':
       case 'poll': {
         const { poller } = pollers[step.which % pollers.length] ?? {};
