@@ -217,6 +217,8 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
       importFiles: nothing,
       backUp: nothing,
       restore: nothing,
+      bundle: nothing,
+      verify: nothing,
       loadConfig: () => {
         throw new Error('admin is carried out, not read');
       },
@@ -270,7 +272,11 @@ async function admin(
     } = await work({
       store,
       nowMs: nowMs(),
-      config: { cursorSecrets: [], dataDir: join(directory, 'data') },
+      config: {
+        bundles: { dir: join(directory, 'bundles'), signingSecrets: [] },
+        cursorSecrets: [],
+        dataDir: join(directory, 'data'),
+      },
     });
     const isJson = program.opts<{ json?: boolean }>().json === true;
     answer = { output: isJson ? JSON.stringify(json) : lines.join('\n'), code: failed ? 1 : 0 };
