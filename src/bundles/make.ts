@@ -27,7 +27,7 @@ import {
 import { openParquet } from './parquet.ts';
 import { rowsHash } from './rows.ts';
 import type { BundleStore, Draft } from './store.ts';
-import { type BundleTable, bundleColumns, daySelect, fileType } from './tables.ts';
+import { type BundleTable, bundleColumns, daysSelect, fileType } from './tables.ts';
 
 /**
  * Makes what is missing of the bundles and a new revision of each day whose rows changed. A file has its name before the manifest
@@ -273,7 +273,10 @@ export function dayText(of: {
   readonly day: string;
 }): string {
   const columns = bundleColumns(of.table);
-  const text = daySelect(of, { columns: columns.map(({ name }) => name) });
+  const text = daysSelect(
+    { ...of, since: of.day, until: of.day },
+    { columns: columns.map(({ name }) => name) },
+  );
   const described = columns.map((column) => ({ name: column.name, type: fileType(column) }));
   return exportText(text, described, { format: 'parquet', numbers: 'native' });
 }

@@ -102,55 +102,64 @@ export function dayAfter(day: string): string {
 /** The integers that identify rather than count: as text, because no reader adds them up and any number may occur. */
 const TEXT_IDS: ReadonlySet<string> = new Set(['agent_id']);
 
-export interface DayRows {
+/** The rows of some days in a row, both ends included. */
+export interface DaysOf {
   readonly table: BundleTable;
   readonly chain: string;
-  readonly day: string;
+  readonly since: string;
+  readonly until: string;
 }
 
-/** The rows of a day in the order of the file, as ClickHouse SQL over the public tables; the API of any deployment takes it too. */
-export function daySelect(
-  { table, chain, day }: DayRows,
+/**
+ * The rows of days in the order of their files, as ClickHouse SQL over the public tables; the API of any deployment takes it too.
+ * `after` are the values of `rowKey` of a row: only what comes behind it.
+ */
+export function daysSelect(
+  { table, chain, since, until }: DaysOf,
   {
     columns,
     after,
     limit,
-  }: { readonly columns: readonly string[]; readonly after?: string; readonly limit?: number },
+  }: { readonly columns: readonly string[]; readonly after?: readonly string[]; readonly limit?: number },
 ): string {
-  const facts = bundleTable(table);
-  const order = orderOf(table);
+  const order = rowKey(table).map((name) => orderText(table, name));
   const shown = columns.map((name) => (TEXT_IDS.has(name) ? `toString(${name}) AS ${name}` : name));
   const during =
-    facts.day === 'day'
-      ? `day = toDate('${day}')`
-      : `block_time >= toDateTime('${day} 00:00:00', 'UTC') AND block_time < toDateTime('${dayAfter(day)} 00:00:00', 'UTC')`;
-  const conditions = [`chain = '${chain}'`, during, ...(after === undefined ? [] : [after])];
+    bundleTable(table).day === 'day'
+      ? [`day >= toDate('${since}')`, `day <= toDate('${until}')`]
+      : [`block_time >= ${midnight(since)}`, `block_time < ${midnight(dayAfter(until))}`];
+  const conditions = [`chain = '${chain}'`, ...during];
+  if (after !== undefined) conditions.push(`(${order.join(', ')}) > (${literals(table, after).join(', ')})`);
   return `SELECT ${shown.join(', ')} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY ${order.join(', ')}${limit === undefined ? '' : ` LIMIT ${limit}`}`;
 }
 
-/** The key as expressions without NULL, so that the order has one meaning everywhere. */
-function orderOf(table: BundleTable): string[] {
-  const columns = bundleColumns(table);
-  return bundleTable(table).key.map((name) =>
-    /Nullable/.test(columns.find((column) => column.name === name)?.type ?? '')
-      ? `ifNull(${name}, '')`
-      : name,
-  );
+/** The columns that order the rows of all days: heights of blocks grow with their time, all else is ordered by day first. */
+export function rowKey(table: BundleTable): readonly string[] {
+  const { day, key } = bundleTable(table);
+  return day === 'day' ? [day, ...key] : key;
 }
 
-/** The condition on the rows behind one, whose key values are given as their texts. */
-export function behind(table: BundleTable, values: readonly string[]): string {
-  const columns = bundleColumns(table);
-  const literals = bundleTable(table).key.map((name, at) => {
-    const type = columns.find((column) => column.name === name)?.type ?? '';
+function midnight(day: string): string {
+  return `toDateTime('${day} 00:00:00', 'UTC')`;
+}
+
+/** Without NULL, so that the order has one meaning everywhere. */
+function orderText(table: BundleTable, name: string): string {
+  return /Nullable/.test(typeOf(table, name)) ? `ifNull(${name}, '')` : name;
+}
+
+function typeOf(table: BundleTable, name: string): string {
+  return bundleColumns(table).find((column) => column.name === name)?.type ?? '';
+}
+
+function literals(table: BundleTable, values: readonly string[]): string[] {
+  return rowKey(table).map((name, at) => {
     const value = values[at] ?? '';
-    return /Int/.test(valueKind(type) === 'text' ? '' : type) ? value.replace(/\D/g, '') : literalOf(value);
+    const kind = valueKind(typeOf(table, name));
+    if (kind === 'integer' || kind === 'small_integer') return value.replace(/\D/g, '');
+    const text = `'${value.replace(/[\\']/g, '\\$&')}'`;
+    return kind === 'date' ? `toDate(${text})` : text;
   });
-  return `(${orderOf(table).join(', ')}) > (${literals.join(', ')})`;
-}
-
-function literalOf(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }
 
 /** As the file has them: an id is a text there. */

@@ -4,6 +4,8 @@ import type { Config } from '../../core/config/config.ts';
 import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import { createBundleCatalogue } from '../bundles/catalogue.ts';
+import { directoryStore } from '../bundles/store.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
@@ -25,7 +27,7 @@ import { readHorizon } from './settlements/changes.ts';
 const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -54,6 +56,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     publicTableRows: createPublicTableRows({ reader, clock }),
   };
   const catalogues: Catalogues = {
+    bundles: createBundleCatalogue({ store: directoryStore(options.config.bundles.dir), chains, clock }),
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,

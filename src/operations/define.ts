@@ -8,6 +8,7 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { BundleCatalogue } from '../bundles/catalogue.ts';
 import type { Leaderboard } from './agents/read-leaderboard.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
 import type { Capabilities } from './capabilities/read.ts';
@@ -139,6 +140,7 @@ export interface IndexFacts {
 
 /** Answers that several operations share, or that are kept for a while because they are expensive. */
 export interface Catalogues {
+  readonly bundles: BundleCatalogue;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
   readonly endpointSources: EndpointSources;

@@ -29,10 +29,15 @@ export interface BundleWorld {
 }
 
 /** The directory and the configuration; `access` is the engine. */
-export function bundleWorld(access: EngineAccess): BundleWorld {
-  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-bundles-'));
+export function bundleWorld(
+  access: EngineAccess,
+  directory = mkdtempSync(join(tmpdir(), 'settlement-index-bundles-')),
+): BundleWorld {
   const file = join(directory, 'config.json');
-  writeFileSync(file, JSON.stringify({ dataDir: directory, chains: [{ chain: 'base' }, { chain: 'polygon' }] }));
+  writeFileSync(
+    file,
+    JSON.stringify({ dataDir: directory, chains: [{ chain: 'base' }, { chain: 'polygon' }] }),
+  );
   const config = loadConfig({ file, env: {} });
   const said: string[] = [];
   const pathOf = (table: string, name: string): string =>
@@ -66,24 +71,27 @@ export function bundleWorld(access: EngineAccess): BundleWorld {
 /** Settlements with values that formats lose: large amounts, six decimals, names and lists, payers that pay themselves. */
 export function worldRows(): Settlement[] {
   return DAYS.flatMap((day, nth) =>
-    nth === 2
-      ? []
-      : Array.from({ length: ROWS_A_DAY }, (_, at) =>
-          settlement({
-            blockTime: Date.parse(day) / 1_000 + at * 1_000,
-            blockNumber: (nth + 1) * 100 + Math.floor(at / 2),
-            logIndex: at % 2,
-            txHash: hash(nth * 1_000 + at + 1),
-            payer: wallet(at % 7),
-            payee: wallet(at % 5),
-            amount: at === 3 ? 10n ** 30n + 7n : BigInt(at) * 1_001n,
-            amountUsdMicros: at === 3 ? 999_999_999_999_999_999n : BigInt(at) * 1_001n,
-            facilitator: at % 3 === 0 ? 'coinbase' : '',
-            builderApps: at % 4 === 0 ? 'app-a,app-b' : '',
-            method: at % 6 === 0 ? 'not_examined' : 'gasless_authorization',
-          }),
-        ),
+    nth === 2 ? [] : Array.from({ length: ROWS_A_DAY }, (_, at) => worldRow(day, nth, at)),
   );
+}
+
+const HUGE = 10n ** 30n + 7n;
+
+function worldRow(day: string, nth: number, at: number): Settlement {
+  const cents = BigInt(at) * 1_001n;
+  return settlement({
+    blockTime: Date.parse(day) / 1_000 + at * 1_000,
+    blockNumber: (nth + 1) * 100 + Math.floor(at / 2),
+    logIndex: at % 2,
+    txHash: hash(nth * 1_000 + at + 1),
+    payer: wallet(at % 7),
+    payee: wallet(at % 5),
+    amount: at === 3 ? HUGE : cents,
+    amountUsdMicros: at === 3 ? 999_999_999_999_999_999n : cents,
+    facilitator: ['coinbase', '', ''][at % 3] ?? '',
+    builderApps: ['app-a,app-b', '', '', ''][at % 4] ?? '',
+    method: at % 6 === 0 ? 'not_examined' : 'gasless_authorization',
+  });
 }
 
 /** Reports Base as final up to noon of the last day: the three days before are final. */

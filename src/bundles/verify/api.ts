@@ -3,25 +3,20 @@ import { Agent, request } from 'undici';
 import { UserError } from '../../../core/user-error.ts';
 import { BUNDLE_KEYS_PATH, type PublicKey, readKeySet } from '../keys.ts';
 import { fromJson, type RowColumn, type RowValues } from '../rows.ts';
-import { type BundleTable, behind, bundleTable, daySelect } from '../tables.ts';
+import { type DaysOf, daysSelect, rowKey } from '../tables.ts';
 
 /** An API as a stranger with a key sees it: SQL over the public tables, a page of rows at a time. */
 
 export interface Api {
   /** Null where the service publishes none. */
   keys(): Promise<readonly PublicKey[] | null>;
-  /** The rows of a day, in the order of a bundle. */
-  rows(of: {
-    readonly table: BundleTable;
-    readonly chain: string;
-    readonly day: string;
-    readonly columns: readonly RowColumn[];
-  }): AsyncGenerator<RowValues>;
+  /** The rows of some days, in the order of their files. */
+  rows(of: DaysOf, columns: readonly RowColumn[]): AsyncGenerator<RowValues>;
   close(): Promise<void>;
 }
 
 /** Of one query: below the million rows and 64 MiB that an answer may have, and few enough pages for a busy day. */
-const PAGE_ROWS = 50_000;
+export const PAGE_ROWS = 50_000;
 const ANSWER_MAX_MS = 120_000;
 const RATE_LIMIT_WAITS_MAX = 20;
 const WAIT_SECONDS_DEFAULT = 10;
@@ -50,8 +45,9 @@ export function openApi(options: ApiOptions): Api {
       const text = await body.text();
       return statusCode === 200 ? readKeySet(parsed(text)) : null;
     },
-    rows: (of) => pagedRows(asked, of),
-    close: () => agent.close(),
+    rows: (of, columns) => pagedRows(asked, of, columns),
+    // A comparison that ended early leaves an answer that is not read to its end.
+    close: () => agent.destroy(),
   };
 }
 
@@ -62,30 +58,28 @@ interface Asked extends ApiOptions {
 
 async function* pagedRows(
   asked: Asked,
-  { columns, ...of }: Parameters<Api['rows']>[0],
+  of: DaysOf,
+  columns: readonly RowColumn[],
 ): AsyncGenerator<RowValues> {
-  const key = bundleTable(of.table).key.map((name) => columns.findIndex((column) => column.name === name));
-  let after: string | undefined;
+  const key = rowKey(of.table).map((name) => columns.findIndex((column) => column.name === name));
+  let after: readonly string[] | undefined;
   for (;;) {
-    const sql = daySelect(of, {
+    const sql = daysSelect(of, {
       columns: columns.map(({ name }) => name),
       limit: PAGE_ROWS,
       ...(after === undefined ? {} : { after }),
     });
     let count = 0;
-    let last: RowValues | undefined;
+    let last: RowValues = [];
     for await (const line of lines(asked, sql)) {
       const row = JSON.parse(line) as Record<string, unknown>; // one object on each line, by the format
       last = columns.map(({ name, kind }) => fromJson(row[name], kind));
       count += 1;
       yield last;
     }
-    // A page can be short because its bytes were cut, so only an empty one is the end.
-    if (last === undefined || (count < PAGE_ROWS && count < SURELY_WHOLE_ROWS)) return;
-    after = behind(
-      of.table,
-      key.map((at) => String(last?.[at] ?? '')),
-    );
+    // A long page can be short because its bytes were cut: what comes behind its last row is asked for.
+    if (count < SURELY_WHOLE_ROWS) return;
+    after = key.map((at) => String(last[at] ?? ''));
   }
 }
 

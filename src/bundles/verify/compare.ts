@@ -1,9 +1,11 @@
 import type { RowColumn, RowValues } from '../rows.ts';
-import { type BundleTable, bundleTable } from '../tables.ts';
+import { type BundleTable, bundleTable, rowKey } from '../tables.ts';
 
 /** Compares two lists of rows in one order, a row of each in memory, and stops at the first that differs. */
 
 export interface Difference {
+  /** UTC day of the row. */
+  readonly day: string;
   /** What names the row: column and value. */
   readonly row: readonly (readonly [string, string])[];
   /** Null: one side does not have the row. */
@@ -21,7 +23,7 @@ export interface Rows {
 }
 
 export async function firstDifference({ table, columns, bundle, api }: Rows): Promise<Difference | null> {
-  const key = bundleTable(table).key.map((name) => columns.findIndex((column) => column.name === name));
+  const key = rowKey(table).map((name) => columns.findIndex((column) => column.name === name));
   const [ours, theirs] = [bundle[Symbol.asyncIterator](), api[Symbol.asyncIterator]()];
   try {
     for (;;) {
@@ -60,6 +62,11 @@ function difference(
     bundle: shown(bundle),
     api: shown(api),
   };
+}
+
+function dayOfRow(table: BundleTable, columns: readonly RowColumn[], row: RowValues): string {
+  const { day } = bundleTable(table);
+  return String(row[columns.findIndex(({ name }) => name === day)] ?? '').slice(0, 'YYYY-MM-DD'.length);
 }
 
 /** As the engine orders them: numbers by value, texts by their bytes, nothing as an empty text. */

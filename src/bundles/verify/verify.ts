@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { UserError } from '../../../core/user-error.ts';
 import { type PublicKey, readKeySet } from '../keys.ts';
 import type { Entry } from '../manifest.ts';
-import { isBundleTable } from '../tables.ts';
-import { type Api, openApi } from './api.ts';
+import type { ParquetRows } from '../parquet.ts';
+import type { RowValues } from '../rows.ts';
+import { dayAfter, isBundleTable } from '../tables.ts';
+import { type Api, openApi, PAGE_ROWS } from './api.ts';
 import { type Difference, firstDifference } from './compare.ts';
 import {
   type Days,
@@ -15,7 +17,7 @@ import {
   wantedEntries,
 } from './local.ts';
 
-/** `settlement-index verify`: everything that is wrong with bundles, and the first row of each day that an API has otherwise. */
+/** `settlement-index verify`: everything that is wrong with bundles, and the first row that an API has otherwise in each span of days. */
 
 export interface VerifyDeps {
   readonly signal: AbortSignal;
@@ -105,7 +107,9 @@ async function verifyAll(
 ): Promise<Verified> {
   const problems: Problem[] = [];
   const work = bundles.map((bundle) => ({ bundle, entries: wantedEntries(bundle, days) }));
-  const progress = deps.progress(work.reduce((sum, { entries }) => sum + entries.length, 0));
+  const progress = deps.progress(
+    work.reduce((sum, { entries }) => sum + entries.length, 0) * (api === null ? 1 : 2),
+  );
   const found = (bundle: LocalBundle, day: string | null, detail: string, difference?: Difference): void => {
     const { chain, table } = bundle.manifest;
     problems.push({ chain, table, day, detail, ...(difference === undefined ? {} : { difference }) });
@@ -113,16 +117,21 @@ async function verifyAll(
   let rows = 0;
   for (const { bundle, entries } of work) {
     for (const detail of manifestProblems(bundle, trusted)) found(bundle, null, detail);
+    const good: Entry[] = [];
     for (const entry of entries) {
       deps.signal.throwIfAborted();
       const detail = await fileProblem(bundle, entry);
-      if (detail !== null) found(bundle, entry.day, detail);
-      else if (api !== null) {
-        const difference = await compareDay(bundle, entry, api);
-        if (difference !== null) found(bundle, entry.day, spellDifference(difference), difference);
-      }
+      if (detail === null) good.push(entry);
+      else found(bundle, entry.day, detail);
       rows += entry.rows;
       progress.add(1);
+    }
+    if (api === null) continue;
+    for (const span of spansOf(good)) {
+      deps.signal.throwIfAborted();
+      const difference = await compareSpan(bundle, span, api);
+      if (difference !== null) found(bundle, difference.day, spellDifference(difference), difference);
+      progress.add(span.length);
     }
   }
   return {
@@ -136,12 +145,48 @@ async function verifyAll(
   };
 }
 
-async function compareDay(bundle: LocalBundle, entry: Entry, api: Api): Promise<Difference | null> {
+/** Days in a row that one query can answer together: an API limits queries a minute, and each costs a unit. */
+function spansOf(entries: readonly Entry[]): Entry[][] {
+  const spans: Entry[][] = [];
+  let rows = 0;
+  for (const entry of entries) {
+    const last = spans.at(-1);
+    const isNext = last !== undefined && dayAfter(last.at(-1)?.day ?? '') === entry.day;
+    rows = isNext ? rows + entry.rows : entry.rows;
+    if (isNext && rows < PAGE_ROWS) last.push(entry);
+    else {
+      spans.push([entry]);
+      rows = entry.rows;
+    }
+  }
+  return spans;
+}
+
+/** The first row of the days that differs. Files of one span may have been made when the table had fewer columns: each by itself then. */
+async function compareSpan(
+  bundle: LocalBundle,
+  span: readonly Entry[],
+  api: Api,
+): Promise<Difference | null> {
   const { chain, table } = bundle.manifest;
-  if (!isBundleTable(table)) return null; // fileProblem has said so
-  const { columns, rows } = await openEntry(bundle, entry);
-  const theirs = api.rows({ table, chain, day: entry.day, columns });
-  return firstDifference({ table, columns, bundle: rows(), api: theirs });
+  const [first] = span;
+  if (first === undefined || !isBundleTable(table)) return null; // of an unknown table no file was good
+  const opened = await Promise.all(span.map((entry) => openEntry(bundle, entry)));
+  const names = new Set(opened.map(({ columns }) => columns.map(({ name }) => name).join()));
+  if (names.size > 1) {
+    for (const entry of span) {
+      const difference = await compareSpan(bundle, [entry], api);
+      if (difference !== null) return difference;
+    }
+    return null;
+  }
+  const columns = opened[0]?.columns ?? [];
+  const of = { table, chain, since: first.day, until: span.at(-1)?.day ?? first.day };
+  return firstDifference({ table, columns, bundle: inTurn(opened), api: api.rows(of, columns) });
+}
+
+async function* inTurn(files: readonly ParquetRows[]): AsyncGenerator<RowValues> {
+  for (const { rows } of files) yield* rows();
 }
 
 function spellDifference({ row, column, bundle, api }: Difference): string {
