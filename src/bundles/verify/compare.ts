@@ -57,6 +57,7 @@ function difference(
   const shown = (values: RowValues | null): string | null =>
     values === null ? null : JSON.stringify(at === undefined ? values : values[at]);
   return {
+    day: dayOfRow(table, columns, row),
     row: named,
     column: at === undefined ? null : (columns[at]?.name ?? null),
     bundle: shown(bundle),
