@@ -160,6 +160,19 @@ function successResponses(operation: AnyOperation, { schemas }: Parts): Json {
       headers: { ...headerReferences([...headers, ...pages]), ...ownHeaders(operation) },
       content: { 'application/json': jsonContent(operation, schemas), ...otherContent(operation) },
     },
+    ...(operation.takesRanges === true
+      ? {
+          206: {
+            description: 'The bytes that Range asked for.',
+            headers: { ...headerReferences(headers), ...ownHeaders(operation) },
+            content: otherContent(operation),
+          },
+          416: {
+            description: 'No byte of the file is in the range, and nothing was charged.',
+            headers: { ...headerReferences(headers), ...ownHeaders(operation) },
+          },
+        }
+      : {}),
     ...(tagged
       ? {
           304: {

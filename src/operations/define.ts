@@ -203,6 +203,8 @@ interface Operation<
   readonly alsoAnswers?: readonly Other[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
+  /** Whether a `Range` is answered with a part of a file. */
+  readonly takesRanges?: boolean;
   /** Headers that an answer of another media type can have, by name, each with what it says. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */

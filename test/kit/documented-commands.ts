@@ -165,6 +165,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
       parseOptions(['node', 'demo', ...args]);
       return DONE;
     case 'start':
+    case 'bundle':
     case 'import':
     case 'doctor':
       return commandLineOf(verb, args);

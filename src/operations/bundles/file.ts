@@ -48,6 +48,11 @@ export const getBundleFile = defineUsageOperation({
   output: BundleShape,
   alsoAnswers: [ManifestHeadShape, ManifestShape],
   media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
+  takesRanges: true,
+  answerHeaders: {
+    'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
+    'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+  },
   fails: ['invalid_parameter', 'not_found'],
   paging: 'none',
   caching: 'revalidate',

@@ -166,7 +166,7 @@ function dayParam(description: string, toolText: string): Param<string | undefin
     description,
     toolText,
     required: false,
-    schema: Type.String({ format: 'date' }),
+    schema: Type.String({ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     example: '2026-11-01',
     read: (raw, name) => {
       if (raw === undefined || (typeof raw === 'string' && isDay(raw))) return raw;
