@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fail } from '../../core/errors.ts';
 import type { FileAnswer } from '../operations/answer.ts';
 import { matchesEtag } from './headers.ts';
 
@@ -25,8 +26,10 @@ export function sendFile(
   });
   if (mayBeRefused && matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   const range = takesRanges ? rangeOf(request, file) : 'whole';
-  if (range === 'outside' && mayBeRefused)
-    return reply.code(416).header('content-range', `bytes */${bytes}`).send();
+  if (range === 'outside' && mayBeRefused) {
+    reply.header('content-range', `bytes */${bytes}`);
+    throw fail('range_not_satisfiable', { detail: `The file has ${bytes} bytes.` });
+  }
   reply.header('content-type', mediaType);
   if (typeof range === 'string') return sendBody(request, reply, { file, length: bytes });
   reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${bytes}`);

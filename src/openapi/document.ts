@@ -167,10 +167,6 @@ function successResponses(operation: AnyOperation, { schemas }: Parts): Json {
             headers: { ...headerReferences(headers), ...ownHeaders(operation) },
             content: otherContent(operation),
           },
-          416: {
-            description: 'No byte of the file is in the range, and nothing was charged.',
-            headers: { ...headerReferences(headers), ...ownHeaders(operation) },
-          },
         }
       : {}),
     ...(tagged

@@ -53,7 +53,7 @@ export const getBundleFile = defineUsageOperation({
     'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
     'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
   },
-  fails: ['invalid_parameter', 'not_found'],
+  fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,

@@ -114,8 +114,9 @@ test('ranges are cut as RFC 9110 says', async () => {
     hex(size - 4, size),
   ]);
   expect(await part('bytes=10-')).toEqual([206, `bytes 10-${size - 1}/${size}`, hex(10, size)]);
-  expect(await part(`bytes=${size}-`)).toEqual([416, `bytes */${size}`, '']);
-  expect(await part('bytes=-0')).toEqual([416, `bytes */${size}`, '']);
+  expect((await part(`bytes=${size}-`)).slice(0, 2)).toEqual([416, `bytes */${size}`]);
+  const outside = await fetched(FILE, { range: 'bytes=-0' });
+  expect(JSON.parse(outside.bytes.toString())).toMatchObject({ code: 'range_not_satisfiable', status: 416 });
   for (const odd of ['bytes=5-2', 'bytes=0-1,3-4', 'rows=0-1', 'bytes=a-b', 'bytes=-'])
     expect(await part(odd)).toEqual([200, null, 'whole']);
   const { headers } = await fetched(FILE);
