@@ -20,7 +20,7 @@ COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 # Only for the accounts of one API process without a Redis; everything else is read-only.
-RUN mkdir /data && chown node:node /data
+RUN mkdir -p /data/bundles && chown -R node:node /data
 VOLUME /data
 USER node
 EXPOSE 8402

@@ -314,6 +314,33 @@ Pages are cut from a
   listEndpoints: ListMethod<'listEndpoints', 'endpoints'>;
 
   /**
+   * Parquet files of finalized days, newest first.
+   *
+   * One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of
+   * each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones
+   * stay in the manifest and can be fetched. `settlement-index verify` checks files and compares them with
+   * an API (guide: [take it home](/docs/bundles)).
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/bundles`
+   */
+  listBundles: ListMethod<'listBundles', 'bundles'>;
+
+  /**
+   * A Parquet file of a day, or the signed manifest of a table.
+   *
+   * The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files
+   * take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call.
+   * `manifest.json` and `describe` are free.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/bundles/{chain}/{table}/{file}`
+   */
+  getBundleFile: Method<'getBundleFile'>;
+
+  /**
    * Health of the index: freshness, ingest rate and faults per chain.
    *
    * Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups
@@ -377,6 +404,8 @@ export const ROUTES = {
   listCapabilities: { path: '/capabilities' },
   getCapability: { path: '/capabilities/{slug}' },
   listEndpoints: { path: '/endpoints', rows: 'endpoints', paging: 'offset' },
+  listBundles: { path: '/bundles', rows: 'bundles', paging: 'before' },
+  getBundleFile: { path: '/bundles/{chain}/{table}/{file}' },
   getTelemetry: { path: '/telemetry' },
   getSqlSchema: { path: '/sql/schema' },
   mintTrialKey: { path: '/test/x402', mintsKey: true },

@@ -177,6 +177,12 @@ export const ERRORS = {
     advice: 'Send no body, or the media type that the operation documents.',
     retryable: false,
   },
+  range_not_satisfiable: {
+    status: 416,
+    title: 'The file has no byte in the range',
+    advice: 'You have the whole file, or it is another one: compare its size and ETag.',
+    retryable: false,
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests this minute',

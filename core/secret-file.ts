@@ -57,6 +57,30 @@ export function loadKeyIssueSecrets(
   return loadOrMakeSecrets(config.dataDir, KEY_ISSUE_FILE, { keptMs: KEY_ISSUE_KEPT_MS, nowMs });
 }
 
+export const BUNDLE_KEY_FILE = 'bundle.key';
+/** Their public keys are published as long: files that were taken away are checked years later. */
+export const BUNDLE_KEY_KEPT_DAYS = 3_650;
+export const BUNDLE_KEY_KEPT_MS = BUNDLE_KEY_KEPT_DAYS * DAY_MS;
+const BUNDLE_PURPOSE = 'settlement-index bundle signature v1';
+
+/**
+ * The seeds of the keys that sign bundles, newest first: from configuration, else from the data directory. Empty where none was made
+ * yet; `make` makes one. Only the command that signs makes one, so that no API process publishes a key that signs nothing.
+ */
+export function loadBundleSeeds(
+  config: Pick<Config, 'bundles' | 'dataDir'>,
+  { make, nowMs = Date.now() }: { readonly make: boolean; readonly nowMs?: number },
+): readonly Uint8Array[] {
+  if (config.bundles.signingSecrets.length > 0)
+    return config.bundles.signingSecrets.map(
+      (secret) => new Uint8Array(hkdfSync('sha256', secret, '', BUNDLE_PURPOSE, SECRET_BYTES)),
+    );
+  const kept = { keptMs: BUNDLE_KEY_KEPT_MS, nowMs };
+  if (make) return loadOrMakeSecrets(config.dataDir, BUNDLE_KEY_FILE, kept);
+  const found = readSecrets(join(config.dataDir, BUNDLE_KEY_FILE));
+  return found === undefined ? [] : [found.newest, ...keptOf(found.older, kept).map(({ secret }) => secret)];
+}
+
 export const SECRET_BYTES = 32;
 /** Before each older secret: when it was retired, Unix milliseconds. */
 const TIME_BYTES = 8;

@@ -13,6 +13,7 @@ import type { ImportArguments } from '../ingest/import/options.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
 import type { RestoreArguments } from './operate/backup/restore.ts';
+import type { BundleArguments, VerifyArguments } from './operate/bundles/command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
 import { whatToOpen } from './what-to-open.ts';
 
@@ -34,6 +35,8 @@ async function main(argv: readonly string[]): Promise<void> {
     importFiles: runImport,
     backUp: runBackup,
     restore: runRestore,
+    bundle: runBundle,
+    verify: runVerify,
     loadConfig: (options) => load(options).config,
     exit: (exitCode) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE),
   };
@@ -159,6 +162,43 @@ async function withBackupDeps(
     process.stderr.write(`interrupted; what this ${name} wrote is not whole: remove it and begin again\n`);
     process.exitCode = EXIT_FAILED;
   }
+}
+
+async function runBundle(options: Options, given: BundleArguments): Promise<void> {
+  const { config, log } = load(options);
+  const stopping = stoppedBySignal();
+  const { runBundle: bundle } = await import('./operate/bundles/run.ts');
+  const { migrate } = await import('../clickhouse/migrate/migrate.ts');
+  const { publicFacts } = await import('../clickhouse/guest/views/facts.ts');
+  let engine: Awaited<ReturnType<typeof engineOf>> | undefined;
+  const access = async () => {
+    engine = await engineOf(config, log);
+    await migrate(engine.access, log, { facts: publicFacts(config) });
+    return engine.access;
+  };
+  try {
+    await bundle({ ...printing(stopping), config, access }, given);
+  } catch (error) {
+    if (!stopping.aborted) throw error;
+    process.stderr.write('interrupted; the same command goes on where it was\n');
+    process.exitCode = EXIT_FAILED;
+  } finally {
+    await engine?.stop();
+  }
+}
+
+async function runVerify(path: string, given: VerifyArguments): Promise<void> {
+  const { runVerify: verify } = await import('./operate/bundles/run.ts');
+  const isGood = await verify(printing(stoppedBySignal()), path, given);
+  if (!isGood) process.exitCode = EXIT_FAILED;
+}
+
+function printing(signal: AbortSignal) {
+  return {
+    signal,
+    isTerminal: process.stdout.isTTY === true,
+    say: (line: string) => void process.stdout.write(`${line}\n`),
+  };
 }
 
 async function engineOf(config: Config, log: Log): ReturnType<typeof attachOrStartEngine> {

@@ -105,6 +105,22 @@ export const ClickhouseInterfaceSchema = Type.Object(
   { default: {}, additionalProperties: false },
 );
 
+export const BundlesSchema = Type.Object(
+  {
+    dir: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+      default: null,
+      description:
+        'Directory of the daily Parquet files that `bundle` makes and `/v0/bundles` serves. Null: `bundles` in the data directory.',
+    }),
+    signingSecrets: Type.Array(Type.String({ minLength: 32 }), {
+      default: [],
+      description:
+        'Secrets that the Ed25519 keys of bundles come from, newest first; the first signs, the public keys of all are published. Default: one generated key in the data directory.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
+
 const UserSchema = Type.Object(
   { user: Type.String({ minLength: 1 }), password: Type.String() },
   { additionalProperties: false },
@@ -234,6 +250,7 @@ export const ConfigSchema = Type.Object(
     payment: PaymentSchema,
     oauth: OauthSchema,
     control: ControlSchema,
+    bundles: BundlesSchema,
     console: ConsoleSchema,
     clickhouseInterface: ClickhouseInterfaceSchema,
     metrics: MetricsSchema,
@@ -262,11 +279,14 @@ export function configKeys(schema: TSchema = ConfigSchema, prefix = ''): { key: 
 /** Which proxies may set X-Forwarded-For: none, this many proxies in front, or these networks (CIDR). */
 export type TrustedProxies = false | number | readonly string[];
 
-export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'http' | 'payment'> {
+export interface Config
+  extends Omit<FileConfig, 'bundles' | 'chains' | 'catalogue' | 'dataDir' | 'http' | 'payment'> {
   /** Absolute path of the file that this was read from; null when there was none. */
   readonly configFile: string | null;
   /** Absolute. */
   readonly dataDir: string;
+  /** `dir` is absolute. */
+  readonly bundles: Omit<FileConfig['bundles'], 'dir'> & { readonly dir: string };
   readonly http: Omit<FileConfig['http'], 'trustProxy'> & { readonly trustProxy: TrustedProxies };
   readonly chains: readonly ChainConfig[];
   readonly payment: PaymentConfig;

@@ -26,6 +26,8 @@ export const ENVIRONMENT = {
   CLICKHOUSE_INTERFACE_HOST: 'clickhouseInterface.host',
   CLICKHOUSE_INTERFACE_PORT: 'clickhouseInterface.port',
   CURSOR_SECRETS: 'cursorSecrets',
+  BUNDLES_DIR: 'bundles.dir',
+  BUNDLES_SIGNING_SECRETS: 'bundles.signingSecrets',
   REDIS_URL: 'control.redisUrl',
   INGEST_JOBS: 'ingest.jobsAtOnce',
   METRICS_HOST: 'metrics.host',
@@ -62,7 +64,7 @@ function environmentValue(path: string, value: string): unknown {
   if (path === 'clickhouse.shards')
     return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));
   if (path === 'clickhouse.replicated') return value === 'true' ? true : value;
-  if (path === 'cursorSecrets') return value.split(',');
+  if (path === 'cursorSecrets' || path === 'bundles.signingSecrets') return value.split(',');
   if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
   return value;
 }

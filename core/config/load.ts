@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
@@ -114,6 +114,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     ...file,
     configFile,
     dataDir: resolve(file.dataDir),
+    bundles: { ...file.bundles, dir: resolve(file.bundles.dir ?? join(file.dataDir, 'bundles')) },
     http: { ...file.http, trustProxy },
     chains,
     payment,

@@ -106,6 +106,31 @@ export function readRankedCursor(keys: CursorKeys, scope: string, text: string):
     : undefined;
 }
 
+/** A position in the list of bundles. */
+export interface BundlePosition {
+  /** UTC, such as 2026-11-20. */
+  readonly day: string;
+  readonly chain: string;
+  readonly table: string;
+}
+
+/** `mintCursor` for the list of bundles. */
+export function mintBundleCursor(
+  keys: CursorKeys,
+  scope: string,
+  { day, chain, table }: BundlePosition,
+): Cursor {
+  return seal(keys, scope, [day, chain, table]);
+}
+
+/** `readCursor` for the list of bundles. */
+export function readBundleCursor(keys: CursorKeys, scope: string, text: string): BundlePosition | undefined {
+  const [day, chain, table] = unseal(keys, scope, text) ?? [];
+  return typeof day === 'string' && typeof chain === 'string' && typeof table === 'string'
+    ? { day, chain, table }
+    : undefined;
+}
+
 /** How far a reader of changes is, by the engine's clock in microseconds. */
 export interface ChangesPosition {
   /** Everything up to this time was given. */

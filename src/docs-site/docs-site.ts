@@ -43,6 +43,7 @@ const require = createRequire(import.meta.url);
 
 /** The files of the assets. The search library is served as its package ships it. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: () => string | URL }>> = {
+  'bundles.sql': { type: PLAIN, file: () => new URL('../../docs/bundles.sql', import.meta.url) },
   'docs.css': { type: CSS, file: () => new URL('assets/docs.css', import.meta.url) },
   'tokens.css': { type: CSS, file: () => new URL('../../console/style/tokens.css', import.meta.url) },
   'icon.svg': { type: SVG, file: () => new URL('assets/icon.svg', import.meta.url) },

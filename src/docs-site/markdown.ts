@@ -16,6 +16,7 @@ const DOCS_ROOT = new URL('../../docs/', import.meta.url);
 
 /** Files that pages link to but that are no pages, relative to docs/, and the paths that they are served under. */
 const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'bundles.sql': '/docs/assets/bundles.sql',
   'reference/openapi.json': '/openapi.json',
   '../README.md': '/docs',
 };

@@ -83,6 +83,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Read a list of settlements once, then only what was written since, with what reorgs took.',
   },
   {
+    slug: 'bundles',
+    file: 'bundles.md',
+    reader: 'analysts',
+    title: 'Take it home',
+    description: 'Signed Parquet files of finalized days: download, check against an API, query with DuckDB.',
+  },
+  {
     slug: 'sql',
     file: 'sql.md',
     reader: 'analysts',

@@ -141,6 +141,7 @@ async function keepable(answer: Answer): Promise<{ readonly answer: Answer; read
     const size = Buffer.byteLength(JSON.stringify(body));
     return { answer, kept: size > REPLY_KEPT_MAX_BYTES ? { kind: 'not_kept' } : { kind: 'object', body } };
   }
+  if ('file' in answer) return { answer, kept: { kind: 'not_kept' } };
   const { stream } = answer;
   if (!stream.mediaType.startsWith('application/json')) return { answer, kept: { kind: 'not_kept' } };
   const { head, ended } = await readHead(stream.body);

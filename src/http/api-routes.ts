@@ -20,6 +20,7 @@ import { httpCall, whenSent } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 import { JSON_BODY_MAX_BYTES } from './request-input.ts';
 import { COMPRESS_ABOVE_BYTES } from './server.ts';
+import { sendFile } from './send-file.ts';
 
 interface ApiDeps {
   readonly deps: OperationDeps;
@@ -100,12 +101,13 @@ async function answer(route: OperationRoute, request: FastifyRequest, reply: Fas
   const { answer: answered, delivered, replayed, chargedQu } = await api.gate.call(call);
   if (delivered !== null) whenSent(reply, delivered);
   if (replayed) reply.header('idempotent-replayed', 'true');
+  // A call was charged for its body, so it is answered with one.
+  const isTakenFor = replayed || chargedQu > 0 || call.progress.lane === 'x402';
+  if ('file' in answered) return sendFile(request, reply, { file: answered.file, mayBeRefused: !isTakenFor });
   if ('stream' in answered) {
     reply.code(operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
-  // A call was charged for its body, so it is answered with one.
-  const isTakenFor = replayed || chargedQu > 0 || call.progress.lane === 'x402';
   return sendAnswer(route, { request, reply, body: answered.body, mayBeNotModified: !isTakenFor });
 }
 

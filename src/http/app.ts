@@ -29,10 +29,15 @@ import { installObservation, type RequestObservation } from './request-facts.ts'
 import { createServer, installCommonHooks, installPlugins } from './server.ts';
 import { installServiceRoutes } from './service-routes.ts';
 import { CONNECTIONS_FULL, capConnections, installLoadShedding } from './shed-load.ts';
-import { installOfferList, installProtectedResources, metadataUrlOf } from './well-known.ts';
+import {
+  installBundleKeys,
+  installOfferList,
+  installProtectedResources,
+  metadataUrlOf,
+} from './well-known.ts';
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
+  readonly config: Pick<Config, 'bundles' | 'dataDir' | 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -123,6 +128,7 @@ function installRoutes(
   const surface = createMcpSurface({ operations, resources: mcpResources, gate, version, publicUrl, log });
   installMcp(routes, { surface, gate, deps, sandbox, hostnames: mcpHostnames(config.http), failures });
   installOfferList(routes, { operations, publicUrl, termsOf: options.termsOf });
+  installBundleKeys(routes, config);
   installProtectedResources(routes, { issuer: config.oauth.issuer, resources });
   const docs = createDocsSite({ operations, publicUrl });
   const openApi = () => buildOpenApi({ operations, problem: ProblemShape, version, publicUrl });

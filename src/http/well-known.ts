@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../core/config/config.ts';
 import { BASE_PATHS } from '../../core/domain/resources.ts';
 import { fail } from '../../core/errors.ts';
+import { loadBundleSeeds } from '../../core/secret-file.ts';
+import { BUNDLE_KEYS_PATH, publicKeyOf } from '../bundles/keys.ts';
 import { METADATA_PATHS, type ProtectedResource } from '../gate/bearer-token.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { advertisedPrice } from '../operations/route-price.ts';
@@ -80,6 +82,19 @@ function orderOf({ method, path, summary, price }: AnyOperation, base: string): 
     settledByUse: false,
     binding: '',
   };
+}
+
+/**
+ * The public keys of the bundles' signatures, the one that signs first: who takes files away checks them against these. Read for each
+ * request, because the command that signs makes the first key, and rotates it, while the service runs.
+ */
+export function installBundleKeys(app: FastifyInstance, config: Pick<Config, 'bundles' | 'dataDir'>): void {
+  app.get(BUNDLE_KEYS_PATH, (_request, reply) =>
+    reply
+      .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
+      .send({ keys: loadBundleSeeds(config, { make: false }).map(publicKeyOf) }),
+  );
+  installRefusedMethods(app, BUNDLE_KEYS_PATH);
 }
 
 /**

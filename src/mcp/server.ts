@@ -13,7 +13,7 @@ import { markdownOf } from '../docs-site/markdown.ts';
 import { DOCS_PAGES, type DocsPage } from '../docs-site/pages.ts';
 import type { Gate } from '../gate/gate.ts';
 import { asFailure, problemOf } from '../openapi/problem.ts';
-import type { StreamedAnswer } from '../operations/answer.ts';
+import type { Answer, StreamedAnswer } from '../operations/answer.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { answered, refused, type ToolAnswer } from './answer.ts';
 import { type McpExchange, toolCall } from './exchange.ts';
@@ -145,8 +145,7 @@ async function callTool(
   try {
     const { answer, delivered } = await gate.call(toolCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);
-    const body = 'stream' in answer ? await readObject(answer.stream) : answer.body;
-    return answered(call, body);
+    return answered(call, await bodyOf(answer));
   } catch (error) {
     const failure = asFailure(error);
     exchange.onRefused(failure);
@@ -158,6 +157,11 @@ async function callTool(
     const place = { path: '/mcp', requestId: exchange.requestId, publicUrl };
     return refused(call, problemOf(failure.code, failure.context, place), failure);
   }
+}
+
+function bodyOf(answer: Answer): Promise<Record<string, unknown>> {
+  if ('file' in answer) throw new Error('a file as the answer of a tool');
+  return 'stream' in answer ? readObject(answer.stream) : Promise.resolve(answer.body);
 }
 
 /** An answer that REST sends as printed text: JSON, because no other format passes `toolCall`. Its size is bounded by the sandbox. */

@@ -160,6 +160,15 @@ function successResponses(operation: AnyOperation, { schemas }: Parts): Json {
       headers: { ...headerReferences([...headers, ...pages]), ...ownHeaders(operation) },
       content: { 'application/json': jsonContent(operation, schemas), ...otherContent(operation) },
     },
+    ...(operation.takesRanges === true
+      ? {
+          206: {
+            description: 'The bytes that Range asked for.',
+            headers: { ...headerReferences(headers), ...ownHeaders(operation) },
+            content: otherContent(operation),
+          },
+        }
+      : {}),
     ...(tagged
       ? {
           304: {

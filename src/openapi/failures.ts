@@ -258,6 +258,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
   method_not_allowed: { detail: 'This route does not take DELETE.' },
   request_timeout: { detail: 'The request did not arrive in time.', path: '/' },
   payload_too_large: { path: SQL, detail: 'The request body is larger than this route takes.' },
+  range_not_satisfiable: {
+    path: '/v0/bundles/eip155:8453/settlements/2026-11-19.r1.parquet',
+    detail: 'The file has 38210774 bytes.',
+  },
   uri_too_long: { detail: 'The URL is longer than 4096 characters.' },
   unsupported_media_type: {
     path: SQL,

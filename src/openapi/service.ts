@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { ErrorCode } from '../../core/errors.ts';
+import { BUNDLE_KEYS_PATH, KeySetShape } from '../bundles/keys.ts';
 import { PRICES } from '../operations/prices.ts';
 import { advertisedPrice } from '../operations/route-price.ts';
 import type { FailureResponses } from './failures.ts';
@@ -89,6 +90,27 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
       resource_name: 'Settlement Index',
     },
     fails: [...COMMON_FAILS, 'not_found'],
+  },
+  [BUNDLE_KEYS_PATH]: {
+    id: 'getBundleKeys',
+    summary: 'The keys that sign the manifests of bundles',
+    description:
+      'A JSON Web Key set of Ed25519 keys, the one that signs now first; older ones stay. Empty before the first bundle was made.',
+    answer: 'The keys.',
+    shape: KeySetShape,
+    example: {
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+          use: 'sig',
+          alg: 'EdDSA',
+        },
+      ],
+    },
+    fails: COMMON_FAILS,
   },
   '/.well-known/x402': {
     id: 'getOfferList',
@@ -201,6 +223,11 @@ export const TAGS: readonly {
     name: 'SQL',
     description: 'Questions of one’s own over the public tables.',
     operations: ['getSqlSchema', 'runSql'],
+  },
+  {
+    name: 'Bundles',
+    description: 'Parquet files of finalized days, signed, to take home.',
+    operations: ['listBundles', 'getBundleFile', 'getBundleKeys'],
   },
   {
     name: 'Service',

@@ -7,6 +7,7 @@ import { addAdminCommands } from './admin/command.ts';
 import type { BackupArguments } from './backup/backup.ts';
 import { addBackupCommands } from './backup/command.ts';
 import type { RestoreArguments } from './backup/restore.ts';
+import { addBundleCommands, type BundleArguments, type VerifyArguments } from './bundles/command.ts';
 import { addDoctorCommand } from './doctor/command.ts';
 
 /** What every command takes. */
@@ -22,6 +23,8 @@ export interface Actions {
   importFiles(options: Options, given: ImportArguments): Promise<void>;
   backUp(options: Options, directory: string, given: BackupArguments): Promise<void>;
   restore(options: Options, directory: string, given: RestoreArguments): Promise<void>;
+  bundle(options: Options, given: BundleArguments): Promise<void>;
+  verify(path: string, given: VerifyArguments): Promise<void>;
   /** For the commands of `admin`. */
   loadConfig(options: Options): Config;
   /** Help was shown (0), or the command line is wrong. */
@@ -84,6 +87,10 @@ export function commandLine(actions: Actions, version: string): Command {
   addBackupCommands(program, {
     backUp: (directory, given) => actions.backUp(options(), directory, given),
     restore: (directory, given) => actions.restore(options(), directory, given),
+  });
+  addBundleCommands(program, {
+    bundle: (given) => actions.bundle(options(), given),
+    verify: (path, given) => actions.verify(path, given),
   });
   addAdminCommands(program, () => actions.loadConfig(options()));
   addDoctorCommand(program, () => actions.loadConfig(options()));

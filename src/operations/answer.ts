@@ -3,8 +3,22 @@ import { Failure, fail } from '../../core/errors.ts';
 
 /** The result of a run: first what it used, then, once that is charged, the answer. */
 
-/** An object, printed by the operation's schema, or bytes that are ready to leave. */
-export type Answer = { readonly body: Record<string, unknown> } | { readonly stream: StreamedAnswer };
+/** An object, printed by the operation's schema, bytes that are ready to leave, or a file that lies ready. */
+export type Answer =
+  | { readonly body: Record<string, unknown> }
+  | { readonly stream: StreamedAnswer }
+  | { readonly file: FileAnswer };
+
+/** A file, of which a caller may want a range or, where it has it, nothing. Nothing is opened until a stream is asked for. */
+export interface FileAnswer {
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** Strong where ranges are taken. */
+  readonly etag: string;
+  readonly takesRanges: boolean;
+  /** `end` is the last byte, included. */
+  stream(range?: { readonly start: number; readonly end: number }): Readable;
+}
 
 export interface StreamedAnswer {
   readonly mediaType: string;

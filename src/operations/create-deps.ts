@@ -6,6 +6,8 @@ import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Log } from '../../core/log.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import { createBundleCatalogue } from '../bundles/catalogue.ts';
+import { directoryStore } from '../bundles/store.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
@@ -31,7 +33,7 @@ const JOINED_MAX_MS = 100;
 const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -69,6 +71,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     publicTableRows: createPublicTableRows({ reader, clock }),
   };
   const catalogues: Catalogues = {
+    bundles: createBundleCatalogue({ store: directoryStore(options.config.bundles.dir), chains, clock }),
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,

@@ -8,6 +8,7 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { BundleCatalogue } from '../bundles/catalogue.ts';
 import type { Leaderboard } from './agents/read-leaderboard.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
 import type { Capabilities } from './capabilities/read.ts';
@@ -153,6 +154,7 @@ export interface IndexFacts {
 
 /** Answers that several operations share, or that are kept for a while because they are expensive. */
 export interface Catalogues {
+  readonly bundles: BundleCatalogue;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
   readonly endpointSources: EndpointSources;
@@ -215,6 +217,8 @@ interface Operation<
   readonly alsoAnswers?: readonly Other[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
+  /** Whether a `Range` is answered with a part of a file. */
+  readonly takesRanges?: boolean;
   /** Headers that an answer of another media type can have, by name, each with what it says. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */

@@ -3,6 +3,8 @@ import { mintTrialKey } from './account/trial-key.ts';
 import { getAgent, listAgents } from './agents/declare.ts';
 import { getLeaderboard } from './agents/leaderboard.ts';
 import { listAttestations } from './attestations/declare.ts';
+import { getBundleFile } from './bundles/file.ts';
+import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
 import { type AnyOperation, type PriceListEntry, register, registerMetered } from './define.ts';
@@ -44,6 +46,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(listCapabilities),
   register(getCapability),
   register(listEndpoints),
+  register(listBundles),
+  registerMetered(getBundleFile),
   register(getTelemetry),
   register(getSqlSchema),
   registerMetered(runSql),

@@ -165,6 +165,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
       parseOptions(['node', 'demo', ...args]);
       return DONE;
     case 'start':
+    case 'bundle':
     case 'import':
     case 'doctor':
       return commandLineOf(verb, args);
@@ -217,6 +218,8 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
       importFiles: nothing,
       backUp: nothing,
       restore: nothing,
+      bundle: nothing,
+      verify: nothing,
       loadConfig: () => {
         throw new Error('admin is carried out, not read');
       },
@@ -270,7 +273,11 @@ async function admin(
     } = await work({
       store,
       nowMs: nowMs(),
-      config: { cursorSecrets: [], dataDir: join(directory, 'data') },
+      config: {
+        bundles: { dir: join(directory, 'bundles'), signingSecrets: [] },
+        cursorSecrets: [],
+        dataDir: join(directory, 'data'),
+      },
     });
     const isJson = program.opts<{ json?: boolean }>().json === true;
     answer = { output: isJson ? JSON.stringify(json) : lines.join('\n'), code: failed ? 1 : 0 };

@@ -1,6 +1,7 @@
 import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/error.ts';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
+import type { Config } from '../../core/config/config.ts';
 import type { PlanId, UnitBalance } from '../../core/domain/plan.ts';
 import { openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../src/operations/prices.ts';
@@ -44,11 +45,18 @@ const CORES = 2;
 type Over = Partial<Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'>> & {
   /** Whether the engine is started anew for a query that cannot be stopped, as the service does with its own. */
   readonly restarts?: boolean;
+  /** Parts of the configuration of the application. */
+  readonly config?: Partial<Config>;
   /** One that is not the application's to end; its own when absent. */
   readonly engine?: SandboxEngine;
 };
 
-export async function sqlApi({ restarts = false, engine: given, ...over }: Over = {}): Promise<SqlApi> {
+export async function sqlApi({
+  restarts = false,
+  engine: given,
+  config = {},
+  ...over
+}: Over = {}): Promise<SqlApi> {
   const engine = given ?? (await sandboxEngine());
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
@@ -61,7 +69,7 @@ export async function sqlApi({ restarts = false, engine: given, ...over }: Over 
     secondsOf: sqlTierSeconds,
     ...over,
   });
-  const api = await testApi(reader, { sandbox });
+  const api = await testApi(reader, { sandbox, config });
   const { store } = api.access.access;
   return {
     api,

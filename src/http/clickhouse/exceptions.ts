@@ -100,6 +100,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   payload_too_large: 'BAD_ARGUMENTS',
   uri_too_long: 'BAD_ARGUMENTS',
   unsupported_media_type: 'NOT_IMPLEMENTED',
+  range_not_satisfiable: 'BAD_ARGUMENTS',
   rate_limited: 'TOO_MANY_SIMULTANEOUS_QUERIES',
   overloaded: 'TOO_MANY_SIMULTANEOUS_QUERIES',
   headers_too_large: 'BAD_ARGUMENTS',

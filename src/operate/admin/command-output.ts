@@ -6,7 +6,7 @@ import type { ControlStore } from '../../accounts/store.ts';
 export interface AdminDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units'>;
   readonly nowMs: number;
-  readonly config: Pick<Config, 'cursorSecrets' | 'dataDir'>;
+  readonly config: Pick<Config, 'bundles' | 'cursorSecrets' | 'dataDir'>;
 }
 
 /** The output of a command. */

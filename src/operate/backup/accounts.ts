@@ -141,7 +141,7 @@ async function* linesOf(path: string): AsyncGenerator<CopyLine> {
 type SecretsConfig = Pick<Config, 'dataDir' | 'configFile' | 'catalogue'>;
 
 /** Put back into the data directory. */
-const KEY_FILES = ['cursor.key', 'key-issue.key'];
+const KEY_FILES = ['bundle.key', 'cursor.key', 'key-issue.key'];
 
 /** Answers the names of what was copied. */
 export function backUpSecrets(config: SecretsConfig, directory: string): string[] {

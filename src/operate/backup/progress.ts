@@ -18,6 +18,30 @@ export function tellBytes(
   { say, isTerminal }: { say(line: string): void; readonly isTerminal: boolean },
   nowMs: () => number = Date.now,
 ): ToldProgress {
+  return tell(isTerminal, nowMs, (done, seconds) =>
+    say(`${what}: ${spellProgress({ done, total: totalBytes, seconds })}`),
+  );
+}
+
+/** Reports steps of one kind, such as days: `120 of 480 days, 25 %, about 90 s left`. */
+export function tellSteps(
+  what: string,
+  kind: string,
+  total: number,
+  { say, isTerminal }: { say(line: string): void; readonly isTerminal: boolean },
+  nowMs: () => number = Date.now,
+): ToldProgress {
+  return tell(isTerminal, nowMs, (done, seconds) => {
+    const left = Math.ceil((seconds * (total - done)) / Math.max(1, done));
+    say(`${what}: ${done} of ${total} ${kind}, ${Math.floor((100 * done) / total)} %, about ${left} s left`);
+  });
+}
+
+function tell(
+  isTerminal: boolean,
+  nowMs: () => number,
+  report: (done: number, seconds: number) => void,
+): ToldProgress {
   const began = nowMs();
   const everyMs = isTerminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS;
   let toldAt = began;
@@ -27,7 +51,7 @@ export function tellBytes(
     const now = nowMs();
     if (now - toldAt < everyMs) return;
     toldAt = now;
-    say(`${what}: ${spellProgress({ done, total: totalBytes, seconds: (now - began) / 1_000 })}`);
+    report(done, (now - began) / 1_000);
   };
   return { reached, add: (more) => reached(soFar + more) };
 }

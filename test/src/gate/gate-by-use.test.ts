@@ -61,6 +61,7 @@ const used = (units: number | null) => () => Promise.resolve(usedOutcome(units))
 
 async function bytesOf({ answer }: GateAnswer): Promise<string> {
   if ('body' in answer) return JSON.stringify(answer.body);
+  if ('file' in answer) throw new Error('a file');
   return Buffer.concat(await answer.stream.body.toArray()).toString();
 }
 

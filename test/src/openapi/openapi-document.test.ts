@@ -138,7 +138,7 @@ describe('operations', () => {
     const priced = operations.filter(
       ({ object }) => 'price' in ((object['x-payment-info'] ?? {}) as JsonObject),
     );
-    expect(priced.length).toBe(19);
+    expect(priced.length).toBe(20);
     for (const { object } of priced)
       expect(object['x-payment-info']).toMatchObject({
         protocols: [{ x402: {} }],

@@ -166,6 +166,8 @@ test('operations, paths, parameters and prices', () => {
       0,
       0,
     ],
+    ['listBundles', '/bundles', 'limit before chain table since until', 'free', 0, 0],
+    ['getBundleFile', '/bundles/{chain}/{table}/{file}', 'chain table file describe', 'keyed', 0, 0.001],
     ['getTelemetry', '/telemetry', '', 'free', 0, 0],
     ['getSqlSchema', '/sql/schema', 'table functions', 'free', 0, 0],
     [

@@ -14,6 +14,8 @@ async function outcomeOf(...words: string[]): Promise<string> {
     importFiles: action('import'),
     backUp: action('backup'),
     restore: action('restore'),
+    bundle: action('bundle'),
+    verify: action('verify'),
     loadConfig: () => {
       throw new Error('no command here asks for it');
     },
@@ -43,6 +45,10 @@ test.each([
   [['--config', 'a.json', 'migrate'], 'migrate'],
   [['strat'], "exit 1: error: there is no command 'strat'; did you mean start?"],
   [['bakup', 'there'], "exit 1: error: there is no command 'bakup'; did you mean backup?"],
+  [['bundle', '--chain', 'eip155:8453'], 'bundle'],
+  [['verify', 'there', '--json'], 'verify'],
+  [['verify'], "exit 1: error: missing required argument 'path'"],
+  [['bundle', '--tabel', 'settlements'], "exit 1: error: unknown option '--tabel'"],
   [['something'], "exit 1: error: there is no command 'something'"],
   [['start', 'now'], "exit 1: error: start takes no argument, and got 'now'"],
   [['backup'], "exit 1: error: missing required argument 'directory'"],

@@ -9,6 +9,7 @@ import { loadConfig } from '../../../core/config/load.ts';
 import { walletOf } from '../../../demo/chain/sender.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
+import { isSigned, manifestFaults, parseManifest } from '../../../src/bundles/manifest.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
@@ -192,6 +193,7 @@ describe('a SQL block', () => {
   test.each(ofLanguage('sql'))('%s runs', async (_place, { file, code }) => {
     if (file === 'docs/sql.md')
       return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
+    if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
     // For somebody else's engine: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
     if (code.startsWith('CREATE')) return expect(users).toContain(code);
     const answer = await ask({ sql: code });
@@ -217,6 +219,12 @@ describe('a JSON block', () => {
       );
     if (typeof value === 'object' && value !== null && 'mcpServers' in value)
       return expectServers(value.mcpServers);
+    if (block.file === 'docs/bundles.md') {
+      const manifest = parseManifest(block.code);
+      return expect(manifest !== null && manifestFaults(manifest).length === 0 && isSigned(manifest)).toBe(
+        true,
+      );
+    }
     const file = join(directory, 'shown.config.json');
     writeFileSync(file, block.code.replaceAll('"0x…"', `"${PAYER_ADDRESS}"`));
     expect(() => loadConfig({ file, env: {} })).not.toThrow();

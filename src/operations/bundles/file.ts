@@ -1,0 +1,106 @@
+import { fail } from '../../../core/errors.ts';
+import type { CataloguedTable } from '../../bundles/catalogue.ts';
+import { type Entry, MANIFEST_FILE, ManifestShape } from '../../bundles/manifest.ts';
+import type { StoredFile } from '../../bundles/store.ts';
+import { type FileAnswer, fixedOutcome, type Outcome } from '../answer.ts';
+import { defineUsageOperation } from '../define.ts';
+import { flagParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import {
+  BUNDLE_EXAMPLE,
+  BundleShape,
+  bundleAnswer,
+  bundleChainParam,
+  bundleFileParam,
+  bundleTableParam,
+  MANIFEST_HEAD_EXAMPLE,
+  ManifestHeadShape,
+  manifestHead,
+} from './shape.ts';
+
+const PARQUET_TYPE = 'application/vnd.apache.parquet';
+
+interface FoundFile {
+  readonly of: CataloguedTable;
+  /** Null for the manifest. */
+  readonly entry: Entry | null;
+  readonly isDescribed: boolean;
+  readonly stored: StoredFile;
+}
+
+export const getBundleFile = defineUsageOperation({
+  id: 'getBundleFile',
+  method: 'GET',
+  path: '/bundles/{chain}/{table}/{file}',
+  summary: 'A Parquet file of a day, or the signed manifest of a table',
+  description:
+    'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
+  toolText:
+    'What is known of a file of list_bundles: size, rows, hashes, URL. The file itself is fetched over HTTP.',
+  price: PRICES.keyed,
+  load: 'none',
+  params: {
+    chain: bundleChainParam,
+    table: bundleTableParam,
+    file: bundleFileParam,
+    describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+  },
+  output: BundleShape,
+  alsoAnswers: [ManifestHeadShape, ManifestShape],
+  media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
+  takesRanges: true,
+  answerHeaders: {
+    'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
+    'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+  },
+  fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: BUNDLE_EXAMPLE,
+  moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
+  terms: ({ file, describe }) => ({
+    price: file === MANIFEST_FILE || describe ? PRICES.free : PRICES.keyed,
+    byUse: false,
+    tier: null,
+  }),
+  review: async ({ chain, table, file, describe }, { catalogues: { bundles } }): Promise<FoundFile> => {
+    const of = await bundles.of(chain, table);
+    // The name is looked up and never becomes part of a path by itself.
+    const entry = of?.manifest.entries.find((one) => one.file === file) ?? null;
+    if (of === null || (entry === null && file !== MANIFEST_FILE)) throw noFile();
+    const stored = await bundles.open(of, entry?.file ?? MANIFEST_FILE);
+    if (stored === null) throw noFile();
+    return { of, entry, isDescribed: describe, stored };
+  },
+  run: (found, _deps, { surface }): Promise<Outcome> => {
+    // A model cannot take a file.
+    if (found.isDescribed || surface === 'mcp') return Promise.resolve(fixedOutcome(described(found)));
+    const answer = { file: fileAnswer(found) };
+    return Promise.resolve({ usedQu: null, answer: () => answer, discard: () => undefined });
+  },
+});
+
+function noFile(): Error {
+  return fail('not_found', { detail: 'There is no such file: /v0/bundles lists those that there are.' });
+}
+
+function described({ of, entry }: FoundFile): Record<string, unknown> {
+  return entry === null ? manifestHead(of) : bundleAnswer(of, entry);
+}
+
+function fileAnswer({ of, entry, stored }: FoundFile): FileAnswer {
+  const { byteLength: bytes, stream } = stored;
+  if (entry === null) {
+    // Its signature changes with its content.
+    const { value } = of.manifest.signature;
+    return {
+      mediaType: 'application/json',
+      bytes,
+      stream,
+      etag: `W/"${value.slice(0, 27)}"`,
+      takesRanges: false,
+    };
+  }
+  return { mediaType: PARQUET_TYPE, bytes, stream, etag: `"${entry.sha256}"`, takesRanges: true };
+}
