@@ -60,8 +60,8 @@ export function redisAccounts(redis: RedisConnection, names: Names): AccountStor
     },
     keyEvents: async ({ organizationId, limit }) => {
       const list = names.keyEvents(organizationId);
-      const events = await redis.run((client) => client.lrange(list, 0, limit - 1));
-      return events.map((event) => JSON.parse(event) as KeyEvent); // written from one
+      const events = await redis.run((client) => client.lrange(list, -limit, -1));
+      return events.reverse().map((event) => JSON.parse(event) as KeyEvent); // written from one
     },
     listKeys: async ({ organizationId, after, limit }) => {
       const list = organizationId === null ? names.trialKeys : names.keysOf(organizationId);

@@ -42,7 +42,7 @@ export interface Names {
   /** Ids of the organization's keys, in order. */
   keysOf(organizationId: string): string;
   key(id: string): string;
-  /** What was done to the organization's keys, newest first. */
+  /** What was done to the organization's keys, newest last: rows that are there never move while a copy reads them. */
   keyEvents(organizationId: string): string;
   /** Counts of an account in a month, by the fields that capture.lua writes; what the names of all of its months begin with without `month`. */
   usage(owner: string, month?: string): string;

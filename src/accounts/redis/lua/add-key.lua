@@ -8,7 +8,7 @@ redis.call('HSET', KEYS[1], unpack(ARGV, 6))
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[3], 0, ARGV[1])
 if KEYS[5] then
-  redis.call('LPUSH', KEYS[5], ARGV[4])
-  redis.call('LTRIM', KEYS[5], 0, ARGV[5] - 1)
+  redis.call('RPUSH', KEYS[5], ARGV[4])
+  redis.call('LTRIM', KEYS[5], -ARGV[5], -1)
 end
 return 'added'

@@ -14,6 +14,6 @@ if after.managesKeys == '1' and (after.unitsPerDay or after.operations) then ret
 for field, value in pairs(after) do
   if value then redis.call('HSET', KEYS[1], field, value) else redis.call('HDEL', KEYS[1], field) end
 end
-redis.call('LPUSH', KEYS[2], ARGV[3])
-redis.call('LTRIM', KEYS[2], 0, ARGV[4] - 1)
+redis.call('RPUSH', KEYS[2], ARGV[3])
+redis.call('LTRIM', KEYS[2], -ARGV[4], -1)
 return 'changed'

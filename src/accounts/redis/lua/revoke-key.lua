@@ -7,7 +7,7 @@ local before = redis.call('HGET', KEYS[1], 'revokedAtMs')
 if before and tonumber(before) <= tonumber(ARGV[1]) then return 'was_revoked' end
 redis.call('HSET', KEYS[1], 'revokedAtMs', ARGV[1])
 if organization then
-  redis.call('LPUSH', ARGV[3] .. organization, ARGV[4])
-  redis.call('LTRIM', ARGV[3] .. organization, 0, ARGV[5] - 1)
+  redis.call('RPUSH', ARGV[3] .. organization, ARGV[4])
+  redis.call('LTRIM', ARGV[3] .. organization, -ARGV[5], -1)
 end
 return 'revoked'
