@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { AnyOperation } from '../operations/define.ts';
+import { type AnyOperation, takesBody } from '../operations/define.ts';
 import { AddressShape, ChainShape, TimeShape, UsdShape } from '../operations/shapes.ts';
 import { FailureResponses, failsOf } from './failures.ts';
 import {
@@ -113,7 +113,7 @@ function operationObject(operation: AnyOperation, parts: Parts): Json {
     summary,
     description: `${description} ${operation.price.meaning}`,
     parameters: [...parts.parameters.of(operation, parts.schemas), ...requestHeaders(operation)],
-    ...(operation.method === 'POST' ? { requestBody: requestBody(operation, parts) } : {}),
+    ...(takesBody(operation) ? { requestBody: requestBody(operation, parts) } : {}),
     security: securityOf(operation),
     'x-payment-info': paymentInfo(operation),
     responses: { ...successResponses(operation, parts), ...parts.failures.of(failsOf(operation)) },

@@ -1,0 +1,116 @@
+import type { ApiKey } from '../../../core/domain/caller.ts';
+import type { QueryRun, UsageRow } from '../../../core/domain/usage.ts';
+import { fail } from '../../../core/errors.ts';
+import type { AnyOperation, Caller, CallerKey } from '../define.ts';
+
+/** What an account may read and change of itself, and who may. */
+
+/** The account as operations may use it. Rejects with a `Failure`. */
+export interface OwnAccount {
+  /** The counts of days from `dayFrom` to `dayTo`, both included, also those that this process has not written yet. */
+  usage(question: {
+    readonly of: UsageScope;
+    readonly dayFrom: number;
+    readonly dayTo: number;
+  }): Promise<readonly UsageRow[]>;
+  queries(page: {
+    readonly of: OrganizationScope;
+    readonly before: Pick<QueryRun, 'startedAtMs' | 'id'> | null;
+    readonly limit: number;
+  }): Promise<readonly QueryRun[]>;
+  /** `id` null: all. Answers how many were there. */
+  forgetQueries(forget: { readonly of: OrganizationScope; readonly id: string | null }): Promise<number>;
+  readonly keys: OwnKeys;
+}
+
+export interface OwnKeys {
+  /** By id; the one of the scope alone where it has one. */
+  list(page: {
+    readonly of: OrganizationScope;
+    readonly after: string | null;
+    readonly limit: number;
+  }): Promise<readonly OwnKey[]>;
+  events(page: { readonly organizationId: string; readonly limit: number }): Promise<readonly OwnKeyEvent[]>;
+  make(wanted: ByManager & Required<OwnKeyChange>): Promise<{ readonly apiKey: ApiKey; readonly key: OwnKey }>;
+  change(change: ByManager & { readonly keyId: string; readonly set: OwnKeyChange }): Promise<OwnKey>;
+  /** Null where it was revoked before. */
+  revoke(revoked: ByManager & { readonly keyId: string }): Promise<{ readonly atMs: number } | null>;
+}
+
+interface ByManager {
+  readonly organizationId: string;
+  readonly by: CallerKey;
+}
+
+/** A field that is absent stays as it is; null takes a limit away. */
+export interface OwnKeyChange {
+  readonly label?: string;
+  readonly expiresAtMs?: number | null;
+  readonly unitsPerDay?: number | null;
+  readonly operations?: readonly string[] | null;
+  readonly managesKeys?: boolean;
+}
+
+export interface OwnKey {
+  readonly id: string;
+  readonly label: string;
+  readonly createdAtMs: number;
+  /** Null for the operator. */
+  readonly madeBy: string | null;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly managesKeys: boolean;
+  readonly operations: readonly string[] | null;
+  readonly unitsPerDay: number | null;
+  readonly unitsUsedToday: number;
+}
+
+export interface OwnKeyEvent {
+  readonly atMs: number;
+  readonly action: 'made' | 'changed' | 'revoked';
+  readonly keyId: string;
+  readonly by: string | null;
+  readonly change: OwnKeyChange;
+}
+
+/** Whose figures a caller may see: of one key, or (null) of all keys of its organization. */
+export interface OrganizationScope {
+  readonly organizationId: string;
+  readonly keyId: string | null;
+}
+
+export type UsageScope = OrganizationScope | { readonly trialKeyId: string };
+
+/** A key that manages keys, and a bearer token, see all of their organization; any other key sees what it did itself. */
+export function organizationScope({ organization, key }: Caller): OrganizationScope {
+  if (organization === null)
+    throw fail('api_key_required', { detail: 'Send the key of an organization: only organizations have this.' });
+  return {
+    organizationId: organization.id,
+    keyId: key == null || key.managesKeys ? null : key.id,
+  };
+}
+
+export function usageScope(caller: Caller): UsageScope {
+  const { standing, key } = caller;
+  if (standing === 'trial' && key != null) return { trialKeyId: key.id };
+  return organizationScope(caller);
+}
+
+/** Only a key that manages keys may change any. */
+export function keyManager(caller: Caller): ByManager {
+  const { organizationId } = organizationScope(caller);
+  const { key } = caller;
+  if (key?.managesKeys === true) return { organizationId, by: key };
+  throw fail('key_restricted', {
+    detail:
+      key == null
+        ? 'Keys are managed with a key of the organization that manages keys, not with a bearer token.'
+        : 'This key does not manage keys. Use one that does, or ask the operator.',
+  });
+}
+
+/** What a key may always ask, whatever operations it is limited to. */
+export function isOfOwnAccount({ path }: Pick<AnyOperation, 'path'>): boolean {
+  return path === '/account' || path.startsWith('/account/');
+}
