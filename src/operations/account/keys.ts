@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
 import { type CallerKey, defineOperation, type OperationDeps } from '../define.ts';
-import { beforeParam, invalid, limitParam, type Param, quoted } from '../params.ts';
+import { beforeParam, type InputOf, invalid, limitParam, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { nowText, orNull, TimeShape } from '../shapes.ts';
+import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { keyManager, type OwnKey, type OwnKeyChange, type OwnKeyEvent, organizationScope } from './own-account.ts';
 
 /** Keys that an organization makes for its agents, each with what it may do and spend. */
@@ -148,84 +148,100 @@ function timeOrNull(atMs: number | null): string | null {
   return atMs === null ? null : nowText(atMs);
 }
 
-/** A field of the body that null takes away; undefined where it was not sent. */
-function limitField<Value>(
+/** A field of the body; undefined where it was not sent. */
+function field<Value>(
   facts: Pick<Param, 'description' | 'toolText' | 'schema' | 'example'>,
-  read: (raw: NonNullable<unknown>, name: string) => Value,
-): Param<Value | null | undefined> {
+  read: (raw: unknown, name: string) => Value,
+): Param<Value | undefined> {
   return {
     in: 'body',
     required: false,
     ...facts,
-    read: (raw, name) => (raw === undefined || raw === null ? raw : read(raw, name)),
+    read: (raw, name) => (raw === undefined ? undefined : read(raw, name)),
   };
 }
 
+/** Agents send null for what they leave out, so null takes no limit away: `clear` does. */
+const CLEARABLE = ['units_per_day', 'operations', 'expires_at'] as const;
+
 const BODY = {
-  label: {
-    in: 'body',
-    required: false,
-    description: `What it is for, 1 to ${LABEL_MAX_CHARS} characters.`,
-    toolText: 'What it is for.',
-    schema: Type.String({ minLength: 1, maxLength: LABEL_MAX_CHARS }),
-    example: 'research agent',
-    read: (raw: unknown, name: string): string | undefined => {
-      if (raw === undefined) return undefined;
+  label: field(
+    {
+      description: `What it is for, 1 to ${LABEL_MAX_CHARS} characters.`,
+      toolText: 'What it is for.',
+      schema: Type.String({ minLength: 1, maxLength: LABEL_MAX_CHARS }),
+      example: 'research agent',
+    },
+    (raw, name) => {
       const isLabel = typeof raw === 'string' && raw !== '' && raw.length <= LABEL_MAX_CHARS;
       if (isLabel && !/[\p{Cc}\p{Cs}]/u.test(raw)) return raw;
       throw invalid(name, `${name} must be a text of 1 to ${LABEL_MAX_CHARS} printable characters.`);
     },
-  },
-  units_per_day: limitField(
+  ),
+  units_per_day: field(
     {
-      description: 'Query Units that it may use on a UTC day; null for no budget.',
+      description: 'Query Units that it may use on a UTC day.',
       toolText: 'Budget of a UTC day.',
-      schema: Type.Union([Type.Integer({ minimum: 1, maximum: UNITS_PER_DAY_MAX }), Type.Null()]),
+      schema: Type.Integer({ minimum: 1, maximum: UNITS_PER_DAY_MAX }),
       example: 200,
     },
     (raw, name) => {
       if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= UNITS_PER_DAY_MAX) return raw;
-      throw invalid(name, `${name} must be a whole number from 1 to ${UNITS_PER_DAY_MAX}, or null.`);
+      throw invalid(name, `${name} must be a whole number from 1 to ${UNITS_PER_DAY_MAX}.`);
     },
   ),
-  operations: limitField(
+  operations: field(
     {
       description:
-        'Ids of the operations that it may call, such as `runSql`; null for all. What is below `/account` it may always ask.',
-      toolText: 'Tools that it may call, a list.',
-      schema: Type.Union([Type.Array(Type.String(), { minItems: 1, maxItems: OPERATIONS_MAX }), Type.Null()]),
+        'Ids of the operations that it may call, such as `runSql`. What is below `/account` it may always ask.',
+      toolText: 'Tools that it may call.',
+      schema: Type.Array(Type.String(), { minItems: 1, maxItems: OPERATIONS_MAX }),
     },
     (raw, name) => {
       const isList = Array.isArray(raw) && raw.length > 0 && raw.length <= OPERATIONS_MAX;
       if (isList && raw.every((one) => typeof one === 'string')) return raw.map(operationId);
-      throw invalid(name, `${name} must be a list of 1 to ${OPERATIONS_MAX} ids of operations, or null.`);
+      throw invalid(name, `${name} must be a list of 1 to ${OPERATIONS_MAX} ids of operations.`);
     },
   ),
-  expires_at: limitField(
+  expires_at: field(
     {
-      description: 'Until when it is valid, RFC 3339; null for no end.',
+      description: 'Until when it is valid, RFC 3339.',
       toolText: 'RFC 3339 time.',
-      schema: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+      schema: Type.String({ format: 'date-time' }),
       example: '2026-12-31T00:00:00Z',
     },
     (raw, name) => {
       const atMs = typeof raw === 'string' && RFC_3339.test(raw) ? Date.parse(raw) : Number.NaN;
       if (!Number.isNaN(atMs)) return atMs;
-      throw invalid(name, `${name} must be a time like 2026-12-31T00:00:00Z, or null, not ${quoted(raw)}.`);
+      throw invalid(name, `${name} must be a time like 2026-12-31T00:00:00Z, not ${quoted(raw)}.`);
     },
   ),
-  manages_keys: {
-    in: 'body',
-    required: false,
-    description: 'Whether it may make, change and revoke keys; not together with a budget or operations. Default: false.',
-    toolText: 'May it manage keys? Default false.',
-    schema: Type.Boolean(),
-    read: (raw: unknown, name: string): boolean | undefined => {
-      if (raw === undefined || typeof raw === 'boolean') return raw;
+  manages_keys: field(
+    {
+      description:
+        'Whether it may make, change and revoke keys; not together with a budget or operations. Default of a new key: false.',
+      toolText: 'May it manage keys?',
+      schema: Type.Boolean(),
+    },
+    (raw, name) => {
+      if (typeof raw === 'boolean') return raw;
       throw invalid(name, `${name} must be true or false.`);
     },
+  ),
+};
+
+const clearParam = field(
+  {
+    description: `Limits to take away: some of ${CLEARABLE.join(', ')}.`,
+    toolText: `Limits to remove: ${CLEARABLE.join(', ')}.`,
+    schema: Type.Array(oneOf(CLEARABLE), { minItems: 1, maxItems: CLEARABLE.length }),
   },
-} as const;
+  (raw, name) => {
+    const cleared = Array.isArray(raw) ? CLEARABLE.filter((limit) => raw.includes(limit)) : [];
+    if (cleared.length > 0 && Array.isArray(raw) && cleared.length === raw.length) return cleared;
+    throw invalid(name, `${name} must be a list of ${CLEARABLE.join(', ')}, each once.`);
+  },
+);
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
@@ -234,13 +250,7 @@ function operationId(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-interface SentLimits {
-  readonly label: string | undefined;
-  readonly units_per_day: number | null | undefined;
-  readonly operations: readonly string[] | null | undefined;
-  readonly expires_at: number | null | undefined;
-  readonly manages_keys: boolean | undefined;
-}
+type SentLimits = InputOf<typeof BODY> & { readonly clear?: readonly (typeof CLEARABLE)[number][] | undefined };
 
 /** What was sent, as the account takes it. Refuses what the caller's own key may not hand on. */
 function changeOf(
@@ -248,15 +258,18 @@ function changeOf(
   by: CallerKey,
   { deployment, clock }: Pick<OperationDeps, 'deployment' | 'clock'>,
 ): OwnKeyChange {
-  const { label, units_per_day: unitsPerDay, operations, expires_at: expiresAtMs, manages_keys: managesKeys } = sent;
+  const { label, operations, manages_keys: managesKeys, clear = [] } = sent;
+  const twice = clear.find((limit) => sent[limit] !== undefined);
+  if (twice !== undefined) throw invalid('clear', `${twice} is both set and taken away.`);
+  const { unitsPerDay, expiresAtMs } = { unitsPerDay: sent.units_per_day, expiresAtMs: sent.expires_at };
   const known = deployment.priceList.map(({ id }) => id);
   const unknown = operations?.find((id) => !known.includes(id));
   if (unknown !== undefined)
     throw invalid('operations', `There is no operation ${quoted(unknown)}. Operations: ${known.join(', ')}.`);
-  if (expiresAtMs != null && expiresAtMs <= clock.nowMs())
+  if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
     throw invalid('expires_at', 'expires_at is not in the future. Revoke a key to end it now.');
   if (by.expiresAtMs !== null) {
-    const outlives = expiresAtMs === null || (expiresAtMs !== undefined && expiresAtMs > by.expiresAtMs);
+    const outlives = clear.includes('expires_at') || (expiresAtMs ?? 0) > by.expiresAtMs;
     if (outlives || managesKeys === true)
       throw fail('key_restricted', {
         detail: `The key that was sent expires at ${nowText(by.expiresAtMs)}: it can make no key that is valid for longer, and none that manages keys.`,
@@ -264,11 +277,20 @@ function changeOf(
   }
   return {
     ...(label === undefined ? {} : { label }),
-    ...(unitsPerDay === undefined ? {} : { unitsPerDay }),
-    ...(operations === undefined ? {} : { operations }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...setOrCleared('unitsPerDay', unitsPerDay, clear.includes('units_per_day')),
+    ...setOrCleared('operations', operations, clear.includes('operations')),
+    ...setOrCleared('expiresAtMs', expiresAtMs, clear.includes('expires_at')),
     ...(managesKeys === undefined ? {} : { managesKeys }),
   };
+}
+
+function setOrCleared<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+  isCleared: boolean,
+): { readonly [N in Name]?: Value | null } {
+  if (isCleared) return { [name]: null } as { readonly [N in Name]?: null }; // of that one name
+  return value === undefined ? {} : ({ [name]: value } as { readonly [N in Name]?: Value });
 }
 
 const FAILS_OF_CHANGES = ['api_key_required', 'key_restricted'] as const;
@@ -331,10 +353,10 @@ export const changeAccountKey = defineOperation({
   path: '/account/keys/{key}',
   summary: 'Change the limits of a key',
   description:
-    'Takes a key that manages keys. What is not sent stays as it is, and null takes a limit away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
-  toolText: 'Change limits of a key; null takes one away.',
+    'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
+  toolText: 'Change limits of a key.',
   changes: 'replaces',
-  params: { key: keyParam, ...BODY },
+  params: { key: keyParam, ...BODY, clear: clearParam },
   output: Type.Object({ key: KeyShape }),
   fails: [...FAILS_OF_CHANGES, 'key_not_found'],
   paging: 'none',
