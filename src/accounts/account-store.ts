@@ -68,7 +68,13 @@ export const NO_KEY_LIMITS: KeyLimits = {
 };
 
 /** The record of a key's making, for both stores. */
-export function keyMade({ id, createdAtMs, label, expiresAtMs, limits = NO_KEY_LIMITS }: KeyRecord): KeyEvent {
+export function keyMade({
+  id,
+  createdAtMs,
+  label,
+  expiresAtMs,
+  limits = NO_KEY_LIMITS,
+}: KeyRecord): KeyEvent {
   const { managesKeys, unitsPerDay, operations, madeBy } = limits;
   const change = { label, expiresAtMs, managesKeys, unitsPerDay, operations };
   return { atMs: createdAtMs, action: 'made', keyId: id, by: madeBy, change };
@@ -123,7 +129,10 @@ export interface AccountStore {
     readonly set: KeyChange;
     readonly by: string | null;
     readonly atMs: number;
-  }): Promise<{ readonly outcome: 'changed' | 'revoked' | 'not_both' | 'unknown'; readonly key: KeyRecord | null }>;
+  }): Promise<{
+    readonly outcome: 'changed' | 'revoked' | 'not_both' | 'unknown';
+    readonly key: KeyRecord | null;
+  }>;
   /**
    * `atMs` may lie ahead: the key is good until then. The earliest revocation stands. With `organizationId`, a key of another
    * organization is `unknown`. `by` is the key that revokes it; the operator without it.

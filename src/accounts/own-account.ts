@@ -4,7 +4,7 @@ import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { dayOf } from '../../core/domain/usage.ts';
 import { fail } from '../../core/errors.ts';
 import type { OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
-import { type KeyRecord, NO_KEY_LIMITS } from './account-store.ts';
+import { KEY_EVENTS_KEPT, type KeyRecord, NO_KEY_LIMITS } from './account-store.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 import { usageOwner } from './usage-store.ts';
@@ -50,7 +50,7 @@ function createOwnKeys({ store: { accounts }, clock }: OwnAccountDeps): OwnKeys 
       const today = dayOf(clock.nowMs());
       return keys.filter(({ id }) => keyId === null || id === keyId).map((key) => ownKey(key, today));
     },
-    events: (page) => askStore(accounts.keyEvents(page)),
+    events: ({ organizationId }) => askStore(accounts.keyEvents({ organizationId, limit: KEY_EVENTS_KEPT })),
     make: async ({ organizationId, by, label, expiresAtMs, managesKeys, unitsPerDay, operations }) => {
       refuseBoth(managesKeys && (unitsPerDay !== null || operations !== null));
       const apiKey = mintApiKey('live');
@@ -95,7 +95,8 @@ function refuseBoth(isBoth: boolean): void {
   if (!isBoth) return;
   throw fail('invalid_parameter', {
     parameter: 'manages_keys',
-    detail: 'A key that manages keys has no budget and no list of operations: it could lift them. Send manages_keys: false.',
+    detail:
+      'A key that manages keys has no budget and no list of operations: it could lift them. Send manages_keys: false.',
   });
 }
 
@@ -112,5 +113,11 @@ function ownKey(key: KeyRecord, today: number): OwnKey {
   const { id, label, createdAtMs, expiresAtMs, revokedAtMs, limits = NO_KEY_LIMITS, used } = key;
   const { managesKeys, unitsPerDay, operations, madeBy } = limits;
   const facts = { id, label, createdAtMs, madeBy, expiresAtMs, revokedAtMs };
-  return { ...facts, managesKeys, operations, unitsPerDay, unitsUsedToday: used?.day === today ? used.units : 0 };
+  return {
+    ...facts,
+    managesKeys,
+    operations,
+    unitsPerDay,
+    unitsUsedToday: used?.day === today ? used.units : 0,
+  };
 }

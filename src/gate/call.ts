@@ -34,7 +34,6 @@ import { runOnPayment } from './charge-payment.ts';
 import { CAPTURE_RETRY_MS, overdueAfterMs, runOnUnits } from './charge-units.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { runOnce } from './idempotency.ts';
-import type { UsageRecorder } from './usage.ts';
 import {
   createKnownQuotas,
   createRequestCounter,
@@ -43,6 +42,7 @@ import {
   type RequestCounter,
   refuseOverLimit,
 } from './rate-limit.ts';
+import type { UsageRecorder } from './usage.ts';
 
 export interface GateDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;

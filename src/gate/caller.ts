@@ -10,10 +10,16 @@ import {
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf } from '../../core/ip-address.ts';
-import { type AccountStore, type Credential, NO_KEY_LIMITS, type Organization } from '../accounts/account-store.ts';
+import {
+  type AccountStore,
+  type Credential,
+  NO_KEY_LIMITS,
+  type Organization,
+} from '../accounts/account-store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { isOfOwnAccount } from '../operations/account/own-account.ts';
-import type { AnyOperation, Caller, CallerKey } from '../operations/define.ts';
+import type { CallerKey } from '../operations/account/own-account.ts';
+import { isOfOwnAccount } from '../operations/account/scope.ts';
+import type { AnyOperation, Caller } from '../operations/define.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { CredentialHeaders, GateRequest } from './gate.ts';
 import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { dayOf, QUERY_TEXT_MAX_CHARS, type QueryRun, type UsageLane, type UsageRow } from '../../core/domain/usage.ts';
+import {
+  dayOf,
+  QUERY_TEXT_MAX_CHARS,
+  type QueryRun,
+  type UsageLane,
+  type UsageRow,
+} from '../../core/domain/usage.ts';
 import type { Log } from '../../core/log.ts';
 import { type UsageStore, usageOwner } from '../accounts/usage-store.ts';
 import type { Caller } from '../operations/define.ts';

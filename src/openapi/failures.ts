@@ -2,7 +2,7 @@ import type { PaymentOffer } from '../../core/domain/payment.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
 import { REFUSALS } from '../../sandbox/judge/refusal.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
-import { isOfOwnAccount } from '../operations/account/own-account.ts';
+import { isOfOwnAccount } from '../operations/account/scope.ts';
 import { type AnyOperation, takesBody } from '../operations/define.ts';
 import type { PriceClass } from '../operations/prices.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';

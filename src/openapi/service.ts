@@ -165,7 +165,8 @@ export const TAGS: readonly {
 }[] = [
   {
     name: 'Account',
-    description: 'Who the caller is, what it used, its keys, what everything costs, and a key without an account.',
+    description:
+      'Who the caller is, what it used, its keys, what everything costs, and a key without an account.',
     operations: [
       'getAccount',
       'getAccountUsage',

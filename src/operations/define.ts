@@ -8,7 +8,7 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { OwnAccount } from './account/own-account.ts';
+import type { CallerKey, OwnAccount } from './account/own-account.ts';
 import type { Leaderboard } from './agents/read-leaderboard.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
 import type { Capabilities } from './capabilities/read.ts';
@@ -42,15 +42,6 @@ export interface Caller {
   readonly organizationMissing: boolean;
   /** Our key that was sent; null without one, also for a bearer token. Absent where the caller was made for a test. */
   readonly key?: CallerKey | null;
-}
-
-/** A key as the gate and the operations of the account know it. */
-export interface CallerKey {
-  readonly id: string;
-  readonly managesKeys: boolean;
-  /** The operations that it may call; null for all. */
-  readonly operations: readonly string[] | null;
-  readonly expiresAtMs: number | null;
 }
 
 interface CallerOrganization {

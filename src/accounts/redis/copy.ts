@@ -3,7 +3,6 @@ import { dayOf } from '../../../core/domain/usage.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { StoreUnavailable } from '../store.ts';
 import { usageOwner } from '../usage-store.ts';
-import { monthOf } from './usage.ts';
 import { readLua } from './connection.ts';
 import {
   escapeGlob,
@@ -17,6 +16,7 @@ import {
   scan,
 } from './layout.ts';
 import { groupsOfLayout1, type RestoredLine, restoreLayout1 } from './layout-1.ts';
+import { monthOf } from './usage.ts';
 
 /**
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
@@ -150,17 +150,24 @@ async function* copyTogether(
     const name = whole.slice(keyPrefix.length + 1);
     if (seen.has(whole)) continue;
     seen.add(whole);
-    if (dump !== null) {
-      if (ORGANIZATION.test(name)) counts.organizations++;
-      if (PAYMENT.test(name)) counts.payments++;
+    countRecord(counts, name, { isThere: dump !== null, rows });
+    if (dump !== null)
       yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : Date.now() + ttlMs };
-    }
-    if (LEDGER.test(name)) counts.ledgerRows += rows;
     for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
       const to = Math.min(rows, from + LEDGER_PAGE_ROWS) - 1;
       yield { name, rows: await redis.lrange(whole, from, to) };
     }
   }
+}
+
+function countRecord(
+  counts: RedisCopyCounts,
+  name: string,
+  { isThere, rows }: { readonly isThere: boolean; readonly rows: number },
+): void {
+  if (isThere && ORGANIZATION.test(name)) counts.organizations++;
+  if (isThere && PAYMENT.test(name)) counts.payments++;
+  if (LEDGER.test(name)) counts.ledgerRows += rows;
 }
 
 /**

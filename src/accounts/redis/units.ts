@@ -39,7 +39,9 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     grant: async ({ organizationId, grantId, units, note, atMs }) => {
       refuseUnits(units, 1);
       const keys = [...unitKeys(organizationId), names.grants(organizationId)];
-      const answer = decodeAnswer(await redis.script('grant', keys, [callerKeys, grantId, units, note, atMs, UNITS_MAX]));
+      const answer = decodeAnswer(
+        await redis.script('grant', keys, [callerKeys, grantId, units, note, atMs, UNITS_MAX]),
+      );
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
@@ -63,7 +65,16 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
           ? []
           : [held.units, held.heldAtMs, held.overdueAtMs, held.operation, encodedKey(held.keyId)];
       const keys = [...unitKeys(organizationId), names.usage(usageOwner({ organizationId }))];
-      const values = [callerKeys, holdId, entry, units, atMs, ...forgetting(atMs), monthOf(dayOf(atMs)), ...lost];
+      const values = [
+        callerKeys,
+        holdId,
+        entry,
+        units,
+        atMs,
+        ...forgetting(atMs),
+        monthOf(dayOf(atMs)),
+        ...lost,
+      ];
       const answer = decodeAnswer(await redis.script('capture', keys, values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
@@ -76,6 +87,15 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
       const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
+    ...unitReads(redis, names),
+  };
+}
+
+function unitReads(
+  redis: RedisConnection,
+  names: Names,
+): Pick<UnitStore, 'overdueHolds' | 'balance' | 'ledger'> {
+  return {
     overdueHolds: async ({ nowMs, limit }) => {
       const entries = await redis.run((client) =>
         client.zrangebyscore(names.openHolds, '-inf', nowMs, 'LIMIT', 0, limit),

@@ -87,10 +87,7 @@ function rowsOfHash(hash: Readonly<Record<string, string>>): UsageRow[] {
 
 function inOrder(a: UsageRow, b: UsageRow): number {
   return (
-    a.day - b.day ||
-    byBytes(a.keyId, b.keyId) ||
-    byBytes(a.operation, b.operation) ||
-    byBytes(a.lane, b.lane)
+    a.day - b.day || byBytes(a.keyId, b.keyId) || byBytes(a.operation, b.operation) || byBytes(a.lane, b.lane)
   );
 }
 
@@ -126,9 +123,7 @@ async function readQueries(
   while (runs.length < limit) {
     const asked = limit - runs.length;
     const max = from;
-    const entries = await redis.run((client) =>
-      client.zrevrangebylex(list, max, '-', 'LIMIT', 0, asked),
-    );
+    const entries = await redis.run((client) => client.zrevrangebylex(list, max, '-', 'LIMIT', 0, asked));
     if (entries.length > 0) {
       const texts = await redis.run((client) =>
         client.mget(entries.map((entry) => names.query(organizationId, entry))),

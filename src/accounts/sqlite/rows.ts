@@ -43,6 +43,12 @@ function rowOf<Row>(names: readonly string[], values: unknown): Row {
   return row as Row;
 }
 
+/** A method of the port as the writing thread has it: the same answer, at once. */
+export type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
+  ? (argument: Argument) => Answer
+  : never;
+export type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
+
 /** The columns that are read of each table, under the names of the port's records. */
 
 export const ORGANIZATION_COLUMNS = 'id, display_name AS displayName, plan, created_at_ms AS createdAtMs';
@@ -67,7 +73,11 @@ export function keyOf(row: KeyRow): KeyRecord {
   const used = usedDay === 0 ? {} : { used: { day: usedDay, units: usedUnits } };
   if (managesKeys === null) return { ...plain, ...used };
   const listed = operations === null ? null : (JSON.parse(operations) as string[]); // written by `rowOfKey`
-  return { ...plain, limits: { managesKeys: managesKeys === 1, unitsPerDay, operations: listed, madeBy }, ...used };
+  return {
+    ...plain,
+    limits: { managesKeys: managesKeys === 1, unitsPerDay, operations: listed, madeBy },
+    ...used,
+  };
 }
 
 /** The parameters of a key: those of its columns that are not counted. */

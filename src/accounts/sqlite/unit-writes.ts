@@ -7,14 +7,8 @@ import {
   type LedgerEntry,
   type UnitStore,
 } from '../unit-store.ts';
-import { BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
+import { type AllAtOnce, BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
 import { type CountCapture, captureCounter, type KeyBudgets, keyBudgets } from './usage-writes.ts';
-
-/** A method of the port as the writing thread has it: the same answer, at once. */
-export type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
-  ? (argument: Argument) => Answer
-  : never;
-export type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
 
 export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 

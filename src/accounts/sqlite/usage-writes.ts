@@ -1,13 +1,7 @@
 import type Database from 'libsql';
 import { dayOf, QUERIES_KEPT_MS, type QueryRun, type UsageRow } from '../../../core/domain/usage.ts';
-import {
-  QUERIES_FORGOTTEN_PER_RUN,
-  QUERIES_KEPT_MAX,
-  type UsageStore,
-  usageOwner,
-} from '../usage-store.ts';
-import { prepare } from './rows.ts';
-import type { AllAtOnce } from './unit-writes.ts';
+import { QUERIES_FORGOTTEN_PER_RUN, QUERIES_KEPT_MAX, type UsageStore, usageOwner } from '../usage-store.ts';
+import { type AllAtOnce, prepare } from './rows.ts';
 
 export type UsageWrites = AllAtOnce<UsageStore, 'count' | 'addQueries' | 'forgetQueries'>;
 

@@ -17,6 +17,8 @@ import {
 } from '../payment-store.ts';
 import type { ReplyStore } from '../store.ts';
 import {
+  type AllAtOnce,
+  type AtOnce,
   KEY_COLUMNS,
   type KeyRow,
   keyOf,
@@ -27,10 +29,13 @@ import {
   rowOfKey,
   THIS_PAYMENT,
 } from './rows.ts';
-import { type AllAtOnce, type AtOnce, type UnitWrites, unitWrites } from './unit-writes.ts';
+import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { type UsageWrites, usageWrites } from './usage-writes.ts';
 
-type AccountWrites = AllAtOnce<AccountStore, 'createOrganization' | 'changePlan' | 'addKey' | 'changeKey' | 'revokeKey'>;
+type AccountWrites = AllAtOnce<
+  AccountStore,
+  'createOrganization' | 'changePlan' | 'addKey' | 'changeKey' | 'revokeKey'
+>;
 type PaymentWrites = AllAtOnce<
   PaymentStore,
   'claim' | 'recordSettlement' | 'leaveOpen' | 'dropClaim' | 'beginServing' | 'finishServing' | 'issueKey'
@@ -68,9 +73,7 @@ export function createWrites(db: Database.Database): Writes {
   };
 }
 
-function accountWrites(
-  db: Database.Database,
-): Pick<AccountWrites, 'createOrganization' | 'changePlan'> {
+function accountWrites(db: Database.Database): Pick<AccountWrites, 'createOrganization' | 'changePlan'> {
   const insertOrganization = prepare(
     db,
     `INSERT INTO organization (id, display_name, plan, created_at_ms)
@@ -116,7 +119,8 @@ function keyWrites(db: Database.Database): Pick<AccountWrites, 'addKey' | 'chang
     },
     changeKey: ({ keyId, organizationId, set, by, atMs }) => {
       const row = find.one({ keyId });
-      if (row === undefined || row.organizationId !== organizationId) return { outcome: 'unknown', key: null };
+      if (row === undefined || row.organizationId !== organizationId)
+        return { outcome: 'unknown', key: null };
       const before = keyOf(row);
       const { outcome, key } = changedKey(before, set, atMs);
       if (outcome !== 'changed') return { outcome, key: before };

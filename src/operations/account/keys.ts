@@ -1,51 +1,62 @@
 import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
-import { type CallerKey, defineOperation, type OperationDeps } from '../define.ts';
+import { defineOperation, type OperationDeps } from '../define.ts';
 import { beforeParam, type InputOf, invalid, limitParam, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
-import { keyManager, type OwnKey, type OwnKeyChange, type OwnKeyEvent, organizationScope } from './own-account.ts';
+import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
+import { keyManager, organizationScope } from './scope.ts';
 
 /** Keys that an organization makes for its agents, each with what it may do and spend. */
 
 const LABEL_MAX_CHARS = 100;
 const UNITS_PER_DAY_MAX = 1_000_000_000;
 const OPERATIONS_MAX = 100;
-/** Shown with the first page of keys. */
-const EVENTS_SHOWN = 50;
+/** The latest of each key. */
+const HISTORY_MAX = 10;
 
 const LIMITS = {
   manages_keys: Type.Boolean({ description: 'Whether it may make, change and revoke keys.' }),
   units_per_day: orNull(Type.Integer({ minimum: 1, description: 'Null without a budget.' })),
-  operations: orNull(Type.Array(Type.String()), { description: 'Operations that it may call; null for all.' }),
+  operations: orNull(Type.Array(Type.String()), {
+    description: 'Operations that it may call; null for all.',
+  }),
   expires_at: orNull(TimeShape),
 };
 
-const KeyShape = Type.Object(
-  {
-    id: Type.String(),
-    label: Type.String(),
-    ...LIMITS,
-    units_used_today: Type.Integer({
-      minimum: 0,
-      description: 'Of calls that it began this UTC day: charged, or held while they run.',
-    }),
-    created_at: TimeShape,
-    created_by: orNull(Type.String({ description: 'The key that made it; null for the operator.' })),
-    revoked_at: orNull(TimeShape),
-  },
-  { title: 'AccountKey' },
-);
+const KEY_FIELDS = {
+  id: Type.String(),
+  label: Type.String(),
+  ...LIMITS,
+  units_used_today: Type.Integer({
+    minimum: 0,
+    description: 'Of calls that it began this UTC day: charged, or held while they run.',
+  }),
+  created_at: TimeShape,
+  created_by: orNull(Type.String({ description: 'The key that made it; null for the operator.' })),
+  revoked_at: orNull(TimeShape),
+};
+
+const KeyShape = Type.Object(KEY_FIELDS, { title: 'AccountKey' });
 
 const EventShape = Type.Object(
   {
     at: TimeShape,
     action: Type.String({ description: 'made, changed or revoked.' }),
-    key: Type.String(),
     by: orNull(Type.String({ description: 'The key that did it; null for the operator.' })),
     set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS })),
   },
   { title: 'AccountKeyEvent', description: 'What was done to a key.' },
+);
+
+const ListedKeyShape = Type.Object(
+  {
+    ...KEY_FIELDS,
+    history: Type.Array(EventShape, {
+      description: `What was done to it, newest first; the latest ${HISTORY_MAX}.`,
+    }),
+  },
+  { title: 'ListedAccountKey' },
 );
 
 const KEY_EXAMPLE = {
@@ -75,25 +86,28 @@ export const listAccountKeys = defineOperation({
   method: 'GET',
   path: '/account/keys',
   summary: 'The keys of the organization, and what was done to them',
-  description: `A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id, and with the first page the latest ${EVENTS_SHOWN} changes; any other key sees itself. No key is shown again: only its digest is stored.`,
+  description:
+    'A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id; any other key sees itself. `history` says what was done to a key, when, and with which one. No key is shown again: only its digest is stored.',
   toolText: 'Keys of your organization with their limits, or your own.',
   params: { limit: limitParam, before: beforeParam },
   output: Type.Object({
-    keys: Type.Array(KeyShape),
-    events: Type.Array(EventShape),
+    keys: Type.Array(ListedKeyShape),
     next_before: orNull(Type.String()),
   }),
   fails: ['api_key_required'],
   paging: 'before',
   example: {
-    keys: [KEY_EXAMPLE],
-    events: [
+    keys: [
       {
-        at: '2026-11-25T09:15:04Z',
-        action: 'made',
-        key: KEY_EXAMPLE.id,
-        by: KEY_EXAMPLE.created_by,
-        set: { label: 'research agent', units_per_day: 200 },
+        ...KEY_EXAMPLE,
+        history: [
+          {
+            at: '2026-11-25T09:15:04Z',
+            action: 'made',
+            by: KEY_EXAMPLE.created_by,
+            set: { label: 'research agent', units_per_day: 200 },
+          },
+        ],
       },
     ],
     next_before: null,
@@ -102,11 +116,10 @@ export const listAccountKeys = defineOperation({
     const of = organizationScope(caller);
     const found = await keys.list({ of, after: before ?? null, limit: limit + 1 });
     const shown = found.slice(0, limit);
-    const showsEvents = before === undefined && of.keyId === null;
-    const events = showsEvents ? await keys.events({ ...of, limit: EVENTS_SHOWN }) : [];
+    const events = await keys.events(of);
+    const historyOf = (id: string) => events.filter(({ keyId }) => keyId === id).slice(0, HISTORY_MAX);
     return {
-      keys: shown.map(keyAnswer),
-      events: events.map(eventAnswer),
+      keys: shown.map((key) => ({ ...keyAnswer(key), history: historyOf(key.id).map(eventAnswer) })),
       next_before: found.length > limit ? (shown.at(-1)?.id ?? null) : null,
     };
   },
@@ -127,12 +140,11 @@ function keyAnswer(key: OwnKey) {
   };
 }
 
-function eventAnswer({ atMs, action, keyId, by, change }: OwnKeyEvent) {
+function eventAnswer({ atMs, action, by, change }: OwnKeyEvent) {
   const { label, expiresAtMs, unitsPerDay, operations, managesKeys } = change;
   return {
     at: nowText(atMs),
     action,
-    key: keyId,
     by,
     set: {
       ...(label === undefined ? {} : { label }),
@@ -186,7 +198,8 @@ const BODY = {
       example: 200,
     },
     (raw, name) => {
-      if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= UNITS_PER_DAY_MAX) return raw;
+      if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= UNITS_PER_DAY_MAX)
+        return raw;
       throw invalid(name, `${name} must be a whole number from 1 to ${UNITS_PER_DAY_MAX}.`);
     },
   ),
@@ -250,7 +263,9 @@ function operationId(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-type SentLimits = InputOf<typeof BODY> & { readonly clear?: readonly (typeof CLEARABLE)[number][] | undefined };
+type SentLimits = InputOf<typeof BODY> & {
+  readonly clear?: readonly (typeof CLEARABLE)[number][] | undefined;
+};
 
 /** What was sent, as the account takes it. Refuses what the caller's own key may not hand on. */
 function changeOf(

@@ -1,9 +1,7 @@
 import type { ApiKey } from '../../../core/domain/caller.ts';
 import type { QueryRun, UsageRow } from '../../../core/domain/usage.ts';
-import { fail } from '../../../core/errors.ts';
-import type { AnyOperation, Caller, CallerKey } from '../define.ts';
 
-/** What an account may read and change of itself, and who may. */
+/** What an account may read and change of itself. */
 
 /** The account as operations may use it. Rejects with a `Failure`. */
 export interface OwnAccount {
@@ -30,14 +28,18 @@ export interface OwnKeys {
     readonly after: string | null;
     readonly limit: number;
   }): Promise<readonly OwnKey[]>;
-  events(page: { readonly organizationId: string; readonly limit: number }): Promise<readonly OwnKeyEvent[]>;
-  make(wanted: ByManager & Required<OwnKeyChange>): Promise<{ readonly apiKey: ApiKey; readonly key: OwnKey }>;
+  /** What was done to the keys of the organization, newest first; as much of it as is kept. */
+  events(of: { readonly organizationId: string }): Promise<readonly OwnKeyEvent[]>;
+  make(
+    wanted: ByManager & Required<OwnKeyChange>,
+  ): Promise<{ readonly apiKey: ApiKey; readonly key: OwnKey }>;
   change(change: ByManager & { readonly keyId: string; readonly set: OwnKeyChange }): Promise<OwnKey>;
   /** Null where it was revoked before. */
   revoke(revoked: ByManager & { readonly keyId: string }): Promise<{ readonly atMs: number } | null>;
 }
 
-interface ByManager {
+/** Of a caller whose key manages keys. */
+export interface ByManager {
   readonly organizationId: string;
   readonly by: CallerKey;
 }
@@ -81,36 +83,11 @@ export interface OrganizationScope {
 
 export type UsageScope = OrganizationScope | { readonly trialKeyId: string };
 
-/** A key that manages keys, and a bearer token, see all of their organization; any other key sees what it did itself. */
-export function organizationScope({ organization, key }: Caller): OrganizationScope {
-  if (organization === null)
-    throw fail('api_key_required', { detail: 'Send the key of an organization: only organizations have this.' });
-  return {
-    organizationId: organization.id,
-    keyId: key == null || key.managesKeys ? null : key.id,
-  };
-}
-
-export function usageScope(caller: Caller): UsageScope {
-  const { standing, key } = caller;
-  if (standing === 'trial' && key != null) return { trialKeyId: key.id };
-  return organizationScope(caller);
-}
-
-/** Only a key that manages keys may change any. */
-export function keyManager(caller: Caller): ByManager {
-  const { organizationId } = organizationScope(caller);
-  const { key } = caller;
-  if (key?.managesKeys === true) return { organizationId, by: key };
-  throw fail('key_restricted', {
-    detail:
-      key == null
-        ? 'Keys are managed with a key of the organization that manages keys, not with a bearer token.'
-        : 'This key does not manage keys. Use one that does, or ask the operator.',
-  });
-}
-
-/** What a key may always ask, whatever operations it is limited to. */
-export function isOfOwnAccount({ path }: Pick<AnyOperation, 'path'>): boolean {
-  return path === '/account' || path.startsWith('/account/');
+/** A key as the gate and the operations of the account know it. */
+export interface CallerKey {
+  readonly id: string;
+  readonly managesKeys: boolean;
+  /** The operations that it may call; null for all. */
+  readonly operations: readonly string[] | null;
+  readonly expiresAtMs: number | null;
 }

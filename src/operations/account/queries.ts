@@ -1,10 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import { QUERIES_KEPT_DAYS, QUERIES_KEPT_MS, QUERY_TEXT_MAX_CHARS, type QueryRun } from '../../../core/domain/usage.ts';
+import {
+  QUERIES_KEPT_DAYS,
+  QUERIES_KEPT_MS,
+  QUERY_TEXT_MAX_CHARS,
+  type QueryRun,
+} from '../../../core/domain/usage.ts';
 import { defineOperation } from '../define.ts';
 import { beforeParam, invalid, limitParam, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, orNull, TimeShape } from '../shapes.ts';
-import { organizationScope } from './own-account.ts';
+import { organizationScope } from './scope.ts';
 
 /** The runs of SQL of an organization, for its own eyes. */
 
@@ -25,7 +30,9 @@ const QueryShape = Type.Object(
     rows: orNull(CountShape),
     status: Type.String({ description: '`succeeded`, or the code of its failure.' }),
     sql: Type.String(),
-    sql_cut: Type.Boolean({ description: `Whether the text was longer than ${QUERY_TEXT_MAX_CHARS} characters.` }),
+    sql_cut: Type.Boolean({
+      description: `Whether the text was longer than ${QUERY_TEXT_MAX_CHARS} characters.`,
+    }),
   },
   { title: 'QueryRun' },
 );

@@ -5,7 +5,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, DateShape, oneOf, orNull, UsdShape } from '../shapes.ts';
-import { usageScope } from './own-account.ts';
+import { usageScope } from './scope.ts';
 
 /** What an account used, by day and by what else is asked for. */
 
@@ -50,7 +50,10 @@ const groupParam: Param<readonly Group[]> = {
     const words = typeof raw === 'string' ? raw.split(',') : [];
     const groups = GROUPS.filter((group) => words.includes(group));
     if (groups.length === 0 || groups.length !== words.length)
-      throw invalid(name, `${name} takes ${GROUPS.join(', ')}, each once and separated by commas, not ${quoted(raw)}.`);
+      throw invalid(
+        name,
+        `${name} takes ${GROUPS.join(', ')}, each once and separated by commas, not ${quoted(raw)}.`,
+      );
     return groups;
   },
 };

@@ -382,9 +382,9 @@ function keyChanges(funded: Funded): void {
       outcome: 'changed',
       key: { limits: { managesKeys: false, unitsPerDay: 5, operations: null, madeBy: null } },
     });
-    expect(await store.accounts.changeKey({ ...change, keyId: 'root', set: { managesKeys: true } })).toMatchObject(
-      { outcome: 'not_both' },
-    );
+    expect(
+      await store.accounts.changeKey({ ...change, keyId: 'root', set: { managesKeys: true } }),
+    ).toMatchObject({ outcome: 'not_both' });
   });
 
   test('a key is revoked for its own organization only, and everything done to keys is on record, newest first', async () => {
@@ -398,7 +398,13 @@ function keyChanges(funded: Funded): void {
     expect(await store.accounts.revokeKey({ ...revoke, organizationId: 'org' })).toBe('revoked');
     expect(await store.accounts.revokeKey({ keyId: 'k', atMs: T0 + 3 })).toBe('was_revoked');
     expect(await store.accounts.revokeKey({ keyId: 'k', atMs: T0 + 1 })).toBe('revoked');
-    const made = { label: key.label, expiresAtMs: null, managesKeys: false, unitsPerDay: 5, operations: null };
+    const made = {
+      label: key.label,
+      expiresAtMs: null,
+      managesKeys: false,
+      unitsPerDay: 5,
+      operations: null,
+    };
     const events = [
       { atMs: T0 + 1, action: 'revoked', keyId: 'k', by: null, change: {} },
       { atMs: T0 + 2, action: 'revoked', keyId: 'k', by: 'root', change: {} },

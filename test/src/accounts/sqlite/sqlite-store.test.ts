@@ -481,7 +481,9 @@ test('a copy has the usage and not the texts of queries, and a forgotten text is
   expect(readFileSync(copy).includes('secret question')).toBe(false);
   const copied = open(copy);
   await expectBooks(copied, 'org');
-  expect(await copied.usage.queries({ organizationId: 'org', keyId: null, before: null, limit: 9 })).toEqual([]);
+  expect(await copied.usage.queries({ organizationId: 'org', keyId: null, before: null, limit: 9 })).toEqual(
+    [],
+  );
   const forget = { organizationId: 'org', keyId: null, id: 'q', atMs: 5 };
   expect(await store.usage.forgetQueries(forget)).toBe(1);
   await store.close();

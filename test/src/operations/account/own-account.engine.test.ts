@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect } from 'vitest';
 import type { KeyLimits } from '../../../../src/accounts/account-store.ts';
-import { changeAccountKey, listAccountKeys, makeAccountKey } from '../../../../src/operations/account/keys.ts';
+import {
+  changeAccountKey,
+  listAccountKeys,
+  makeAccountKey,
+} from '../../../../src/operations/account/keys.ts';
 import { listAccountQueries } from '../../../../src/operations/account/queries.ts';
 import { getAccountUsage } from '../../../../src/operations/account/usage.ts';
 import { addKey } from '../../../kit/access.ts';
@@ -44,13 +48,20 @@ async function send(
 
 /** A key that the customer's own key makes. */
 async function childOf(customer: Customer, limits: Record<string, unknown> = {}) {
-  const { status, body, headers } = await send('POST', '/keys', customer.headers, { label: 'agent', ...limits });
+  const { status, body, headers } = await send('POST', '/keys', customer.headers, {
+    label: 'agent',
+    ...limits,
+  });
   expect([status, headers['cache-control'], complaints(makeAccountKey.output, body)]).toEqual([
     201,
     'no-store',
     [],
   ]);
-  return { id: String(body.key.id), secret: String(body.api_key), headers: { 'x-api-key': String(body.api_key) } };
+  return {
+    id: String(body.key.id),
+    secret: String(body.api_key),
+    headers: { 'x-api-key': String(body.api_key) },
+  };
 }
 
 const usageOf = async (headers: Headers, group = 'operation,lane') => {
@@ -83,7 +94,9 @@ describe('usage', () => {
         { ...row, operation: 'makeAccountKey', lane: 'free', calls: 1, units: 0 },
       ]),
     );
-    const captures = (await readLedger(store(), customer.organizationId)).filter(({ kind }) => kind === 'capture');
+    const captures = (await readLedger(store(), customer.organizationId)).filter(
+      ({ kind }) => kind === 'capture',
+    );
     expect(body.totals.units).toBe(captures.reduce((sum, { units }) => sum + units, 0));
     const byKey = (await usageOf(customer.headers, 'day,key')).rows;
     expect(byKey).toContainEqual(
@@ -121,7 +134,12 @@ describe('usage', () => {
       expect([query, answer.status, answer.body.parameter]).toEqual([query, 400, parameter]);
     }
     const range = await send('GET', '/usage?since=2026-11-01&until=2026-11-19', headers);
-    expect(range.body).toMatchObject({ since: '2026-11-01', until: '2026-11-19', rows: [], truncated: false });
+    expect(range.body).toMatchObject({
+      since: '2026-11-01',
+      until: '2026-11-19',
+      rows: [],
+      truncated: false,
+    });
     for (const path of ['/usage', '/queries', '/keys'])
       expect((await send('GET', path, ANONYMOUS)).body.code, path).toBe('api_key_required');
   });
@@ -205,21 +223,30 @@ describe('keys', () => {
   test('a key is made, listed, changed and revoked, each on record; its secret is shown once', async () => {
     const customer = await sql.customer();
     const expires = { expires_at: '2027-01-01T00:00:00Z' };
-    const child = await childOf(customer, { units_per_day: 5, operations: ['runSql', 'get_graph'], ...expires });
+    const child = await childOf(customer, {
+      units_per_day: 5,
+      operations: ['runSql', 'get_graph'],
+      ...expires,
+    });
     const change = await send('PATCH', `/keys/${child.id}`, customer.headers, {
       clear: ['units_per_day'],
       label: 'b',
     });
     expect([change.status, complaints(changeAccountKey.output, change.body)]).toEqual([200, []]);
-    expect(change.body.key).toMatchObject({ label: 'b', units_per_day: null, operations: ['runSql', 'getGraph'] });
+    expect(change.body.key).toMatchObject({
+      label: 'b',
+      units_per_day: null,
+      operations: ['runSql', 'getGraph'],
+    });
     const list = await send('GET', '/keys', customer.headers);
     expect(complaints(listAccountKeys.output, list.body)).toEqual([]);
     expect(list.body.keys).toHaveLength(2);
-    expect(list.body.keys).toContainEqual(expect.objectContaining({ id: child.id, manages_keys: false, ...expires }));
+    expect(list.body.keys).toContainEqual(
+      expect.objectContaining({ id: child.id, manages_keys: false, ...expires }),
+    );
     expect(list.text).not.toContain(child.secret);
     expect((await send('GET', '/keys', child.headers)).body).toMatchObject({
       keys: [{ id: child.id }],
-      events: [],
       next_before: null,
     });
     expect((await send('DELETE', `/keys/${child.id}`, customer.headers)).body).toEqual({
@@ -230,19 +257,23 @@ describe('keys', () => {
     expect((await send('GET', '/usage', child.headers)).body.code).toBe('invalid_api_key');
     const late = await send('PATCH', `/keys/${child.id}`, customer.headers, { label: 'c' });
     expect([late.status, late.body.code]).toEqual([404, 'key_not_found']);
-    const { events } = (await send('GET', '/keys', customer.headers)).body;
-    const own = events.filter(({ key }: { key: string }) => key === child.id);
-    expect(own.map(({ action }: { action: string }) => action)).toEqual(['revoked', 'changed', 'made']);
-    expect(own[1]).toMatchObject({ by: expect.stringMatching(/^key_/), set: { label: 'b', units_per_day: null } });
-    expect(JSON.stringify(events)).not.toContain(child.secret);
+    const { keys } = (await send('GET', '/keys', customer.headers)).body;
+    const { history } = keys.find(({ id }: { id: string }) => id === child.id);
+    expect(history.map(({ action }: { action: string }) => action)).toEqual(['revoked', 'changed', 'made']);
+    expect(history[1]).toMatchObject({
+      by: expect.stringMatching(/^key_/),
+      set: { label: 'b', units_per_day: null },
+    });
+    expect(JSON.stringify(keys)).not.toContain(child.secret);
   });
 
   test('an expired key is refused like an unknown one', async () => {
     const customer = await sql.customer();
     const child = await childOf(customer, { expires_at: '2026-11-20T12:00:01Z' });
     expect((await send('GET', '/usage', child.headers)).status).toBe(200);
-    const record = (await store().accounts.listKeys({ organizationId: customer.organizationId, after: null, limit: 9 }))
-      .find(({ id }) => id === child.id);
+    const record = (
+      await store().accounts.listKeys({ organizationId: customer.organizationId, after: null, limit: 9 })
+    ).find(({ id }) => id === child.id);
     await store().accounts.changeKey({
       keyId: child.id,
       organizationId: customer.organizationId,
@@ -344,7 +375,9 @@ describe('keys', () => {
   test('a key that expires hands on no more than it has', async () => {
     const customer = await sql.customer();
     const expiresAtMs = Date.parse('2026-12-01T00:00:00Z');
-    const manager = { 'x-api-key': await addKey(store(), { organizationId: customer.organizationId, expiresAtMs }) };
+    const manager = {
+      'x-api-key': await addKey(store(), { organizationId: customer.organizationId, expiresAtMs }),
+    };
     const make = (over: Record<string, unknown>) => send('POST', '/keys', manager, { label: 'x', ...over });
     expect((await make({})).body.key.expires_at).toBe('2026-12-01T00:00:00Z');
     for (const over of [{ expires_at: '2026-12-01T00:00:01Z' }, { manages_keys: true }])
@@ -409,7 +442,9 @@ describe('keys', () => {
     const made = await call('make_account_key', { label: 'mcp', operations: ['run_sql'], units_per_day: 9 });
     await ask(sql.api, QUERY, { 'x-api-key': made.api_key });
     expect((await call('list_account_keys')).keys).toHaveLength(2);
-    expect((await call('change_account_key', { key: made.key.id, clear: ['units_per_day'] })).key.units_per_day).toBeNull();
+    expect(
+      (await call('change_account_key', { key: made.key.id, clear: ['units_per_day'] })).key.units_per_day,
+    ).toBeNull();
     expect((await call('get_account_usage', { group: 'key' })).totals.units).toBe(1);
     expect((await call('list_account_queries')).queries).toHaveLength(1);
     expect(await call('forget_account_queries', { query: 'all' })).toEqual({ forgotten: 1 });
