@@ -33,7 +33,7 @@ interface Parts {
   readonly parameters: SharedParameters;
 }
 
-const DESCRIPTION = `Read-only. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
+const DESCRIPTION = `Read-only, but for what is below \`/account\`: the caller’s own keys and the list of its queries. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
 
 **Lists** are walked with \`next_before\` (or \`next_offset\`): an empty array is an answer, a query that was refused is 503 \`upstream_unavailable\`.
 

@@ -44,7 +44,7 @@ const EventShape = Type.Object(
     at: TimeShape,
     action: Type.String({ description: 'made, changed or revoked.' }),
     by: orNull(Type.String({ description: 'The key that did it; null for the operator.' })),
-    set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS })),
+    set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS }), { title: 'AccountKeyChange' }),
   },
   { title: 'AccountKeyEvent', description: 'What was done to a key.' },
 );
@@ -233,7 +233,7 @@ const BODY = {
     {
       description:
         'Whether it may make, change and revoke keys; not together with a budget or operations. Default of a new key: false.',
-      toolText: 'May it manage keys?',
+      toolText: 'Whether it may manage keys.',
       schema: Type.Boolean(),
     },
     (raw, name) => {

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import { dayOf, dayText, USAGE_LANES, type UsageRow } from '../../../core/domain/usage.ts';
+import { dayOf, dayText, type UsageRow } from '../../../core/domain/usage.ts';
 import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { CountShape, DateShape, oneOf, orNull, UsdShape } from '../shapes.ts';
+import { CountShape, DateShape, orNull, UsdShape } from '../shapes.ts';
 import { usageScope } from './scope.ts';
 
 /** What an account used, by day and by what else is asked for. */
@@ -19,13 +19,14 @@ type Group = (typeof GROUPS)[number];
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-function dayParam(description: string, toolText: string): Param<number | undefined> {
+function dayParam(component: string, description: string, toolText: string): Param<number | undefined> {
   return {
     in: 'query',
+    component,
     description,
     toolText,
     required: false,
-    schema: Type.String({ format: 'date' }),
+    schema: Type.String({ format: 'date', pattern: DAY.source }),
     example: '2026-11-01',
     read: (raw, name) => {
       if (raw === undefined) return undefined;
@@ -43,7 +44,7 @@ const groupParam: Param<readonly Group[]> = {
   description: `What a row is for: some of ${GROUPS.join(', ')}, separated by commas. Default: day.`,
   toolText: `Some of ${GROUPS.join(', ')}, comma-separated. Default day.`,
   required: false,
-  schema: Type.String({ default: 'day' }),
+  schema: Type.String({ default: 'day', maxLength: 40 }),
   example: 'day,key',
   read: (raw, name) => {
     if (raw === undefined) return ['day'];
@@ -70,7 +71,7 @@ const RowShape = Type.Object(
     operation: orNull(Type.String()),
     key: orNull(Type.String({ description: 'Id of a key; "" for calls with a bearer token.' })),
     lane: orNull(
-      oneOf(USAGE_LANES, {
+      Type.String({
         description: 'units: charged to the organization; x402: paid for; free, trial: nothing was charged.',
       }),
     ),
@@ -90,8 +91,8 @@ export const getAccountUsage = defineOperation({
   price: PRICES.free,
   load: 'none',
   params: {
-    since: dayParam(`First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`, 'First day.'),
-    until: dayParam('Last UTC day. Default: today.', 'Last day. Default today.'),
+    since: dayParam('SinceDay', `First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`, 'First day.'),
+    until: dayParam('UntilDay', 'Last UTC day. Default: today.', 'Last day. Default today.'),
     group: groupParam,
   },
   output: Type.Object({
