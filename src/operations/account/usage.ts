@@ -91,7 +91,11 @@ export const getAccountUsage = defineOperation({
   price: PRICES.free,
   load: 'none',
   params: {
-    since: dayParam('SinceDay', `First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`, 'First day.'),
+    since: dayParam(
+      'SinceDay',
+      `First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`,
+      'First day.',
+    ),
     until: dayParam('UntilDay', 'Last UTC day. Default: today.', 'Last day. Default today.'),
     group: groupParam,
   },
