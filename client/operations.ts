@@ -18,6 +18,46 @@ export interface Operations {
   getAccount: Method<'getAccount'>;
 
   /**
+   * What the account used, by day, operation, key and lane.
+   *
+   * Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are
+   * those of the ledger, exactly; calls that drew none appear within seconds. A key that manages keys, and a
+   * bearer token, see the whole organization, any other key what it used itself.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/account/usage`
+   */
+  getAccountUsage: Method<'getAccountUsage'>;
+
+  /**
+   * The SQL that the account ran, newest first.
+   *
+   * Every query of the last 30 days that was judged or run, over any surface, with its text; the latest
+   * 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all,
+   * any other key its own. They are in no backup, and `DELETE` forgets them at once. Runs appear within
+   * seconds.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/account/queries`
+   */
+  listAccountQueries: ListMethod<'listAccountQueries', 'queries'>;
+
+  /**
+   * The keys of the organization, and what was done to them.
+   *
+   * A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id;
+   * any other key sees itself. `history` says what was done to a key, when, and with which one. No key is
+   * shown again: only its digest is stored.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/account/keys`
+   */
+  listAccountKeys: ListMethod<'listAccountKeys', 'keys'>;
+
+  /**
    * Newest settlements across every indexed chain, payer to payee.
    *
    * Settlements, newest first, with the display names of payer, payee and facilitator where they are known.
@@ -385,6 +425,9 @@ Pages are cut from a
 
 export const ROUTES = {
   getAccount: { path: '/account' },
+  getAccountUsage: { path: '/account/usage' },
+  listAccountQueries: { path: '/account/queries', rows: 'queries', paging: 'before' },
+  listAccountKeys: { path: '/account/keys', rows: 'keys', paging: 'before' },
   listFlows: { path: '/flows', rows: 'flows', paging: 'before' },
   listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
   getTransaction: { path: '/transactions/{tx_hash}' },

@@ -97,6 +97,18 @@ export const ERRORS = {
     advice: 'Ask for a plan that includes it; /v0/account lists what yours allows.',
     retryable: false,
   },
+  key_restricted: {
+    status: 403,
+    title: 'The key may not do this',
+    advice: 'Do what `detail` says the key may do, or send another key of the organization.',
+    retryable: false,
+  },
+  key_not_found: {
+    status: 404,
+    title: 'The organization has no such key',
+    advice: 'See GET /v0/account/keys for the ids of its keys.',
+    retryable: false,
+  },
   payment_in_progress: {
     status: 409,
     title: 'Another request is using this payment',
@@ -187,6 +199,12 @@ export const ERRORS = {
     status: 429,
     title: 'Too many requests this minute',
     advice: 'Wait for the seconds in `Retry-After`, then send the same request.',
+    retryable: true,
+  },
+  key_budget_exhausted: {
+    status: 429,
+    title: 'The key has used its units of the day',
+    advice: 'Wait until the UTC day ends (`Retry-After`), hold less, or have the budget of the key raised.',
     retryable: true,
   },
   headers_too_large: {

@@ -9,6 +9,7 @@ import { createSweeper, type Sweeper } from './accounts/sweeper.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/call.ts';
 import type { Gate } from './gate/gate.ts';
+import { createUsageRecorder, type UsageRecorder } from './gate/usage.ts';
 import type { Accounts } from './operations/define.ts';
 import { openConfirmers } from './payment/confirm.ts';
 import { createHttpFacilitator, type Facilitator } from './payment/facilitator.ts';
@@ -22,6 +23,8 @@ export interface Access {
   readonly store: ControlStore;
   readonly gate: Gate;
   readonly accounts: Accounts;
+  /** To be flushed before the store closes. */
+  readonly usage: UsageRecorder;
   /** Whether single calls can be bought over x402. */
   readonly sellsCalls: boolean;
   /** The terms of a call over x402; null where none is sold. */
@@ -54,6 +57,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { requestsPerMinute } = config.http;
   let lastUnsettled: PaymentRecord | null = null;
   const bearer = createBearerTokens(config, clock);
+  const usage = createUsageRecorder({ store: store.usage, clock, log });
   return {
     store,
     gate: createGate({
@@ -64,10 +68,13 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       access: { ...access, requestsPerMinute },
       clock,
       log,
+      usage,
     }),
+    usage,
     accounts: createAccounts({
       store,
       clock,
+      flushUsage: () => usage.flush(),
       trialKeyDays: access.trialKeyDays,
       // Where nothing is sold no key is issued, and the data directory is left alone.
       secrets: lane === null ? [] : loadKeyIssueSecrets(config),

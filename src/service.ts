@@ -167,6 +167,7 @@ async function openApi(
     { config, log, clock: systemClock, observe: observed.observePayments(observation) },
     store,
   );
+  cleanups.push(() => gated.usage.flush());
   cleanups.push(() => sweeper.stop());
   const cursorKeys = loadCursorKeys(config);
   const observeGuest = (guest: Guest) => observation.engine(guest, 'guest');

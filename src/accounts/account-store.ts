@@ -21,6 +21,77 @@ export interface KeyRecord {
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
+  /** Absent for a key that the operator made and no one changed since: it may do everything, and manages keys. */
+  readonly limits?: KeyLimits;
+  /** Units of calls that it began on the latest day on which it began one, held or charged. Absent before the first. */
+  readonly used?: { readonly day: number; readonly units: number };
+}
+
+export interface KeyLimits {
+  /** Whether it may make, change and revoke keys of its organization. Then it has no other limit. */
+  readonly managesKeys: boolean;
+  /** Null without a budget. */
+  readonly unitsPerDay: number | null;
+  /** The operations that it may call; null for all. */
+  readonly operations: readonly string[] | null;
+  /** The key that made it; null for the operator. */
+  readonly madeBy: string | null;
+}
+
+/** Null in a field takes the limit away, a field that is absent stays as it is. */
+export type KeyChange = Partial<
+  Pick<KeyRecord, 'label' | 'expiresAtMs'> & Pick<KeyLimits, 'managesKeys' | 'unitsPerDay' | 'operations'>
+>;
+
+/** One entry of the record of what was done to the keys of an organization. */
+export interface KeyEvent {
+  readonly atMs: number;
+  readonly action: 'made' | 'changed' | 'revoked';
+  readonly keyId: string;
+  /** The key that did it; null for the operator. */
+  readonly by: string | null;
+  /** What it set. */
+  readonly change: KeyChange;
+}
+
+/** So many are kept for each organization, the newest. */
+export const KEY_EVENTS_KEPT = 1_000;
+/** All that were ever made count, also revoked ones: a list that callers can make longer has an end. */
+export const KEYS_OF_ORGANIZATION_MAX = 10_000;
+
+/** Without a change yet: the limits of a key that has none. */
+export const NO_KEY_LIMITS: KeyLimits = {
+  managesKeys: true,
+  unitsPerDay: null,
+  operations: null,
+  madeBy: null,
+};
+
+/** The record of a key's making, for both stores. */
+export function keyMade({
+  id,
+  createdAtMs,
+  label,
+  expiresAtMs,
+  limits = NO_KEY_LIMITS,
+}: KeyRecord): KeyEvent {
+  const { managesKeys, unitsPerDay, operations, madeBy } = limits;
+  const change = { label, expiresAtMs, managesKeys, unitsPerDay, operations };
+  return { atMs: createdAtMs, action: 'made', keyId: id, by: madeBy, change };
+}
+
+/** The rule of `changeKey`, for both stores. The key is as it would be. */
+export function changedKey(
+  before: KeyRecord,
+  set: KeyChange,
+  atMs: number,
+): { readonly outcome: 'changed' | 'revoked' | 'not_both'; readonly key: KeyRecord } {
+  const { label = before.label, expiresAtMs = before.expiresAtMs, ...rest } = set;
+  const limits = { ...(before.limits ?? NO_KEY_LIMITS), ...rest };
+  const key = { ...before, label, expiresAtMs, limits };
+  if (before.revokedAtMs !== null && before.revokedAtMs <= atMs) return { outcome: 'revoked', key };
+  const isLimited = limits.unitsPerDay !== null || limits.operations !== null;
+  return { outcome: limits.managesKeys && isLimited ? 'not_both' : 'changed', key };
 }
 
 /** A key with the organization it stands for, read at one instant. */
@@ -43,13 +114,37 @@ export interface AccountStore {
     readonly after: string | null;
     readonly limit: number;
   }): Promise<readonly Organization[]>;
-  /** `exists` when the id or the digest is taken. */
-  addKey(key: KeyRecord): Promise<'added' | 'exists' | 'unknown_organization'>;
-  /** `atMs` may lie ahead: the key is good until then. The earliest revocation stands. */
+  /**
+   * `exists` when the id or the digest is taken, `too_many` when the organization has KEYS_OF_ORGANIZATION_MAX. Like the next two,
+   * it writes its `KeyEvent` in the same change.
+   */
+  addKey(key: KeyRecord): Promise<'added' | 'exists' | 'unknown_organization' | 'too_many'>;
+  /**
+   * `unknown` for a key that is not the organization's. `revoked` for one that is revoked by `atMs`, `not_both` where the key would
+   * manage keys and be limited: neither changes anything. The key is as it is after the call; null when it is unknown.
+   */
+  changeKey(change: {
+    readonly keyId: string;
+    readonly organizationId: string;
+    readonly set: KeyChange;
+    readonly by: string | null;
+    readonly atMs: number;
+  }): Promise<{
+    readonly outcome: 'changed' | 'revoked' | 'not_both' | 'unknown';
+    readonly key: KeyRecord | null;
+  }>;
+  /**
+   * `atMs` may lie ahead: the key is good until then. The earliest revocation stands. With `organizationId`, a key of another
+   * organization is `unknown`. `by` is the key that revokes it; the operator without it.
+   */
   revokeKey(key: {
     readonly keyId: string;
     readonly atMs: number;
+    readonly organizationId?: string;
+    readonly by?: string;
   }): Promise<'revoked' | 'was_revoked' | 'unknown'>;
+  /** Newest first. */
+  keyEvents(page: { readonly organizationId: string; readonly limit: number }): Promise<readonly KeyEvent[]>;
   /** Keys of an organization, or the trial keys (null): by id, ascending, those after `after`. */
   listKeys(page: {
     readonly organizationId: string | null;

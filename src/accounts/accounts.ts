@@ -5,6 +5,7 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';
 import type { KeyRecord } from './account-store.ts';
+import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
 import type { AuthorizationId } from './payment-store.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
@@ -13,8 +14,8 @@ import { askStore } from './store-failure.ts';
 
 const DAY_MS = 86_400_000;
 
-interface AccountsDeps {
-  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments'>;
+interface AccountsDeps extends OwnAccountDeps {
+  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments' | 'usage'>;
   readonly clock: Clock;
   /** How long a trial key is valid. */
   readonly trialKeyDays: number;
@@ -29,6 +30,7 @@ interface AccountsDeps {
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { store } = deps;
   return {
+    ...createOwnAccount(deps),
     balance: (organizationId) => askStore(store.units.balance(organizationId)),
     issueTrialKey: (payment, idempotencyKey) => askStore(issueTrialKey(deps, payment, idempotencyKey)),
   };

@@ -1,6 +1,7 @@
 import type { AccountStore } from './account-store.ts';
 import type { PaymentStore } from './payment-store.ts';
 import type { UnitStore } from './unit-store.ts';
+import type { UsageStore } from './usage-store.ts';
 
 /**
  * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis, keep
@@ -22,6 +23,7 @@ export interface ControlStore {
   readonly accounts: AccountStore;
   readonly units: UnitStore;
   readonly payments: PaymentStore;
+  readonly usage: UsageStore;
   readonly rates: RateStore;
   readonly replies: ReplyStore;
   /** Resolves when the store answers. */

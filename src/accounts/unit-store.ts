@@ -42,6 +42,8 @@ export interface Hold {
   readonly heldAtMs: number;
   /** From then on its call counts as dead, and the sweeper gives the hold back. */
   readonly overdueAtMs: number;
+  /** The key that the call came with; absent or null for a bearer token. */
+  readonly keyId?: string | null;
 }
 
 /**
@@ -70,19 +72,26 @@ export interface UnitStore {
    * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
    * unknown organization.
    *
+   * `over_budget` where the units that its key began calls with on the UTC day of `heldAtMs` would pass the key's budget; what is
+   * given back of a hold of that day is free again. A hold of an earlier day than the key's last one counts for that one.
+   *
    * Lasts as long as the store is up, and bounds the spending of every process; the death of a process takes nothing from it. It
    * need not be on disk: where the store itself dies (a power cut, a killed Redis), the newest holds may be gone, each as if it had
    * never been made, and always the last rows of the ledger. Any other change puts all earlier holds of the organization on disk.
    */
   hold(hold: Hold): Promise<{
-    readonly outcome: 'held' | 'insufficient' | 'replayed' | 'unknown';
+    readonly outcome: 'held' | 'insufficient' | 'over_budget' | 'replayed' | 'unknown';
     readonly balance: UnitBalance;
+    /** With `over_budget`: the key's budget, and what is used of it. */
+    readonly budget?: { readonly unitsPerDay: number; readonly used: number };
   }>;
   /**
    * Spends `units` (0 ≤ units ≤ held) of a hold and gives the rest back, in one change. `replayed`: it was captured before,
    * and `charged` is what that capture took. `released`: it was given back before (late, or overdue), nothing is charged.
    * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
    * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
+   *
+   * The change also counts the call and its units in the usage of the organization (usage-store.ts), on the UTC day of `atMs`.
    *
    * With `held`, the hold as it was made, one that the store lost is made again in the same change, so that a restart of the store
    * gives nothing away; `unknown` then says that the free units do not suffice.

@@ -3,11 +3,11 @@ import type { Config } from '../../core/config/config.ts';
 import { isOrganizationName } from '../../core/domain/caller.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
-import { fail } from '../../core/errors.ts';
+import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
-import type { CallTerms, PreparedCall } from '../operations/define.ts';
+import type { Caller, CallTerms, PreparedCall } from '../operations/define.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import {
   type AccessDecision,
@@ -44,6 +44,7 @@ import {
   type RequestCounter,
   refuseOverLimit,
 } from './rate-limit.ts';
+import type { UsageRecorder } from './usage.ts';
 
 export interface GateDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
@@ -56,6 +57,8 @@ export interface GateDeps {
   readonly access: Config['access'] & { readonly requestsPerMinute: number };
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent where nothing is recorded. */
+  readonly usage?: UsageRecorder;
   /** In place of the product's own limits. */
   readonly limits?: GateLimits;
 }
@@ -153,7 +156,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
   // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
   const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: overdueAfterMs(terms) };
-  return runOnce(
+  const answer = await runOnce(
     { replies: gate.store.replies, clock: gate.clock, log: gate.log },
     repetition,
     async (once) => {
@@ -165,34 +168,74 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       const callerName = callerNameOf(identity, request.sender.address, gate.identity);
       const place = await takePlace(gate, request, access, callerName);
       try {
-        // The last check is the engine's. A refusal up to here costs nothing.
-        await prepared.review?.(deps, callerName);
-        const run: Run = (payment) =>
-          runNow(gate, request, { prepared, identity, access, callerName, payment });
-        switch (access.by) {
-          case 'nothing':
-            return { ...UNCHARGED, answer: (await run(null)).answer(NOT_CHARGED) };
-          case 'units': {
-            const offer = () => offerFor(gate, request, terms);
-            return await runOnUnits(
-              { ...gate, units: gate.store.units },
-              { ...access, terms, operation: operation.id, offer, once },
-              () => run(null),
-            );
+        return await keepingQuery(gate, request, { prepared, caller }, async (onRows) => {
+          // The last check is the engine's. A refusal up to here costs nothing.
+          await prepared.review?.(deps, callerName);
+          const run: Run = async (payment) => {
+            const outcome = await runNow(gate, request, { prepared, identity, access, callerName, payment });
+            onRows(outcome.rows ?? null);
+            return outcome;
+          };
+          switch (access.by) {
+            case 'nothing':
+              return { ...UNCHARGED, answer: (await run(null)).answer(NOT_CHARGED) };
+            case 'units': {
+              const offer = () => offerFor(gate, request, terms);
+              const keyId = caller.key?.id ?? null;
+              return await runOnUnits(
+                { ...gate, units: gate.store.units },
+                { ...access, terms, operation: operation.id, keyId, offer, once },
+                () => run(null),
+              );
+            }
+            case 'payment':
+              // Release the place first: settlement time is unbounded, and a paid call is not refused for want of a place.
+              place?.leave();
+              return await runPaid(gate, request, { prepared, callerName }, run);
+            case 'refusal':
+              throw refusalOf(gate, request, terms, access);
           }
-          case 'payment':
-            // Release the place first: settlement time is unbounded, and a paid call is not refused for want of a place.
-            place?.leave();
-            return await runPaid(gate, request, { prepared, callerName }, run);
-          case 'refusal':
-            throw refusalOf(gate, request, terms, access);
-        }
+        });
       } finally {
         place?.leave();
       }
     },
   );
+  // A replay costs nothing and was counted when it was new; units were counted when they were captured.
+  if (!answer.replayed && access.by !== 'units')
+    gate.usage?.countCall(caller, { operation: operation.id, usdMicros: answer.paidUsdMicros ?? null });
+  return answer;
 }
+
+/** Runs the call and keeps its query, where it has one, for the caller's own list. */
+async function keepingQuery(
+  { usage, clock }: GateTools,
+  { surface }: GateRequest,
+  { prepared: { asked = null }, caller }: { readonly prepared: PreparedCall; readonly caller: Caller },
+  run: (onRows: (rows: number | null) => void) => Promise<GateAnswer>,
+): Promise<GateAnswer> {
+  const startedAtMs = clock.nowMs();
+  let rows: number | null = null;
+  const keep = (status: string, chargedQu: number): void => {
+    if (asked === null) return;
+    const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
+    const ran = { startedAtMs, durationMs, surface, status, chargedQu };
+    usage?.keepQuery(caller, { ...asked, ...ran, rows: status === SUCCEEDED ? rows : null });
+  };
+  try {
+    const answer = await run((counted) => {
+      rows = counted;
+    });
+    keep(SUCCEEDED, answer.chargedQu);
+    return answer;
+  } catch (error) {
+    const isFailure = error instanceof Failure;
+    keep(isFailure ? error.code : 'internal_error', isFailure ? (error.context.charged?.chargedQu ?? 0) : 0);
+    throw error;
+  }
+}
+
+const SUCCEEDED = 'succeeded';
 
 /** `payment`: the one settled before the run, or null. */
 type Run = (payment: SettledPayment | null) => Promise<Outcome>;

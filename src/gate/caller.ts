@@ -10,9 +10,16 @@ import {
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf } from '../../core/ip-address.ts';
-import type { AccountStore, Credential, Organization } from '../accounts/account-store.ts';
+import {
+  type AccountStore,
+  type Credential,
+  NO_KEY_LIMITS,
+  type Organization,
+} from '../accounts/account-store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import type { Caller } from '../operations/define.ts';
+import type { CallerKey } from '../operations/account/own-account.ts';
+import { isOfOwnAccount } from '../operations/account/scope.ts';
+import type { AnyOperation, Caller } from '../operations/define.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { CredentialHeaders, GateRequest } from './gate.ts';
 import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
@@ -44,6 +51,7 @@ const ANONYMOUS: Caller = {
   standing: 'anonymous',
   organization: null,
   organizationMissing: false,
+  key: null,
 };
 const UNKNOWN: Caller = { ...ANONYMOUS, keyPresent: true, keyRecognised: false };
 
@@ -125,7 +133,8 @@ function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityD
   const { id, kind } = found.key;
   const { organization } = found;
   const standing = kind === 'trial' ? 'trial' : 'organization';
-  const caller = callerOf(standing, organization, kind === 'live' && organization === null);
+  const isMissing = kind === 'live' && organization === null;
+  const caller = { ...callerOf(standing, organization, isMissing), key: callerKey(found) };
   if (organization !== null) return { caller, quota: organizationQuota(organization, deps) };
   const requestsPerMinute = kind === 'trial' ? deps.trialRequestsPerMinute : deps.requestsPerMinute;
   return { caller, quota: { key: `key:${id}`, requestsPerMinute, whose: 'this key' } };
@@ -166,7 +175,14 @@ function callerOf(
   organization: Organization | null,
   organizationMissing: boolean,
 ): Caller {
-  return { keyPresent: true, keyRecognised: true, standing, organization, organizationMissing };
+  return { keyPresent: true, keyRecognised: true, standing, organization, organizationMissing, key: null };
+}
+
+/** A key that is limited manages none, whatever its record says. */
+function callerKey({ key: { id, kind, limits = NO_KEY_LIMITS, expiresAtMs } }: Credential): CallerKey {
+  const { operations, unitsPerDay, managesKeys } = limits;
+  const isLimited = kind === 'trial' || operations !== null || unitsPerDay !== null;
+  return { id, managesKeys: managesKeys && !isLimited, operations, expiresAtMs };
 }
 
 function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps): Quota {
@@ -177,10 +193,21 @@ function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps):
   };
 }
 
-/** Refuses a key that resolves to nothing, except where the operation answers such callers. */
-export function admitKey(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
-  if (caller.keyRecognised !== false || operation.acceptsUnknownKey) return;
-  throw unknownKey();
+/**
+ * Refuses a key that resolves to nothing, except where the operation answers such callers, and one that is limited to other
+ * operations, also for a call that is paid for. What a key may see of its own account it may always ask.
+ */
+export function admitKey(
+  caller: Caller,
+  operation: Pick<AnyOperation, 'id' | 'path' | 'acceptsUnknownKey' | 'allowedAs'>,
+): void {
+  if (caller.keyRecognised === false && !operation.acceptsUnknownKey) throw unknownKey();
+  const allowed = caller.key?.operations ?? null;
+  if (allowed === null || isOfOwnAccount(operation)) return;
+  if (allowed.includes(operation.allowedAs ?? operation.id)) return;
+  throw fail('key_restricted', {
+    detail: `This key may call ${allowed.join(', ')}, and what is below /v0/account; not ${operation.id}.`,
+  });
 }
 
 function unknownKey(): Failure {

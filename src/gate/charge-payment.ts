@@ -98,7 +98,8 @@ function answered(
   answer: Answer,
   { chargedQu }: Charge,
 ): GateAnswer {
-  return { answer, delivered: (isAnswered) => finish(paid, isAnswered, log), replayed: false, chargedQu };
+  const delivered = (isAnswered: boolean) => finish(paid, isAnswered, log);
+  return { answer, delivered, replayed: false, chargedQu, paidUsdMicros: paid.usdMicros };
 }
 
 /** A payment that cannot be marked stays in use until its lease lapses, and can be sent again then. */

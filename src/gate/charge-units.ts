@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { UnitBalance } from '../../core/domain/plan.ts';
+import { dayOf, dayStartMs } from '../../core/domain/usage.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { pauseUntil, retry } from '../../core/process/retry.ts';
@@ -49,6 +50,8 @@ interface UnitCharge {
   readonly units: number;
   readonly terms: CallTerms;
   readonly operation: string;
+  /** Null for a bearer token. */
+  readonly keyId: string | null;
   /** The x402 offer for an organization without units. */
   readonly offer: () => PaymentOffer | undefined;
   /** For a call that a process may have charged before it died without an answer. */
@@ -70,11 +73,11 @@ export async function runOnUnits(
   call: UnitCharge,
   run: () => Promise<Outcome>,
 ): Promise<GateAnswer> {
-  const { organizationId, units, operation, terms } = call;
+  const { organizationId, units, operation, terms, keyId } = call;
   const heldAtMs = tools.clock.nowMs();
   const overdueAtMs = heldAtMs + overdueAfterMs(terms);
   // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
-  const hold = { organizationId, holdId: randomUUID(), units, operation, heldAtMs, overdueAtMs };
+  const hold = { organizationId, holdId: randomUUID(), units, operation, heldAtMs, overdueAtMs, keyId };
   await takeHold(tools, call, hold);
   let outcome: Outcome;
   try {
@@ -98,8 +101,9 @@ async function takeHold(
   hold: Hold,
 ): Promise<void> {
   const { units } = hold;
-  const { outcome, balance } = await askStore(tools.units.hold(hold));
+  const { outcome, balance, budget } = await askStore(tools.units.hold(hold));
   if (outcome === 'held') return;
+  if (outcome === 'over_budget') throw overBudget(hold, byUse, budget);
   if (outcome === 'insufficient') {
     const shown = offer();
     const less = byUse && balance.balance > 0 ? ' Hold less with a smaller max_qu.' : '';
@@ -110,6 +114,20 @@ async function takeHold(
     });
   }
   throw new Error(`a new hold of an organization just read is ${outcome}`);
+}
+
+function overBudget(
+  { units, heldAtMs }: Hold,
+  byUse: boolean,
+  budget: { readonly unitsPerDay: number; readonly used: number } | undefined,
+): Failure {
+  const { unitsPerDay, used } = budget ?? { unitsPerDay: 0, used: 0 };
+  const left = Math.max(0, unitsPerDay - used);
+  const less = byUse && left > 0 ? ` Hold at most ${left} with max_qu.` : '';
+  return fail('key_budget_exhausted', {
+    detail: `The call ${byUse ? 'holds' : 'costs'} ${units} QU; the key may use ${unitsPerDay} QU a day and has ${left} left until the UTC day ends.${less} Nothing was charged.`,
+    retryAfterSeconds: Math.ceil((dayStartMs(dayOf(heldAtMs) + 1) - heldAtMs) / 1_000),
+  });
 }
 
 /** The units to capture. A run that reports more than were held is a bug, which the caller must not pay for. */

@@ -98,4 +98,6 @@ export interface GateAnswer {
   readonly replayed: boolean;
   /** Units that were charged for it, or that its payment covered; 0 for a replay, which costs nothing. */
   readonly chargedQu: number;
+  /** What settled for it over x402, millionths of a dollar; absent where it was not paid for. */
+  readonly paidUsdMicros?: bigint;
 }

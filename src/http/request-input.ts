@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type Failure, fail } from '../../core/errors.ts';
-import type { AnyOperation } from '../operations/define.ts';
+import { type AnyOperation, takesBody } from '../operations/define.ts';
 
 /** The parameters of a request as they were sent, from all the places where they can stand. */
 
@@ -13,7 +13,7 @@ type Raw = Record<string, unknown>;
 export function rawInput(operation: AnyOperation, request: FastifyRequest): Raw {
   const path = request.params as Record<string, string>; // find-my-way gives decoded texts
   const query = request.query as Raw; // texts, or arrays where a name is repeated
-  if (operation.method === 'GET') return together(path, query);
+  if (!takesBody(operation)) return together(path, query);
   const body = readJsonBody(bodyOf(request), request.headers);
   for (const name of Object.keys(query)) refuseInUrl(operation, name);
   return withAccepted(operation, together(path, body), request.headers.accept);

@@ -16,13 +16,17 @@ interface ToolDefinition {
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
   readonly annotations: {
-    readonly readOnlyHint: true;
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint?: boolean;
     readonly openWorldHint: false;
   };
 }
 
-/** No tool changes anything but the caller's balance; the index is a closed world. */
-const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
+/** Most tools change nothing but the caller's balance; the index is a closed world. */
+function annotationsOf({ changes }: AnyOperation): ToolDefinition['annotations'] {
+  if (changes === undefined) return { readOnlyHint: true, openWorldHint: false };
+  return { readOnlyHint: false, destructiveHint: changes !== 'adds', openWorldHint: false };
+}
 
 /** By name. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
@@ -34,7 +38,7 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
         description: `${operation.toolText} ${priceInUnits(operation.price)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
-        annotations: ANNOTATIONS,
+        annotations: annotationsOf(operation),
       };
       return [name, { operation, definition }];
     }),

@@ -78,6 +78,7 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
     accounts: counted('accounts', store.accounts),
     units: counted('units', store.units),
     payments: counted('payments', store.payments),
+    usage: counted('usage', store.usage),
     rates: counted('rates', store.rates),
     replies: counted('replies', store.replies),
     ping: () => store.ping(),

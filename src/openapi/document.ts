@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { AnyOperation } from '../operations/define.ts';
+import { type AnyOperation, takesBody } from '../operations/define.ts';
 import { AddressShape, ChainShape, TimeShape, UsdShape } from '../operations/shapes.ts';
 import { FailureResponses, failsOf } from './failures.ts';
 import {
@@ -33,7 +33,7 @@ interface Parts {
   readonly parameters: SharedParameters;
 }
 
-const DESCRIPTION = `Read-only. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
+const DESCRIPTION = `Read-only, but for what is below \`/account\`: the caller’s own keys and the list of its queries. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
 
 **Lists** are walked with \`next_before\` (or \`next_offset\`): an empty array is an answer, a query that was refused is 503 \`upstream_unavailable\`.
 
@@ -113,7 +113,7 @@ function operationObject(operation: AnyOperation, parts: Parts): Json {
     summary,
     description: `${description} ${operation.price.meaning}`,
     parameters: [...parts.parameters.of(operation, parts.schemas), ...requestHeaders(operation)],
-    ...(operation.method === 'POST' ? { requestBody: requestBody(operation, parts) } : {}),
+    ...(takesBody(operation) ? { requestBody: requestBody(operation, parts) } : {}),
     security: securityOf(operation),
     'x-payment-info': paymentInfo(operation),
     responses: { ...successResponses(operation, parts), ...parts.failures.of(failsOf(operation)) },

@@ -2,7 +2,8 @@ import type { PaymentOffer } from '../../core/domain/payment.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
 import { REFUSALS } from '../../sandbox/judge/refusal.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
-import type { AnyOperation } from '../operations/define.ts';
+import { isOfOwnAccount } from '../operations/account/scope.ts';
+import { type AnyOperation, takesBody } from '../operations/define.ts';
 import type { PriceClass } from '../operations/prices.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
 import { COMMON_HEADERS, headerReferences, RECEIPT_HEADERS } from './headers.ts';
@@ -46,7 +47,7 @@ const PAYMENT_FAILS: readonly ErrorCode[] = [
 const FAILS_OF_CLASS: Readonly<Record<PriceClass, readonly ErrorCode[]>> = {
   free: [],
   keyed: [...PAYMENT_FAILS, 'api_key_required'],
-  metered: [...PAYMENT_FAILS, 'api_key_required', 'insufficient_qu'],
+  metered: [...PAYMENT_FAILS, 'api_key_required', 'insufficient_qu', 'key_budget_exhausted'],
   sold: [...PAYMENT_FAILS, 'not_found'],
 };
 
@@ -56,7 +57,8 @@ export function failsOf(operation: AnyOperation): readonly ErrorCode[] {
     ...operation.fails,
     ...COMMON_FAILS,
     ...FAILS_OF_CLASS[operation.price.class],
-    ...(operation.method === 'POST' ? BODY_FAILS : []),
+    ...(takesBody(operation) ? BODY_FAILS : []),
+    ...(isOfOwnAccount(operation) ? [] : (['key_restricted'] as const)),
     ...(operation.repeatable ? REPEAT_FAILS : []),
   ]);
   if (operation.acceptsUnknownKey) codes.delete('invalid_api_key');
@@ -222,6 +224,20 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
   upgrade_required: {
     path: SQL,
     detail: 'The plan free does not include the tier deep. deep is included in: enterprise.',
+  },
+  key_restricted: {
+    path: '/v0/graph',
+    detail: 'This key may call runSql, getSqlSchema, and what is below /v0/account; not getGraph.',
+  },
+  key_not_found: {
+    path: '/v0/account/keys/key_0b6f4c1d-9a57-4a0e-8f3c-2d1e0f9a8b7c',
+    detail: 'The organization has no key of this id.',
+  },
+  key_budget_exhausted: {
+    path: SQL,
+    detail:
+      'The call holds 3 QU; the key may use 200 QU a day and has 1 left until the UTC day ends. Hold at most 1 with max_qu. Nothing was charged.',
+    retryAfterSeconds: 41_520,
   },
   payment_in_progress: {
     detail: 'Another request is using this payment right now. It is not charged twice.',

@@ -187,8 +187,19 @@ export const TAGS: readonly {
 }[] = [
   {
     name: 'Account',
-    description: 'Who the caller is, what everything costs, and a key without an account.',
-    operations: ['getAccount', 'mintTrialKey'],
+    description:
+      'Who the caller is, what it used, its keys, what everything costs, and a key without an account.',
+    operations: [
+      'getAccount',
+      'getAccountUsage',
+      'listAccountQueries',
+      'forgetAccountQueries',
+      'listAccountKeys',
+      'makeAccountKey',
+      'changeAccountKey',
+      'revokeAccountKey',
+      'mintTrialKey',
+    ],
   },
   {
     name: 'Settlements',

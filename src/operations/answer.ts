@@ -40,6 +40,8 @@ export interface Trailers {
 export interface Outcome {
   /** Query Units used, between 1 and those held, where the price goes by use; null where the price is fixed. */
   readonly usedQu: number | null;
+  /** Rows of a query's result. */
+  readonly rows?: number;
   answer(charge: Charge): Answer;
   /** Instead of `answer`, where its charge could not be written and it is withheld. Frees what it holds. */
   discard(): void;

@@ -9,6 +9,7 @@ import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/pla
 import type { ErrorCode } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { BundleCatalogue } from '../bundles/catalogue.ts';
+import type { CallerKey, OwnAccount } from './account/own-account.ts';
 import type { Leaderboard } from './agents/read-leaderboard.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
 import type { Capabilities } from './capabilities/read.ts';
@@ -41,6 +42,8 @@ export interface Caller {
   /** Null without an organization; also when a key names one whose row cannot be read (`organizationMissing`). */
   readonly organization: CallerOrganization | null;
   readonly organizationMissing: boolean;
+  /** Our key that was sent; null without one, also for a bearer token. Absent where the caller was made for a test. */
+  readonly key?: CallerKey | null;
 }
 
 interface CallerOrganization {
@@ -62,7 +65,7 @@ export interface CallContext {
 }
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
-export interface Accounts {
+export interface Accounts extends OwnAccount {
   /** Null for an organization that is not there. */
   balance(organizationId: string): Promise<UnitBalance | null>;
   /**
@@ -84,8 +87,14 @@ export interface Accounts {
  */
 export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
 
-/** POST carries its parameters in a JSON body; it still changes nothing but what it charges. */
-export type Method = 'GET' | 'POST';
+/**
+ * POST and PATCH carry their parameters in a JSON body. What changes something beyond what it charges says so (`changes`).
+ */
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export function takesBody({ method }: { readonly method: Method }): boolean {
+  return method === 'POST' || method === 'PATCH';
+}
 
 /** One line of the price list: an operation without its behaviour. */
 export interface PriceListEntry {
@@ -182,6 +191,13 @@ export interface CallTerms {
   readonly tier: SqlTierId | null;
 }
 
+/** A query as its caller wrote it. */
+export interface AskedQuery {
+  readonly text: string;
+  readonly tier: SqlTierId;
+  readonly budgetQu: number;
+}
+
 /** The facts that validity may depend on. */
 type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
@@ -211,6 +227,10 @@ interface Operation<
   readonly output: Output;
   /** `page` where it is absent. */
   readonly load?: EngineLoad;
+  /** What it changes for the caller's own organization; absent where it changes nothing but what it charges. */
+  readonly changes?: 'adds' | 'replaces' | 'removes';
+  /** The operation whose name in the list of a limited key allows this one as well. */
+  readonly allowedAs?: string;
   /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
@@ -265,6 +285,8 @@ interface UsageOperation<P extends Params, Output extends TObject, Checked, Revi
   extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
+  /** The query for the caller's own list of runs; null where nothing is run. */
+  asked?(input: Checked): AskedQuery | null;
   /**
    * Refuses what only the engine can find invalid. Called once the caller is known and counted and before a lane is chosen: a refusal
    * costs nothing.
@@ -307,6 +329,8 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflig
 /** One call whose input is valid as far as that shows without the engine. Its steps run in this order. */
 export interface PreparedCall {
   readonly terms: CallTerms;
+  /** Of a run of SQL. */
+  readonly asked?: AskedQuery | null;
   /** The last check, by the engine. */
   review?(deps: OperationDeps, callerName: string): Promise<void>;
   /** Called before a fixed payment is claimed: rejects with the failure that the run is sure to have. */
@@ -353,7 +377,7 @@ function nameOf(input: unknown): string {
 export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(
   operation: UsageOperation<P, Output, Checked, Reviewed>,
 ): AnyOperation {
-  const { run, check, terms, review, preflight, ...declared } = operation;
+  const { run, check, terms, review, preflight, asked, ...declared } = operation;
   return {
     ...declared,
     prepare(raw, facts) {
@@ -365,6 +389,7 @@ export function registerMetered<P extends Params, Output extends TObject, Checke
       };
       return {
         terms: terms(input),
+        asked: asked?.(input) ?? null,
         review: async (deps, callerName) => void (await reviewed(deps, callerName)),
         preflight: async (deps, callerName) =>
           preflight?.(await reviewed(deps, callerName), deps, callerName),

@@ -1,5 +1,8 @@
 import { getAccount } from './account/declare.ts';
+import { changeAccountKey, listAccountKeys, makeAccountKey, revokeAccountKey } from './account/keys.ts';
+import { forgetAccountQueries, listAccountQueries } from './account/queries.ts';
 import { mintTrialKey } from './account/trial-key.ts';
+import { getAccountUsage } from './account/usage.ts';
 import { getAgent, listAgents } from './agents/declare.ts';
 import { getLeaderboard } from './agents/leaderboard.ts';
 import { listAttestations } from './attestations/declare.ts';
@@ -27,6 +30,13 @@ import { getEntitySummary } from './wallets/summary.ts';
 /** Every operation of the service, in the order of the documentation. */
 export const OPERATIONS: readonly AnyOperation[] = [
   register(getAccount),
+  register(getAccountUsage),
+  register(listAccountQueries),
+  register(forgetAccountQueries),
+  register(listAccountKeys),
+  register(makeAccountKey),
+  register(changeAccountKey),
+  register(revokeAccountKey),
   register(listFlows),
   register(listTransactions),
   register(getTransaction),

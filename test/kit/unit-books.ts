@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { NO_UNITS, type UnitBalance } from '../../core/domain/plan.ts';
+import { dayOf, type UsageRow } from '../../core/domain/usage.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import type { LedgerEntry } from '../../src/accounts/unit-store.ts';
+import { usageOwner } from '../../src/accounts/usage-store.ts';
 
 const PAGE_ROWS = 1_000;
 
@@ -54,10 +56,38 @@ export function troubleOf(rows: readonly LedgerEntry[], balance: UnitBalance | n
   return null;
 }
 
-/** The organization's units, after its books were found in order. */
+/** The usage of the days on which something was captured. */
+export async function readUsage(
+  { usage }: ControlStore,
+  organizationId: string,
+  rows: readonly LedgerEntry[],
+): Promise<UsageRow[]> {
+  const days = new Set(rows.flatMap(({ kind, atMs }) => (kind === 'capture' ? [dayOf(atMs)] : [])));
+  const owner = usageOwner({ organizationId });
+  const read = (day: number) => usage.usage({ owner, dayFrom: day, dayTo: day });
+  return (await Promise.all([...days].map(read))).flat();
+}
+
+/** Holds usage and ledger against each other: by day and operation the same captures and the same units. */
+export function usageTroubleOf(rows: readonly LedgerEntry[], usage: readonly UsageRow[]): string | null {
+  const sums = new Map<string, readonly [number, number]>();
+  const add = (name: string, calls: number, units: number): void => {
+    const [before, sum] = sums.get(name) ?? [0, 0];
+    sums.set(name, [before + calls, sum + units]);
+  };
+  for (const { kind, atMs, note, units } of rows)
+    if (kind === 'capture') add(`${dayOf(atMs)} ${note}`, 1, units);
+  for (const { day, operation, lane, calls, units } of usage)
+    if (lane === 'units') add(`${day} ${operation}`, -calls, -units);
+  const off = [...sums].filter(([, [calls, units]]) => calls !== 0 || units !== 0);
+  return off.length === 0 ? null : `the ledger has more than the usage: ${JSON.stringify(off)}`;
+}
+
+/** The organization's units, after its books, and its usage, were found in order. */
 export async function expectBooks(store: ControlStore, organizationId: string): Promise<UnitBalance> {
   const rows = await readLedger(store, organizationId);
   const balance = await store.units.balance(organizationId);
   expect(troubleOf(rows, balance)).toBeNull();
+  expect(usageTroubleOf(rows, await readUsage(store, organizationId, rows))).toBeNull();
   return balance ?? NO_UNITS;
 }

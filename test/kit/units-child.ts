@@ -1,9 +1,12 @@
 import { appendFileSync } from 'node:fs';
+import type { KeyDigest } from '../../core/domain/caller.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import type { LedgerEntry, LedgerKind } from '../../src/accounts/unit-store.ts';
 import { openControl } from './open-control.ts';
+import { readUsage } from './unit-books.ts';
 import {
   type Books,
+  CRASHING_KEY,
   CRASHING_ORGANIZATION,
   type Intent,
   SWEPT_NOTE,
@@ -41,7 +44,18 @@ async function main(orders: UnitsOrders): Promise<void> {
     plan: 'free',
     createdAtMs: T0,
   });
-  const found = await booksAtRest(store);
+  const digest = 'c'.repeat(64) as KeyDigest;
+  await store.accounts.addKey({
+    id: CRASHING_KEY,
+    digest,
+    kind: 'live',
+    organizationId,
+    label: '',
+    createdAtMs: T0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  });
+  const found = await booksAtRest(store, digest);
   record({ type: 'found', ...found });
   for (const { holdId, units } of found.open) {
     await make({ kind: 'overdue', subject: holdId, units, note: SWEPT_NOTE, atMs: T0 });
@@ -57,13 +71,15 @@ async function main(orders: UnitsOrders): Promise<void> {
  * What the store holds, read while no row came: the last command of a process that was killed may still be on its way, and the
  * books are read in several steps.
  */
-async function booksAtRest(store: ControlStore): Promise<Books> {
+async function booksAtRest(store: ControlStore, digest: KeyDigest): Promise<Books> {
   let before = await allRows(store);
   for (;;) {
     const open = await store.units.overdueHolds({ nowMs: FAR_MS, limit: 10_000 });
     const balance = await store.units.balance(organizationId);
+    const keyUsed = (await store.accounts.findKey(digest))?.key.used?.units ?? 0;
+    const usage = await readUsage(store, organizationId, before);
     const rows = await allRows(store);
-    if (rows.length === before.length) return { rows, balance, open };
+    if (rows.length === before.length) return { rows, balance, open, usage, keyUsed };
     before = rows;
   }
 }
@@ -100,7 +116,7 @@ function call({ units: store }: ControlStore, intent: Intent): Promise<{ readonl
       return store.grant({ organizationId, grantId: subject, units, note, atMs });
     case 'hold': {
       const hold = { organizationId, holdId: subject, units, operation: note };
-      return store.hold({ ...hold, heldAtMs: atMs, overdueAtMs: atMs + 60_000 });
+      return store.hold({ ...hold, heldAtMs: atMs, overdueAtMs: atMs + 60_000, keyId: CRASHING_KEY });
     }
     case 'capture':
       // `released` is how a late capture is refused; it changes nothing.

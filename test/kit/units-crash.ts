@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { NO_UNITS } from '../../core/domain/plan.ts';
 import type { LedgerEntry } from '../../src/accounts/unit-store.ts';
 import { compiledSources } from './compile-sources.ts';
-import { troubleOf } from './unit-books.ts';
+import { troubleOf, usageTroubleOf } from './unit-books.ts';
 import {
   CRASHING_ORGANIZATION,
   type Intent,
@@ -78,6 +79,10 @@ export async function crashUnits(options: {
         continue;
       }
       expect(troubleOf(found.rows, found.balance), `run ${run}`).toBeNull();
+      expect(usageTroubleOf(found.rows, found.usage), `run ${run}`).toBeNull();
+      // All calls of the test are of one day and one key.
+      const { spent, held } = found.balance ?? NO_UNITS;
+      expect(found.keyUsed, `run ${run}`).toBe(spent + held);
       const kept = storeDied ? rowsThatLast(known, found.rows) : known.length;
       expect(found.rows.slice(0, kept)).toEqual(known.slice(0, kept));
       explain(found.rows.slice(kept), { events, storeDied }, tally);

@@ -1,4 +1,5 @@
 import type { UnitBalance } from '../../core/domain/plan.ts';
+import type { UsageRow } from '../../core/domain/usage.ts';
 import type { Hold, LedgerEntry } from '../../src/accounts/unit-store.ts';
 import type { ControlPlace } from './open-control.ts';
 
@@ -21,6 +22,9 @@ export interface Books {
   readonly rows: readonly LedgerEntry[];
   readonly balance: UnitBalance | null;
   readonly open: readonly Hold[];
+  readonly usage: readonly UsageRow[];
+  /** Units that the limited key has begun calls with. */
+  readonly keyUsed: number;
 }
 
 export type UnitsEvent =
@@ -31,4 +35,6 @@ export type UnitsEvent =
   | { readonly type: 'swept' };
 
 export const CRASHING_ORGANIZATION = 'org:{crash}';
+/** Its key. All calls come with it. */
+export const CRASHING_KEY = 'key_{crash}';
 export const SWEPT_NOTE = 'its process died';

@@ -1,6 +1,15 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
-import type { AccountStore, KeyRecord, Organization } from '../account-store.ts';
+import {
+  type AccountStore,
+  KEY_EVENTS_KEPT,
+  KEYS_OF_ORGANIZATION_MAX,
+  type KeyChange,
+  type KeyEvent,
+  type KeyRecord,
+  keyMade,
+  type Organization,
+} from '../account-store.ts';
 import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import type { Names } from './layout.ts';
 
@@ -23,24 +32,41 @@ export function redisAccounts(redis: RedisConnection, names: Names): AccountStor
     },
     addKey: async (key) => {
       const { organizationId } = key;
-      const owner = organizationId === null ? [] : [names.organization(organizationId)];
+      const owner =
+        organizationId === null ? [] : [names.organization(organizationId), names.keyEvents(organizationId)];
       const list = organizationId === null ? names.trialKeys : names.keysOf(organizationId);
       const keys = [names.key(key.id), names.keyDigests, list, ...owner];
-      const outcome = await redis.script('addKey', keys, [key.id, key.digest, ...encodeKey(key)]);
-      return oneOf(['added', 'exists', 'unknown_organization'], outcome);
+      const record = [JSON.stringify(keyMade(key)), KEY_EVENTS_KEPT];
+      const values = [key.id, key.digest, KEYS_OF_ORGANIZATION_MAX, ...record, ...encodeKey(key)];
+      const outcome = await redis.script('addKey', keys, values);
+      return oneOf(['added', 'exists', 'unknown_organization', 'too_many'], outcome);
     },
-    revokeKey: async ({ keyId, atMs }) => {
-      const outcome = await redis.script('revokeKey', [names.key(keyId)], [atMs]);
+    changeKey: async ({ keyId, organizationId, set, by, atMs }) => {
+      const event: KeyEvent = { atMs, action: 'changed', keyId, by, change: set };
+      const keys = [names.key(keyId), names.keyEvents(organizationId)];
+      const values = [organizationId, atMs, JSON.stringify(event), KEY_EVENTS_KEPT, ...encodeChange(set)];
+      const outcome = oneOf(
+        ['changed', 'revoked', 'not_both', 'unknown'],
+        await redis.script('changeKey', keys, values),
+      );
+      return { outcome, key: outcome === 'unknown' ? null : await readKey(redis, names, keyId) };
+    },
+    revokeKey: async ({ keyId, atMs, organizationId, by = null }) => {
+      const event: KeyEvent = { atMs, action: 'revoked', keyId, by, change: {} };
+      const owner = organizationId === undefined ? '-' : `=${organizationId}`;
+      const values = [atMs, owner, names.keyEvents(''), JSON.stringify(event), KEY_EVENTS_KEPT];
+      const outcome = await redis.script('revokeKey', [names.key(keyId)], values);
       return oneOf(['revoked', 'was_revoked', 'unknown'], outcome);
+    },
+    keyEvents: async ({ organizationId, limit }) => {
+      const list = names.keyEvents(organizationId);
+      const events = await redis.run((client) => client.lrange(list, -limit, -1));
+      return events.reverse().map((event) => JSON.parse(event) as KeyEvent); // written from one
     },
     listKeys: async ({ organizationId, after, limit }) => {
       const list = organizationId === null ? names.trialKeys : names.keysOf(organizationId);
       const ids = await idsAfter(redis, list, after, limit);
-      const find = async (id: string): Promise<KeyRecord> => {
-        const fields = await redis.run((client) => client.hgetall(names.key(id)));
-        return decodeKey(id, new Map(Object.entries(fields)));
-      };
-      return await Promise.all(ids.map(find));
+      return await Promise.all(ids.map((id) => readKey(redis, names, id)));
     },
     findKey: async (digest) => {
       const starts = [names.key(''), names.organization('')];
@@ -51,6 +77,11 @@ export function redisAccounts(redis: RedisConnection, names: Names): AccountStor
       return { key, organization: decodeOrganization(key.organizationId, organization) };
     },
   };
+}
+
+async function readKey(redis: RedisConnection, names: Names, id: string): Promise<KeyRecord> {
+  const fields = await redis.run((client) => client.hgetall(names.key(id)));
+  return decodeKey(id, new Map(Object.entries(fields)));
 }
 
 async function findOrganization(
@@ -96,8 +127,37 @@ export function encodeKey(key: KeyRecord): readonly (string | number)[] {
     createdAtMs: key.createdAtMs,
     expiresAtMs: key.expiresAtMs,
     revokedAtMs: key.revokedAtMs,
+    managesKeys: key.limits === undefined ? null : Number(key.limits.managesKeys),
+    unitsPerDay: key.limits?.unitsPerDay ?? null,
+    operations: key.limits?.operations ? JSON.stringify(key.limits.operations) : null,
+    madeBy: key.limits?.madeBy ?? null,
   };
   return Object.entries(fields).flatMap(([field, value]) => (value === null ? [] : [field, value]));
+}
+
+/** Fields and what becomes of them, in turn, as change-key.lua reads them. */
+function encodeChange(set: KeyChange): readonly string[] {
+  const { managesKeys, operations, ...plain } = set;
+  const fields = {
+    ...plain,
+    ...(managesKeys === undefined ? {} : { managesKeys: Number(managesKeys) }),
+    ...(operations === undefined ? {} : { operations: operations && JSON.stringify(operations) }),
+  };
+  return Object.entries(fields).flatMap(([field, value]) => [field, value === null ? '-' : `=${value}`]);
+}
+
+function decodeLimits(fields: ReadonlyMap<string, string>): Pick<KeyRecord, 'limits' | 'used'> {
+  const managesKeys = fields.get('managesKeys');
+  const operations = fields.get('operations');
+  const usedDay = fields.get('usedDay');
+  const limits = {
+    managesKeys: managesKeys === '1',
+    unitsPerDay: nullable(numberOf, fields.get('unitsPerDay')),
+    operations: operations === undefined ? null : listOf(JSON.parse(operations)).map(textOf),
+    madeBy: nullable(textOf, fields.get('madeBy')),
+  };
+  const used = { day: Number(usedDay), units: numberOf(fields.get('usedUnits') ?? '0') };
+  return { ...(managesKeys === undefined ? {} : { limits }), ...(usedDay === undefined ? {} : { used }) };
 }
 
 function decodeKey(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
@@ -111,5 +171,6 @@ function decodeKey(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
     createdAtMs: numberOf(fields.get('createdAtMs')),
     expiresAtMs: nullable(numberOf, fields.get('expiresAtMs')),
     revokedAtMs: nullable(numberOf, fields.get('revokedAtMs')),
+    ...decodeLimits(fields),
   };
 }

@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis';
+import { dayOf } from '../../../core/domain/usage.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { StoreUnavailable } from '../store.ts';
+import { usageOwner } from '../usage-store.ts';
 import { readLua } from './connection.ts';
 import {
   escapeGlob,
@@ -14,12 +16,14 @@ import {
   scan,
 } from './layout.ts';
 import { groupsOfLayout1, type RestoredLine, restoreLayout1 } from './layout-1.ts';
+import { monthOf } from './usage.ts';
 
 /**
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
  * hosts, and what it gives cannot be put back over a connection.
  *
- * Only records are copied: organizations, keys, payments, replies. What leads to them (lists of ids, keys by digest, open holds,
+ * Only records are copied: organizations with their usage, keys, payments, replies; texts of queries are not, so that what a caller has
+ * forgotten is in no backup. What leads to them (lists of ids, keys by digest, open holds,
  * payments in `settling`) is made anew from them by a restore, and counters of rates are left out. Everything of one organization
  * is copied in one script, so it is of one instant and its figures agree with its ledger; so are a payment and the key that it
  * bought, so that no restored payment buys a second one. Two records are of two instants. Keys are copied before organizations:
@@ -49,6 +53,7 @@ const HOLDS_PAGE = 1_000;
 const COPY = readLua('copy');
 /** Of either layout. */
 const ORGANIZATION = /^accounts-\d+:organization:|^\{org:[^}]*\}:profile$/;
+const LEDGER = /^accounts-\d+:ledger:|^\{org:[^}]*\}:ledger$/;
 const PAYMENT = /^accounts-\d+:payment:|^\{pay:[^}]*\}:payment$/;
 
 export async function openRedisForCopy(url: string): Promise<Redis> {
@@ -106,11 +111,26 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
   for (const start of [`${names.root}reply:`, names.key('')])
     for await (const name of namesOfKind(start)) yield* copyTogether(copying, [name], seen);
   const organizations = names.organization('');
+  // One name for each organization and month.
+  const months = new Map<string, string[]>();
+  for await (const name of namesOfKind(names.usage(usageOwner({ organizationId: '' })).slice(0, -1))) {
+    const owner = name.slice(0, name.lastIndexOf('/') + 1);
+    months.set(owner, [...(months.get(owner) ?? []), name]);
+  }
+  // What is charged meanwhile may be the first of its month, by a clock that differs.
+  const today = dayOf(Date.now());
+  const latest = [...new Set([today - 1, today, today + 1].map(monthOf))];
   for await (const name of namesOfKind(organizations)) {
     const id = name.slice(organizations.length);
     const parts = [names.grants(id), names.holds(id), names.resolvedHolds(id), names.ledger(id)];
-    yield* copyTogether(copying, [name, ...parts], seen);
+    const owner = usageOwner({ organizationId: id });
+    const used = latest.map((month) => names.usage(owner, month));
+    const usedBefore = months.get(names.usage(owner)) ?? [];
+    const usage = new Set([...used, ...usedBefore]);
+    yield* copyTogether(copying, [name, ...parts, names.keyEvents(id), ...usage], seen);
   }
+  for await (const name of namesOfKind(names.usage(usageOwner({ trialKeyId: '' })).slice(0, -1)))
+    yield* copyTogether(copying, [name], seen);
   for await (const name of namesOfKind(names.payment('')))
     yield* copyTogether(copying, [name], seen, names.key(''));
 }
@@ -130,17 +150,24 @@ async function* copyTogether(
     const name = whole.slice(keyPrefix.length + 1);
     if (seen.has(whole)) continue;
     seen.add(whole);
-    if (dump !== null) {
-      if (ORGANIZATION.test(name)) counts.organizations++;
-      if (PAYMENT.test(name)) counts.payments++;
+    countRecord(counts, name, { isThere: dump !== null, rows });
+    if (dump !== null)
       yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : Date.now() + ttlMs };
-    }
-    counts.ledgerRows += rows;
     for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
       const to = Math.min(rows, from + LEDGER_PAGE_ROWS) - 1;
       yield { name, rows: await redis.lrange(whole, from, to) };
     }
   }
+}
+
+function countRecord(
+  counts: RedisCopyCounts,
+  name: string,
+  { isThere, rows }: { readonly isThere: boolean; readonly rows: number },
+): void {
+  if (isThere && ORGANIZATION.test(name)) counts.organizations++;
+  if (isThere && PAYMENT.test(name)) counts.payments++;
+  if (LEDGER.test(name)) counts.ledgerRows += rows;
 }
 
 /**

@@ -42,6 +42,16 @@ export interface Names {
   /** Ids of the organization's keys, in order. */
   keysOf(organizationId: string): string;
   key(id: string): string;
+  /** What was done to the organization's keys, newest last: rows that are there never move while a copy reads them. */
+  keyEvents(organizationId: string): string;
+  /** Counts of an account in a month, by the fields that capture.lua writes; what the names of all of its months begin with without `month`. */
+  usage(owner: string, month?: string): string;
+  /** Entries of the organization's runs of SQL, or of those of one key, in order. */
+  queries(organizationId: string, keyId: string | null): string;
+  /** A run by its entry. */
+  query(organizationId: string, entry: string): string;
+  /** Up to when runs were forgotten, of all keys and of single ones. */
+  queriesForgotten(organizationId: string): string;
   payment(entry: string): string;
   rate(key: string): string;
   reply(scope: string, key: string): string;
@@ -65,6 +75,14 @@ export function namesOf(keyPrefix: string): Names {
     unloggedHolds: (organizationId) => `${root}unlogged-holds:${organizationId}`,
     keysOf: (organizationId) => `${root}keys-of:${organizationId}`,
     key: (id) => `${root}key:${id}`,
+    keyEvents: (organizationId) => `${root}key-events:${organizationId}`,
+    usage: (owner, month = '') => `${root}usage:${encodeURIComponent(owner)}/${month}`,
+    queries: (organizationId, keyId) => {
+      const list = `${root}queries:${encodeURIComponent(organizationId)}/`;
+      return keyId === null ? list : `${list}of/${encodeURIComponent(keyId)}`;
+    },
+    query: (organizationId, entry) => `${root}query:${encodeURIComponent(organizationId)}/${entry}`,
+    queriesForgotten: (organizationId) => `${root}queries-forgotten:${organizationId}`,
     payment: (entry) => `${root}payment:${entry}`,
     rate: (key) => `${root}rate:${key}`,
     // The key comes from a caller and may be long.

@@ -7,6 +7,7 @@ import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
 import { redisRates } from './rates.ts';
 import { redisUnits } from './units.ts';
+import { redisUsage } from './usage.ts';
 
 /**
  * The control store in Redis 6 or newer, for any number of API processes. All keys are on one node, and every change is one
@@ -55,6 +56,7 @@ export function storeOver(connection: RedisConnection, keyPrefix: string): Contr
     accounts: redisAccounts(redis, names),
     units: redisUnits(redis, names),
     payments: redisPayments(redis, names),
+    usage: redisUsage(redis, names),
     rates: redisRates(redis, names),
     replies: redisReplies(redis, names),
     ping: async () => {

@@ -1,4 +1,5 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
+import { dayOf } from '../../../core/domain/usage.ts';
 import {
   HOLD_KEPT_MS,
   HOLDS_FORGOTTEN_PER_END,
@@ -7,8 +8,10 @@ import {
   type LedgerEntry,
   type UnitStore,
 } from '../unit-store.ts';
+import { usageOwner } from '../usage-store.ts';
 import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { holdEntry, type Names } from './layout.ts';
+import { monthOf } from './usage.ts';
 
 /** Of one organization, at a time. The change that logs them holds Redis up for some 5 µs each. */
 const UNLOGGED_HOLDS_MAX = 200;
@@ -29,40 +32,70 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     names.openHolds,
     names.unloggedHolds(organizationId),
   ];
+  /** What units-common.lua takes before a script's own values. */
+  const callerKeys = names.key('');
   const forgetting = (atMs: number): readonly number[] => [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
   return {
     grant: async ({ organizationId, grantId, units, note, atMs }) => {
       refuseUnits(units, 1);
       const keys = [...unitKeys(organizationId), names.grants(organizationId)];
-      const answer = decodeAnswer(await redis.script('grant', keys, [grantId, units, note, atMs, UNITS_MAX]));
+      const answer = decodeAnswer(
+        await redis.script('grant', keys, [callerKeys, grantId, units, note, atMs, UNITS_MAX]),
+      );
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
-    hold: async ({ organizationId, holdId, units, operation, heldAtMs, overdueAtMs }) => {
+    hold: async ({ organizationId, holdId, units, operation, heldAtMs, overdueAtMs, keyId }) => {
       refuseUnits(units, 1);
       const entry = holdEntry(organizationId, holdId);
-      const values = [holdId, entry, units, heldAtMs, overdueAtMs, operation, UNLOGGED_HOLDS_MAX];
-      const answer = decodeAnswer(await redis.script('hold', unitKeys(organizationId), values));
-      const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
-      return { outcome, balance: answer.balance };
+      const held = [units, heldAtMs, overdueAtMs, operation];
+      const values = [callerKeys, holdId, entry, ...held, UNLOGGED_HOLDS_MAX, encodedKey(keyId)];
+      const said = await redis.script('hold', unitKeys(organizationId), values);
+      const { balance, ...answer } = decodeAnswer(said);
+      const outcome = oneOf(['held', 'insufficient', 'over_budget', 'replayed', 'unknown'], answer.outcome);
+      if (outcome !== 'over_budget') return { outcome, balance };
+      const [unitsPerDay, used] = listOf(said).slice(-2);
+      return { outcome, balance, budget: { unitsPerDay: numberOf(unitsPerDay), used: numberOf(used) } };
     },
     capture: async ({ organizationId, holdId, units, atMs, held }) => {
       refuseUnits(units, 0);
       const entry = holdEntry(organizationId, holdId);
-      const lost = held === undefined ? [] : [held.units, held.heldAtMs, held.overdueAtMs, held.operation];
-      const values = [holdId, entry, units, atMs, ...forgetting(atMs), ...lost];
-      const answer = decodeAnswer(await redis.script('capture', unitKeys(organizationId), values));
+      const lost =
+        held === undefined
+          ? []
+          : [held.units, held.heldAtMs, held.overdueAtMs, held.operation, encodedKey(held.keyId)];
+      const keys = [...unitKeys(organizationId), names.usage(usageOwner({ organizationId }))];
+      const values = [
+        callerKeys,
+        holdId,
+        entry,
+        units,
+        atMs,
+        ...forgetting(atMs),
+        monthOf(dayOf(atMs)),
+        ...lost,
+      ];
+      const answer = decodeAnswer(await redis.script('capture', keys, values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
       return { outcome, charged: answer.charged, balance: answer.balance };
     },
     release: async ({ organizationId, holdId, kind, note, atMs }) => {
       const entry = holdEntry(organizationId, holdId);
-      const values = [holdId, entry, kind, note, atMs, ...forgetting(atMs)];
+      const values = [callerKeys, holdId, entry, kind, note, atMs, ...forgetting(atMs)];
       const answer = decodeAnswer(await redis.script('release', unitKeys(organizationId), values));
       const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
+    ...unitReads(redis, names),
+  };
+}
+
+function unitReads(
+  redis: RedisConnection,
+  names: Names,
+): Pick<UnitStore, 'overdueHolds' | 'balance' | 'ledger'> {
+  return {
     overdueHolds: async ({ nowMs, limit }) => {
       const entries = await redis.run((client) =>
         client.zrangebyscore(names.openHolds, '-inf', nowMs, 'LIMIT', 0, limit),
@@ -86,12 +119,17 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
   };
 }
 
+/** '' without a key. */
+function encodedKey(keyId: string | null | undefined): string {
+  return encodeURIComponent(keyId ?? '');
+}
+
 /** Null when the hold was resolved since its entry was read. */
 async function openHoldOf(redis: RedisConnection, names: Names, entry: string): Promise<Hold | null> {
   const [organizationId, holdId] = listOf(JSON.parse(entry)).map(textOf);
   if (organizationId === undefined || holdId === undefined) return null;
   const state = await redis.run((client) => client.hget(names.holds(organizationId), holdId));
-  const open = /^open (\d+) (\S+) (\S+) (.*)$/s.exec(state ?? '');
+  const open = /^open (\d+) ([^\s/]+)\S* (\S+) (.*)$/s.exec(state ?? '');
   const [, units, heldAtMs, overdueAtMs, operation] = open ?? [];
   if (operation === undefined) return null;
   return {

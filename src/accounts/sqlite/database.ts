@@ -41,6 +41,8 @@ export function openForWriting(path: string): Database.Database {
     useWriteAheadLog(db);
     // Every commit is on disk before it is answered; in WAL mode NORMAL would lose the last ones with the power.
     db.exec('PRAGMA synchronous = FULL');
+    // A query that its caller has forgotten is overwritten, not only left out.
+    db.exec('PRAGMA secure_delete = ON');
     migrate(db);
     return db;
   } catch (error) {
@@ -184,7 +186,21 @@ export function copyDatabase(source: string, target: string): CopiedStore {
     db.close();
   }
   chmodSync(target, FILE_MODE);
+  forgetTexts(target);
   return inspectCopy(target);
+}
+
+/** A copy has no texts of queries, so that what a caller has forgotten is in no backup. Their bytes are overwritten. */
+function forgetTexts(path: string): void {
+  const db = new (sqliteLibrary())(path);
+  try {
+    db.exec('PRAGMA secure_delete = ON');
+    const table = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'query_run'`).get();
+    // A file of an earlier version has none.
+    if (table !== undefined) db.exec('DELETE FROM query_run');
+  } finally {
+    db.close();
+  }
 }
 
 /** Throws when the file is not a whole database of ours. */

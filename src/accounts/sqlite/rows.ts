@@ -1,4 +1,5 @@
 import type Database from 'libsql';
+import type { KeyEvent, KeyLimits, KeyRecord } from '../account-store.ts';
 import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 
 /**
@@ -42,12 +43,62 @@ function rowOf<Row>(names: readonly string[], values: unknown): Row {
   return row as Row;
 }
 
+/** A method of the port as the writing thread has it: the same answer, at once. */
+export type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
+  ? (argument: Argument) => Answer
+  : never;
+export type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
+
 /** The columns that are read of each table, under the names of the port's records. */
 
 export const ORGANIZATION_COLUMNS = 'id, display_name AS displayName, plan, created_at_ms AS createdAtMs';
 
 export const KEY_COLUMNS = `id, digest, kind, organization_id AS organizationId, label, created_at_ms AS createdAtMs,
-  expires_at_ms AS expiresAtMs, revoked_at_ms AS revokedAtMs`;
+  expires_at_ms AS expiresAtMs, revoked_at_ms AS revokedAtMs, manages_keys AS managesKeys, units_per_day AS unitsPerDay,
+  operations, made_by AS madeBy, used_day AS usedDay, used_units AS usedUnits`;
+
+/** A key as KEY_COLUMNS names it. */
+export interface KeyRow
+  extends Omit<KeyRecord, 'limits' | 'used'>,
+    Pick<KeyLimits, 'unitsPerDay' | 'madeBy'> {
+  readonly managesKeys: number | null;
+  /** JSON. */
+  readonly operations: string | null;
+  readonly usedDay: number;
+  readonly usedUnits: number;
+}
+
+export function keyOf(row: KeyRow): KeyRecord {
+  const { managesKeys, unitsPerDay, operations, madeBy, usedDay, usedUnits, ...plain } = row;
+  const used = usedDay === 0 ? {} : { used: { day: usedDay, units: usedUnits } };
+  if (managesKeys === null) return { ...plain, ...used };
+  const listed = operations === null ? null : (JSON.parse(operations) as string[]); // written by `rowOfKey`
+  return {
+    ...plain,
+    limits: { managesKeys: managesKeys === 1, unitsPerDay, operations: listed, madeBy },
+    ...used,
+  };
+}
+
+/** The parameters of a key: those of its columns that are not counted. */
+export function rowOfKey({ limits, used: _, ...plain }: KeyRecord): Parameters {
+  if (limits === undefined) return { ...plain };
+  const { managesKeys, operations, ...rest } = limits;
+  return {
+    ...plain,
+    ...rest,
+    managesKeys: managesKeys ? 1 : 0,
+    operations: operations === null ? null : JSON.stringify(operations),
+  };
+}
+
+export const EVENT_COLUMNS = 'at_ms AS atMs, action, key_id AS keyId, made_by AS "by", change';
+
+export type EventRow = Omit<KeyEvent, 'change'> & { readonly change: string };
+
+export function eventOf({ change, ...row }: EventRow): KeyEvent {
+  return { ...row, change: JSON.parse(change) as KeyEvent['change'] }; // written from one
+}
 
 export const BALANCE_COLUMNS = 'granted, balance, held, spent';
 

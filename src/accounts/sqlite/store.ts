@@ -1,16 +1,22 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { Log } from '../../../core/log.ts';
-import type { AccountStore, Credential, KeyRecord, Organization } from '../account-store.ts';
+import type { AccountStore, Credential, KeyEvent, KeyRecord, Organization } from '../account-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
 import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
 import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
+import type { UsageStore } from '../usage-store.ts';
 import { errorOf, failureOf, isBusy, openForReading, openWithoutWaiting } from './database.ts';
 import {
   BALANCE_COLUMNS,
+  EVENT_COLUMNS,
+  type EventRow,
+  eventOf,
   HOLD_COLUMNS,
   KEY_COLUMNS,
+  type KeyRow,
+  keyOf,
   LEDGER_COLUMNS,
   ORGANIZATION_COLUMNS,
   PAYMENT_COLUMNS,
@@ -20,6 +26,7 @@ import {
   THIS_PAYMENT,
 } from './rows.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
+import { usageReads } from './usage-reads.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /**
@@ -45,6 +52,7 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     accounts: accountStore(queue, reader),
     units: unitStore({ queue, reader, holder }),
     payments: paymentStore(queue, reader),
+    usage: usageStore(queue, reader),
     rates: {
       take: (request) => (closed === undefined ? rates.take(request) : Promise.reject(closedError())),
       giveBack: (taken) => (closed === undefined ? rates.giveBack(taken) : Promise.reject(closedError())),
@@ -68,9 +76,11 @@ function accountStore(queue: WriteQueue, reader: Reader): AccountStore {
     findOrganization: (id) => reader.ask((reads) => reads.findOrganization(id)),
     listOrganizations: (page) => reader.ask((reads) => reads.listOrganizations(page)),
     addKey: (key) => queue.write('addKey', key),
+    changeKey: (change) => queue.write('changeKey', change),
     revokeKey: (key) => queue.write('revokeKey', key),
     listKeys: (page) => reader.ask((reads) => reads.listKeys(page)),
     findKey: (digest) => reader.ask((reads) => reads.findKey(digest)),
+    keyEvents: (page) => reader.ask((reads) => reads.keyEvents(page)),
   };
 }
 
@@ -105,6 +115,16 @@ function paymentStore(queue: WriteQueue, reader: Reader): PaymentStore {
     finishServing: (finish) => queue.write('finishServing', finish),
     unresolved: (question) => reader.ask((reads) => reads.unresolved(question)),
     issueKey: (issue) => queue.write('issueKey', issue),
+  };
+}
+
+function usageStore(queue: WriteQueue, reader: Reader): UsageStore {
+  return {
+    count: (batch) => queue.write('count', batch),
+    usage: (question) => reader.ask((reads) => reads.usage(question)),
+    addQueries: (runs) => queue.write('addQueries', runs),
+    queries: (page) => reader.ask((reads) => reads.queries(page)),
+    forgetQueries: (forget) => queue.write('forgetQueries', forget),
   };
 }
 
@@ -211,6 +231,7 @@ function openReads(path: string) {
     ...accountReads(db),
     ...unitReads(db),
     ...paymentReads(db),
+    ...usageReads(db),
     close: () => void db.close(),
   };
 }
@@ -229,10 +250,14 @@ function accountReads(db: Connection) {
     db,
     `SELECT ${ORGANIZATION_COLUMNS} FROM organization WHERE ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
   );
-  const keys = prepare<KeyRecord>(
+  const keys = prepare<KeyRow>(
     db,
     `SELECT ${KEY_COLUMNS} FROM api_key
      WHERE organization_id IS :organizationId AND ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
+  );
+  const events = prepare<EventRow>(
+    db,
+    `SELECT ${EVENT_COLUMNS} FROM key_event WHERE organization_id = :organizationId ORDER BY id DESC LIMIT :limit`,
   );
   return {
     findOrganization: (id: string): Organization | null => organization.one({ id }) ?? null,
@@ -242,14 +267,16 @@ function accountReads(db: Connection) {
       readonly organizationId: string | null;
       readonly after: string | null;
       readonly limit: number;
-    }): KeyRecord[] => keys.all(page),
+    }): KeyRecord[] => keys.all(page).map(keyOf),
+    keyEvents: (page: { readonly organizationId: string; readonly limit: number }): KeyEvent[] =>
+      events.all(page).map(eventOf),
     findKey: keyFinder(db),
   };
 }
 
 /** Key and organization in one statement, and so of one instant. */
 function keyFinder(db: Connection): (digest: KeyDigest) => Credential | null {
-  type Row = KeyRecord & {
+  type Row = KeyRow & {
     readonly displayName: string | null;
     readonly plan: Organization['plan'];
     readonly organizationCreatedAtMs: number;
@@ -263,7 +290,8 @@ function keyFinder(db: Connection): (digest: KeyDigest) => Credential | null {
   return (digest) => {
     const row = find.one({ digest });
     if (row === undefined) return null;
-    const { displayName, plan, organizationCreatedAtMs, ...key } = row;
+    const { displayName, plan, organizationCreatedAtMs, ...columns } = row;
+    const key = keyOf(columns);
     if (key.organizationId === null || displayName === null) return { key, organization: null };
     const organization = {
       id: key.organizationId,

@@ -7,13 +7,8 @@ import {
   type LedgerEntry,
   type UnitStore,
 } from '../unit-store.ts';
-import { BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
-
-/** A method of the port as the writing thread has it: the same answer, at once. */
-export type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
-  ? (argument: Argument) => Answer
-  : never;
-export type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
+import { type AllAtOnce, BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
+import { type CountCapture, captureCounter, type KeyBudgets, keyBudgets } from './usage-writes.ts';
 
 export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 
@@ -38,6 +33,8 @@ interface Books {
   resolveHold(hold: HoldRow & { readonly atMs: number }): void;
   /** Writes the new balance and its ledger row, and answers the balance. */
   book(change: Change): UnitBalance;
+  readonly budgets: KeyBudgets;
+  readonly countCapture: CountCapture;
 }
 
 /** Grants, holds, captures and releases: reads, decides, books. Nothing else changes a balance. */
@@ -68,9 +65,16 @@ function addHold(books: Books, hold: Hold): ReturnType<UnitWrites['hold']> {
   const before = books.balanceOf(hold.organizationId);
   if (before === undefined) return { outcome: 'unknown', balance: NO_UNITS };
   if (books.holdOf(hold)) return { outcome: 'replayed', balance: before };
+  const budget = books.budgets.refusal(hold);
+  if (budget !== null) return { outcome: 'over_budget', balance: before, budget };
+  return bookHold(books, hold, before);
+}
+
+function bookHold(books: Books, hold: Hold, before: UnitBalance): ReturnType<UnitWrites['hold']> {
   if (before.balance < hold.units) return { outcome: 'insufficient', balance: before };
   const { organizationId, units, operation, heldAtMs } = hold;
   books.addHold(hold);
+  books.budgets.take(hold);
   const after = { ...before, balance: before.balance - units, held: before.held + units };
   const row = { kind: 'hold', units, released: 0, subject: hold.holdId, note: operation } as const;
   return { outcome: 'held', balance: books.book({ organizationId, after, atMs: heldAtMs, ...row }) };
@@ -90,6 +94,8 @@ function captureHold(
   if (units > hold.units) throw new RangeError(`${units} units cannot be captured of ${hold.units} held`);
   const released = hold.units - units;
   books.resolveHold({ ...hold, state: 'captured', charged: units, atMs });
+  books.budgets.giveBack({ ...hold, units: released });
+  books.countCapture({ ...hold, units, atMs });
   const after = {
     ...before,
     balance: before.balance + released,
@@ -100,11 +106,12 @@ function captureHold(
   return { outcome: 'captured', charged: units, balance: books.book({ organizationId, after, ...row }) };
 }
 
-/** Makes a hold again that the file lost, in the transaction of its capture. */
+/** Makes a hold again that the file lost, in the transaction of its capture. Its call has run: the budget of its key was checked. */
 function holdAgain(books: Books, capture: Parameters<UnitWrites['capture']>[0]): HoldRow | undefined {
   const { organizationId, holdId, held } = capture;
   if (held === undefined) return undefined;
-  addHold(books, { ...held, organizationId, holdId });
+  const before = books.balanceOf(organizationId);
+  if (before !== undefined) bookHold(books, { ...held, organizationId, holdId }, before);
   return books.holdOf(capture);
 }
 
@@ -120,6 +127,7 @@ function releaseHold(
   const { organizationId, holdId, kind, note, atMs } = release;
   const { units } = hold;
   books.resolveHold({ ...hold, state: 'released', charged: 0, atMs });
+  books.budgets.giveBack(hold);
   const after = { ...before, balance: before.balance + units, held: before.held - units };
   const row = { kind, units, released: 0, subject: holdId, note, atMs };
   return { outcome: 'released', balance: books.book({ organizationId, after, ...row }) };
@@ -142,12 +150,12 @@ function openBooks(db: Database.Database): Books {
   );
   const hold = prepare<HoldRow>(
     db,
-    `SELECT ${HOLD_COLUMNS}, state, charged FROM hold WHERE organization_id = :organizationId AND hold_id = :holdId`,
+    `SELECT ${HOLD_COLUMNS}, key_id AS keyId, state, charged FROM hold WHERE organization_id = :organizationId AND hold_id = :holdId`,
   );
   const insertHold = prepare(
     db,
-    `INSERT INTO hold (organization_id, hold_id, units, operation, held_at_ms, overdue_at_ms)
-     VALUES (:organizationId, :holdId, :units, :operation, :heldAtMs, :overdueAtMs)`,
+    `INSERT INTO hold (organization_id, hold_id, units, operation, held_at_ms, overdue_at_ms, key_id)
+     VALUES (:organizationId, :holdId, :units, :operation, :heldAtMs, :overdueAtMs, :keyId)`,
   );
   const forgetHolds = prepare(
     db,
@@ -173,6 +181,8 @@ function openBooks(db: Database.Database): Books {
      VALUES (:organizationId, :sequence, :atMs, :kind, :units, :released, :subject, :note, :balance, :held)`,
   );
   return {
+    budgets: keyBudgets(db),
+    countCapture: captureCounter(db),
     balanceOf: (organizationId) => balance.one({ organizationId }),
     granted: (grant) => granted.one(grant) !== undefined,
     holdOf: (question) => hold.one(question),

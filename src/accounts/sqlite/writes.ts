@@ -1,5 +1,13 @@
 import type Database from 'libsql';
-import type { AccountStore, KeyRecord } from '../account-store.ts';
+import {
+  type AccountStore,
+  changedKey,
+  KEY_EVENTS_KEPT,
+  KEYS_OF_ORGANIZATION_MAX,
+  type KeyEvent,
+  type KeyRecord,
+  keyMade,
+} from '../account-store.ts';
 import {
   type AuthorizationId,
   PAYMENT_KEPT_MS,
@@ -8,10 +16,26 @@ import {
   type PaymentStore,
 } from '../payment-store.ts';
 import type { ReplyStore } from '../store.ts';
-import { PAYMENT_COLUMNS, type PaymentRow, paymentOf, prepare, THIS_PAYMENT } from './rows.ts';
-import { type AllAtOnce, type AtOnce, type UnitWrites, unitWrites } from './unit-writes.ts';
+import {
+  type AllAtOnce,
+  type AtOnce,
+  KEY_COLUMNS,
+  type KeyRow,
+  keyOf,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  paymentOf,
+  prepare,
+  rowOfKey,
+  THIS_PAYMENT,
+} from './rows.ts';
+import { type UnitWrites, unitWrites } from './unit-writes.ts';
+import { type UsageWrites, usageWrites } from './usage-writes.ts';
 
-type AccountWrites = AllAtOnce<AccountStore, 'createOrganization' | 'changePlan' | 'addKey' | 'revokeKey'>;
+type AccountWrites = AllAtOnce<
+  AccountStore,
+  'createOrganization' | 'changePlan' | 'addKey' | 'changeKey' | 'revokeKey'
+>;
 type PaymentWrites = AllAtOnce<
   PaymentStore,
   'claim' | 'recordSettlement' | 'leaveOpen' | 'dropClaim' | 'beginServing' | 'finishServing' | 'issueKey'
@@ -22,7 +46,7 @@ interface ReplyWrites {
 }
 
 /** Everything that changes the file. Each runs inside a transaction that the caller began, and throws to undo itself. */
-export interface Writes extends AccountWrites, UnitWrites, PaymentWrites, ReplyWrites {
+export interface Writes extends AccountWrites, UnitWrites, PaymentWrites, UsageWrites, ReplyWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -40,6 +64,8 @@ export interface WriteRequest<Name extends WriteName = WriteName> {
 export function createWrites(db: Database.Database): Writes {
   return {
     ...accountWrites(db),
+    ...keyWrites(db),
+    ...usageWrites(db),
     ...unitWrites(db),
     ...paymentWrites(db),
     ...replyWrites(db),
@@ -47,35 +73,88 @@ export function createWrites(db: Database.Database): Writes {
   };
 }
 
-function accountWrites(db: Database.Database): AccountWrites {
+function accountWrites(db: Database.Database): Pick<AccountWrites, 'createOrganization' | 'changePlan'> {
   const insertOrganization = prepare(
     db,
     `INSERT INTO organization (id, display_name, plan, created_at_ms)
      VALUES (:id, :displayName, :plan, :createdAtMs) ON CONFLICT (id) DO NOTHING`,
   );
   const changePlan = prepare(db, 'UPDATE organization SET plan = :plan WHERE id = :organizationId');
-  const organizationExists = prepare<object>(db, 'SELECT 1 FROM organization WHERE id = :organizationId');
-  const keyExists = prepare<object>(db, 'SELECT 1 FROM api_key WHERE id = :keyId');
-  const insertKey = keyInserter(db);
-  const revokeKey = prepare(
-    db,
-    `UPDATE api_key SET revoked_at_ms = :atMs
-     WHERE id = :keyId AND (revoked_at_ms IS NULL OR revoked_at_ms > :atMs)`,
-  );
   return {
     createOrganization: (organization) =>
       insertOrganization.run({ ...organization }) === 1 ? 'created' : 'exists',
     changePlan: (change) => (changePlan.run(change) === 1 ? 'changed' : 'unknown'),
+  };
+}
+
+/** Each writes what was done to the key into the record of its organization. */
+function keyWrites(db: Database.Database): Pick<AccountWrites, 'addKey' | 'changeKey' | 'revokeKey'> {
+  const organizationExists = prepare<object>(db, 'SELECT 1 FROM organization WHERE id = :organizationId');
+  const count = prepare<{ readonly keys: number }>(
+    db,
+    'SELECT count(*) AS keys FROM api_key WHERE organization_id = :organizationId',
+  );
+  const find = prepare<KeyRow>(db, `SELECT ${KEY_COLUMNS} FROM api_key WHERE id = :keyId`);
+  const insertKey = keyInserter(db);
+  const update = prepare(
+    db,
+    `UPDATE api_key SET label = :label, expires_at_ms = :expiresAtMs, manages_keys = :managesKeys,
+       units_per_day = :unitsPerDay, operations = :operations, made_by = :madeBy WHERE id = :id`,
+  );
+  const revoke = prepare(
+    db,
+    `UPDATE api_key SET revoked_at_ms = :atMs
+     WHERE id = :keyId AND (revoked_at_ms IS NULL OR revoked_at_ms > :atMs)`,
+  );
+  const record = eventWriter(db);
+  return {
     addKey: (key) => {
-      const known =
-        key.organizationId === null || organizationExists.one({ organizationId: key.organizationId });
-      if (!known) return 'unknown_organization';
-      return insertKey(key) ? 'added' : 'exists';
+      const { organizationId } = key;
+      if (organizationId === null) return insertKey(key) ? 'added' : 'exists';
+      if (!organizationExists.one({ organizationId })) return 'unknown_organization';
+      if ((count.one({ organizationId })?.keys ?? 0) >= KEYS_OF_ORGANIZATION_MAX) return 'too_many';
+      if (!insertKey(key)) return 'exists';
+      record(organizationId, keyMade(key));
+      return 'added';
     },
-    revokeKey: (key) => {
-      if (revokeKey.run(key) === 1) return 'revoked';
-      return keyExists.one(key) ? 'was_revoked' : 'unknown';
+    changeKey: ({ keyId, organizationId, set, by, atMs }) => {
+      const row = find.one({ keyId });
+      if (row === undefined || row.organizationId !== organizationId)
+        return { outcome: 'unknown', key: null };
+      const before = keyOf(row);
+      const { outcome, key } = changedKey(before, set, atMs);
+      if (outcome !== 'changed') return { outcome, key: before };
+      update.run(rowOfKey(key));
+      record(organizationId, { atMs, action: 'changed', keyId, by, change: set });
+      return { outcome, key };
     },
+    revokeKey: ({ keyId, atMs, organizationId, by = null }) => {
+      const row = find.one({ keyId });
+      const isTheirs = organizationId === undefined || row?.organizationId === organizationId;
+      if (row === undefined || !isTheirs) return 'unknown';
+      if (revoke.run({ keyId, atMs }) === 0) return 'was_revoked';
+      if (row.organizationId !== null)
+        record(row.organizationId, { atMs, action: 'revoked', keyId, by, change: {} });
+      return 'revoked';
+    },
+  };
+}
+
+function eventWriter(db: Database.Database): (organizationId: string, event: KeyEvent) => void {
+  const insert = prepare(
+    db,
+    `INSERT INTO key_event (organization_id, at_ms, action, key_id, made_by, change)
+     VALUES (:organizationId, :atMs, :action, :keyId, :by, :change)`,
+  );
+  const forget = prepare(
+    db,
+    `DELETE FROM key_event WHERE organization_id = :organizationId AND id <=
+       (SELECT id FROM key_event WHERE organization_id = :organizationId
+        ORDER BY id DESC LIMIT 1 OFFSET ${KEY_EVENTS_KEPT})`,
+  );
+  return (organizationId, event) => {
+    insert.run({ organizationId, ...event, change: JSON.stringify(event.change) });
+    forget.run({ organizationId });
   };
 }
 
@@ -83,11 +162,13 @@ function accountWrites(db: Database.Database): AccountWrites {
 function keyInserter(db: Database.Database): (key: KeyRecord) => boolean {
   const insert = prepare(
     db,
-    `INSERT INTO api_key (id, digest, kind, organization_id, label, created_at_ms, expires_at_ms, revoked_at_ms)
-     VALUES (:id, :digest, :kind, :organizationId, :label, :createdAtMs, :expiresAtMs, :revokedAtMs)
+    `INSERT INTO api_key (id, digest, kind, organization_id, label, created_at_ms, expires_at_ms, revoked_at_ms,
+       manages_keys, units_per_day, operations, made_by)
+     VALUES (:id, :digest, :kind, :organizationId, :label, :createdAtMs, :expiresAtMs, :revokedAtMs,
+       :managesKeys, :unitsPerDay, :operations, :madeBy)
      ON CONFLICT (id) DO NOTHING ON CONFLICT (digest) DO NOTHING`,
   );
-  return (key) => insert.run({ ...key }) === 1;
+  return (key) => insert.run(rowOfKey(key)) === 1;
 }
 
 type Find = (id: AuthorizationId) => PaymentRecord | undefined;

@@ -96,6 +96,7 @@ const operation = defineUsageOperation({
   toolText: 'The ClickHouse HTTP interface.',
   price: SQL_PRICE,
   load: 'query',
+  allowedAs: 'runSql',
   params: { query: queryParam },
   output: Type.Object({}),
   fails: ['invalid_query', 'query_failed', 'upgrade_required'],
@@ -108,6 +109,7 @@ const operation = defineUsageOperation({
     byUse: true,
     tier: query.tier,
   }),
+  asked: ({ query }) => ({ text: query.text, tier: query.tier, budgetQu: query.budget().maxQu }),
   review: async ({ query }, { sql }, callerName): Promise<ReviewedQuery> => {
     const { text, parameters } = query;
     const asked = { text, parameters, caller: callerName, readsLikeServer: true };

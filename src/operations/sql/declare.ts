@@ -108,6 +108,8 @@ export const runSql = defineUsageOperation({
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
       : { price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)), byUse: true, tier: input.tier },
+  asked: (input) =>
+    input.explain_only ? null : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
   review: async (input, { sql }, callerName): Promise<ReviewedQuery> => {
     const text = { text: textOf(input), parameters: input.params, caller: callerName };
     const verdict = await sql.inspect(text).catch(asNotJudged);
@@ -258,6 +260,7 @@ async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, budget: S
     if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu);
     return {
       usedQu,
+      rows: Math.min(result.resultRows, facts.maxRows),
       answer: (charge: Charge) => ({ stream: pending.complete(charge) }),
       discard: () => void result.body.destroy(),
     };

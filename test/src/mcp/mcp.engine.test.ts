@@ -27,7 +27,7 @@ let world: SqlApi;
 let customer: Customer;
 let origin: string;
 
-const TOOLS_LIST_MAX_BYTES = 27_000;
+const TOOLS_LIST_MAX_BYTES = 34_000;
 
 test.beforeAll(async ({ sqlService }) => {
   world = sqlService;
@@ -57,6 +57,9 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   get_agent: { wallet: wallet(0xb2) },
   get_graph: { window: 10 },
   get_capability: { slug: 'weather' },
+  forget_account_queries: { query: 'all' },
+  make_account_key: { label: 'made by a tool' },
+  change_account_key: { label: 'changed by a tool' },
   run_sql: { sql: 'SELECT count() AS n FROM settlements' },
 };
 
@@ -66,10 +69,16 @@ describe.each(SPEAKERS)('$name', ({ connect: speak }) => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(OPERATIONS.map(({ id }) => toolName(id)));
     const ajv = new Ajv2020({ strict: false });
+    const changing = OPERATIONS.filter(({ changes }) => changes !== undefined).map(({ id }) => toolName(id));
+    let made: Record<string, unknown> = {};
     for (const { name, outputSchema, annotations, description } of tools) {
-      expect(annotations?.readOnlyHint, name).toBe(true);
+      expect(annotations?.readOnlyHint, name).toBe(!changing.includes(name));
       expect(description?.length, name).toBeGreaterThan(20);
-      const { said, isError } = await call(client, name, ARGUMENTS[name]);
+      const { said, isError } = await call(client, name, {
+        ...ARGUMENTS[name],
+        ...(/^(change|revoke)_/.test(name) ? made : {}),
+      });
+      if (name === 'make_account_key') made = { key: Object(Object(said)['key'])['id'] };
       expect([name, isError]).toEqual([name, name === 'mint_trial_key']);
       if (!isError)
         expect([name, ajv.validate(outputSchema as AnySchemaObject, said), ajv.errors]).toEqual([

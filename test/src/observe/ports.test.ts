@@ -52,6 +52,7 @@ test('only calls of the control store that fail are counted, by their name', asy
     units: part,
     accounts: {},
     payments: {},
+    usage: {},
     rates: {},
     replies: {},
   } as unknown as ControlStore; // what is called

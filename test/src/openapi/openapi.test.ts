@@ -84,6 +84,27 @@ test('operations, paths, parameters and prices', () => {
     ]),
   ).toEqual([
     ['getAccount', '/account', '', 'free', 0, 0],
+    ['getAccountUsage', '/account/usage', 'since until group', 'free', 0, 0],
+    ['listAccountQueries', '/account/queries', 'limit before', 'free', 0, 0],
+    ['forgetAccountQueries', 'delete /account/queries/{query}', 'query', 'free', 0, 0],
+    ['listAccountKeys', '/account/keys', 'limit before', 'free', 0, 0],
+    [
+      'makeAccountKey',
+      'post /account/keys',
+      'label units_per_day operations expires_at manages_keys',
+      'free',
+      0,
+      0,
+    ],
+    [
+      'changeAccountKey',
+      'patch /account/keys/{key}',
+      'key label units_per_day operations expires_at manages_keys clear',
+      'free',
+      0,
+      0,
+    ],
+    ['revokeAccountKey', 'delete /account/keys/{key}', 'key', 'free', 0, 0],
     [
       'listFlows',
       '/flows',

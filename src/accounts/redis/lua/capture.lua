@@ -1,18 +1,21 @@
--- KEYS: those of units-common. ARGV: hold id, its entry among the open holds, units, at; the overdue time up to which resolved holds
--- are forgotten, and how many of them; where the hold is to be made again if it was lost: its units, held at, overdue at, operation.
+-- KEYS: those of units-common, what the names of the organization's usage begin with. ARGV: hold id, its entry among the open holds,
+-- units, at; the overdue time up to which resolved holds are forgotten, and how many of them; the month of the usage; where the hold
+-- is to be made again if it was lost: its units, held at, overdue at, operation, key or ''.
 local units = read_units()
 local charged = tonumber(ARGV[3])
 local state = redis.call('HGET', HOLDS, ARGV[1])
 if state == 'released' then return answer('released', 0, units) end
 local before = state and string.match(state, '^captured (%d+)$')
 if before then return answer('replayed', tonumber(before), units) end
-local held, overdue_at, operation = open_hold(state or '')
-if not state and ARGV[7] then held, overdue_at, operation = tonumber(ARGV[7]), ARGV[9], ARGV[10] end
+local held, overdue_at, operation, held_at, key = open_hold(state or '')
+if not state and ARGV[8] then
+  held, held_at, overdue_at, operation, key = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+end
 if not held or (not state and units.balance < held) then return answer('unknown', 0, units) end
 if charged > held then return answer('more_than_held', 0, units) end
 log_holds(ARGV[1])
 if not state then
-  add_hold(units, ARGV[1], { units = held, held_at = ARGV[8], overdue_at = overdue_at, operation = operation })
+  add_hold(units, ARGV[1], { units = held, held_at = held_at, overdue_at = overdue_at, operation = operation, key = key })
 end
 units.spent = units.spent + charged
 units.balance = units.balance + held - charged
@@ -20,4 +23,8 @@ end_hold(units,
   { units = held, state = 'captured ' .. digits(charged), entry = ARGV[2], overdue_at = overdue_at,
     forget_until = ARGV[5], forget_count = ARGV[6] },
   { at = ARGV[4], kind = 'capture', units = charged, released = held - charged, subject = ARGV[1], note = operation })
+give_back_to_key(key, held_at, held - charged)
+local name = digits(day_of(ARGV[4])) .. '/' .. key .. '/units/' .. operation
+redis.call('HINCRBY', KEYS[7] .. ARGV[7], name .. '/calls', 1)
+if charged > 0 then redis.call('HINCRBY', KEYS[7] .. ARGV[7], name .. '/units', charged) end
 return answer('captured', charged, units)

@@ -1,6 +1,9 @@
 -- Put before grant, hold, capture and release: all four read and write an organization's units the same way. The first keys of each:
--- organization, ledger, holds, resolved holds by overdue time, open holds of all organizations by overdue time, unlogged holds.
+-- organization, ledger, holds, resolved holds by overdue time, open holds of all organizations by overdue time, unlogged holds. The
+-- first value is what the names of keys of callers begin with: which key a hold belongs to is known only in here.
 local ORGANIZATION, LEDGER, HOLDS, RESOLVED, OPEN, UNLOGGED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local CALLER_KEYS = table.remove(ARGV, 1)
+local DAY_MS = 86400000
 
 local function read_units()
   local found = redis.call('HMGET', ORGANIZATION, 'granted', 'balance', 'held', 'spent')
@@ -33,18 +36,56 @@ local function answer(outcome, charged, units)
     digits(units.spent) }
 end
 
--- An open hold is 'open <units> <held at> <overdue at> <operation>', a resolved one 'captured <units>' or 'released'.
+-- An open hold is 'open <units> <held at> <overdue at> <operation>', a resolved one 'captured <units>' or 'released'. Behind the
+-- time of a hold stands its key, '/<id in percent encoding>', where the call came with one.
 local function open_hold(state)
-  local units, overdue_at, operation = string.match(state, '^open (%d+) %S+ (%S+) (.*)$')
-  return tonumber(units), overdue_at, operation
+  local units, held, overdue_at, operation = string.match(state, '^open (%d+) (%S+) (%S+) (.*)$')
+  local held_at, key = string.match(held or '', '^([^/]*)/?(.*)$')
+  return tonumber(units), overdue_at, operation, held_at, key
+end
+
+local function day_of(at)
+  return math.floor(tonumber(at) / DAY_MS)
+end
+
+local function caller_key(encoded)
+  return CALLER_KEYS .. string.gsub(encoded, '%%(%x%x)', function(hex) return string.char(tonumber(hex, 16)) end)
+end
+
+-- Units that a key may not begin calls with any more: its budget, what is used of it, and the day that it is used on.
+local function key_budget(encoded, held_at)
+  local found = redis.call('HMGET', caller_key(encoded), 'kind', 'unitsPerDay', 'usedDay', 'usedUnits')
+  local day = day_of(held_at)
+  local used_day, used = tonumber(found[3] or '0'), tonumber(found[4] or '0')
+  if used_day < day then used_day, used = day, 0 end
+  return { is_there = found[1], per_day = tonumber(found[2] or ''), day = used_day, used = used }
+end
+
+local function set_used(encoded, day, used)
+  redis.call('HSET', caller_key(encoded), 'usedDay', digits(day), 'usedUnits', digits(used))
+end
+
+-- Of a hold that ended: only those of the day that the key's units are counted for are free again.
+local function give_back_to_key(encoded, held_at, units)
+  if not encoded or encoded == '' or units == 0 then return end
+  local budget = key_budget(encoded, held_at)
+  if budget.is_there and budget.day == day_of(held_at) then
+    set_used(encoded, budget.day, math.max(0, budget.used - units))
+  end
 end
 
 -- Sets units aside, which must be free. Whether the hold is open is what its state says; the list of open holds is the caller's.
 local function add_hold(units, id, hold)
   units.balance = units.balance - hold.units
   units.held = units.held + hold.units
+  local held = hold.held_at
+  if hold.key ~= '' then
+    held = held .. '/' .. hold.key
+    local budget = key_budget(hold.key, hold.held_at)
+    if budget.is_there then set_used(hold.key, budget.day, budget.used + hold.units) end
+  end
   redis.call('HSET', HOLDS, id,
-    'open ' .. digits(hold.units) .. ' ' .. hold.held_at .. ' ' .. hold.overdue_at .. ' ' .. hold.operation)
+    'open ' .. digits(hold.units) .. ' ' .. held .. ' ' .. hold.overdue_at .. ' ' .. hold.operation)
   write_row(units,
     { at = hold.held_at, kind = 'hold', units = hold.units, released = 0, subject = id, note = hold.operation })
 end
@@ -65,8 +106,13 @@ local function log_holds(ending)
   for i = 2, #unlogged, 2 do
     local id, entry = unlogged[i], unlogged[i + 1]
     local state = id ~= ending and redis.call('HGET', HOLDS, id)
-    local is_open, overdue_at = open_hold(state or '')
-    if is_open then
+    local is_open, overdue_at, _, _, key = open_hold(redis.call('HGET', HOLDS, id) or '')
+    -- The units that its key has used were changed with the unlogged hold, also with the one that ends now.
+    if is_open and key ~= '' then
+      local used = redis.call('HMGET', caller_key(key), 'usedDay', 'usedUnits')
+      if used[1] then redis.call('HSET', caller_key(key), 'usedDay', used[1], 'usedUnits', used[2]) end
+    end
+    if is_open and state then
       redis.call('HSET', HOLDS, id, state)
       -- A score that stays the same would not be logged.
       redis.call('ZREM', OPEN, entry)

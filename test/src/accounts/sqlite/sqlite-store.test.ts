@@ -17,6 +17,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { KeyDigest } from '../../../../core/domain/caller.ts';
 import type { KeyRecord } from '../../../../src/accounts/account-store.ts';
 import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
+import { copyDatabase } from '../../../../src/accounts/sqlite/database.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { type ControlStore, OtherVersion, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { compiledSources } from '../../../kit/compile-sources.ts';
@@ -296,7 +297,7 @@ test('a file of a newer program is refused in words, and left as it was', async 
   expect(refusal).toBeInstanceOf(OtherVersion);
   expect(refusal).toBeInstanceOf(StoreUnavailable);
   expect(String(refusal)).toMatch(
-    /newer version of this program: its schema is 99, the newest known here is 3$/,
+    /newer version of this program: its schema is 99, the newest known here is 4$/,
   );
   expect(String(refusal)).not.toContain(directory);
   await expect(store.units.balance('org')).rejects.toBeInstanceOf(OtherVersion);
@@ -429,4 +430,63 @@ test('closing finishes what was asked for before', async () => {
   expect(outcomes).toEqual(Array.from({ length: 50 }, () => 'held'));
   await Promise.all(asked);
   expect((await open(path).units.balance('org'))?.held).toBe(50);
+});
+
+test('a file from before usage was counted has the usage that its ledger knows', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const scripts = new URL('../../../../src/accounts/sqlite/migrations/', import.meta.url);
+  const db = new Database(path);
+  for (const name of ['0001-control.sql', '0002-retention.sql', '0003-payment-left-open.sql'])
+    db.exec(readFileSync(new URL(name, scripts), 'utf8'));
+  db.exec(`
+    PRAGMA user_version = 3;
+    INSERT INTO organization (id, display_name, plan, created_at_ms, granted, balance, spent, ledger_sequence)
+    VALUES ('org', 'Org', 'free', 1, 100, 91, 9, 5);
+    INSERT INTO ledger VALUES ('org', 1, 1, 'grant', 100, 0, 'g', '', 100, 0),
+      ('org', 2, 1, 'hold', 5, 0, 'h', 'runSql', 95, 5), ('org', 3, 1, 'capture', 5, 0, 'h', 'runSql', 95, 0),
+      ('org', 4, 1, 'hold', 4, 0, 'i', 'runSql', 91, 4), ('org', 5, 90000000, 'capture', 4, 0, 'i', 'runSql', 91, 0);
+    INSERT INTO api_key VALUES ('k', '${'a'.repeat(64)}', 'live', 'org', 'old', 1, NULL, NULL);`);
+  db.close();
+  const store = open(path);
+  await store.ping();
+  await expectBooks(store, 'org');
+  const key = await store.accounts.findKey('a'.repeat(64) as KeyDigest);
+  expect(key?.key).not.toHaveProperty('limits');
+});
+
+test('a copy has the usage and not the texts of queries, and a forgotten text is gone from the file', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  await hold(store, 'h');
+  await store.units.capture({ organizationId: 'org', holdId: 'h', units: 1, atMs: 1 });
+  const text = `SELECT 'a secret question', '${'x'.repeat(9_000)}'`;
+  const run = {
+    id: 'q',
+    organizationId: 'org',
+    keyId: 'k',
+    startedAtMs: 5,
+    durationMs: 1,
+    surface: 'http',
+    tier: 'standard',
+    budgetQu: 1,
+    chargedQu: 1,
+    rows: 1,
+    status: 'succeeded',
+    text,
+    textCut: false,
+  } as const;
+  await store.usage.addQueries([run]);
+  const copy = `${path}.copy`;
+  copyDatabase(path, copy);
+  expect(readFileSync(copy).includes('secret question')).toBe(false);
+  const copied = open(copy);
+  await expectBooks(copied, 'org');
+  expect(await copied.usage.queries({ organizationId: 'org', keyId: null, before: null, limit: 9 })).toEqual(
+    [],
+  );
+  const forget = { organizationId: 'org', keyId: null, id: 'q', atMs: 5 };
+  expect(await store.usage.forgetQueries(forget)).toBe(1);
+  await store.close();
+  // The last to close the file copies its log into it.
+  expect(readFileSync(path).includes('secret question')).toBe(false);
 });

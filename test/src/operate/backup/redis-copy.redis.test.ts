@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyDigest, mintApiKey } from '../../../../core/domain/caller.ts';
+import type { QueryRun } from '../../../../core/domain/usage.ts';
 import type { AuthorizationId } from '../../../../src/accounts/payment-store.ts';
 import { namesOf } from '../../../../src/accounts/redis/layout.ts';
 import { openRedisStore } from '../../../../src/accounts/redis/store.ts';
@@ -49,6 +50,10 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const organizations: string[] = [];
     for (let n = 0; n < ORGANIZATIONS; n++)
       organizations.push(await createOrganization(store, { units: 1_000_000 }));
+    const [organizationId = ''] = organizations;
+    await store.accounts.addKey({ ...LIVE_KEY, organizationId });
+    const query = { ...QUERY, organizationId };
+    await store.usage.addQueries([query]);
     const before = await claim(store, 'before');
     const key = await trialKey(store, before);
     const open_ = await claim(store, 'open');
@@ -93,10 +98,41 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const overdue = await restored.units.overdueHolds({ nowMs: Date.now() + 2 * LEASE_MS, limit: 1_000_000 });
     expect(overdue.length).toBeGreaterThan(0);
     expect(listedHolds).toBe(overdue.length);
+    const events = { organizationId, limit: 9 };
+    expect(await restored.accounts.keyEvents(events)).toEqual(await store.accounts.keyEvents(events));
+    expect(await restored.accounts.keyEvents(events)).toHaveLength(1);
+    const page = { organizationId, keyId: null, before: null, limit: 9 };
+    expect([await store.usage.queries(page), await restored.usage.queries(page)]).toEqual([[query], []]);
     // The restored deployment goes on where it was.
     expect(await restored.units.grant(grantTo(organizations[0] ?? ''))).toMatchObject({ outcome: 'granted' });
   });
 });
+
+const LIVE_KEY = {
+  id: 'key_live',
+  digest: keyDigest(mintApiKey('live')),
+  kind: 'live',
+  label: '',
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: null,
+} as const;
+
+const QUERY: QueryRun = {
+  id: 'q',
+  organizationId: '',
+  keyId: 'key_live',
+  startedAtMs: 5,
+  durationMs: 1,
+  surface: 'http',
+  tier: 'standard',
+  budgetQu: 1,
+  chargedQu: 1,
+  rows: 1,
+  status: 'succeeded',
+  text: 'SELECT 1',
+  textCut: false,
+};
 
 function grantTo(organizationId: string) {
   return { organizationId, grantId: 'after', units: 5, note: '', atMs: Date.now() };

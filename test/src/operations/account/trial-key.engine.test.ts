@@ -40,7 +40,13 @@ beforeAll(async () => {
           clock,
           log,
         }),
-        accounts: createAccounts({ store: sometimesDown(store), clock, trialKeyDays: 30, secrets }),
+        accounts: createAccounts({
+          store: sometimesDown(store),
+          clock,
+          trialKeyDays: 30,
+          secrets,
+          flushUsage: () => Promise.resolve(),
+        }),
       };
     },
   });

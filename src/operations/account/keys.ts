@@ -1,0 +1,407 @@
+import { Type } from '@sinclair/typebox';
+import { fail } from '../../../core/errors.ts';
+import { defineOperation, type OperationDeps } from '../define.ts';
+import { beforeParam, type InputOf, invalid, limitParam, type Param, quoted } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
+import { keyManager, organizationScope } from './scope.ts';
+
+/** Keys that an organization makes for its agents, each with what it may do and spend. */
+
+const LABEL_MAX_CHARS = 100;
+const UNITS_PER_DAY_MAX = 1_000_000_000;
+const OPERATIONS_MAX = 100;
+/** The latest of each key. */
+const HISTORY_MAX = 10;
+
+const LIMITS = {
+  manages_keys: Type.Boolean({ description: 'Whether it may make, change and revoke keys.' }),
+  units_per_day: orNull(Type.Integer({ minimum: 1, description: 'Null without a budget.' })),
+  operations: orNull(Type.Array(Type.String()), {
+    description: 'Operations that it may call; null for all.',
+  }),
+  expires_at: orNull(TimeShape),
+};
+
+const KEY_FIELDS = {
+  id: Type.String(),
+  label: Type.String(),
+  ...LIMITS,
+  units_used_today: Type.Integer({
+    minimum: 0,
+    description: 'Of calls that it began this UTC day: charged, or held while they run.',
+  }),
+  created_at: TimeShape,
+  created_by: orNull(Type.String({ description: 'The key that made it; null for the operator.' })),
+  revoked_at: orNull(TimeShape),
+};
+
+const KeyShape = Type.Object(KEY_FIELDS, { title: 'AccountKey' });
+
+const EventShape = Type.Object(
+  {
+    at: TimeShape,
+    action: Type.String({ description: 'made, changed or revoked.' }),
+    by: orNull(Type.String({ description: 'The key that did it; null for the operator.' })),
+    set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS }), { title: 'AccountKeyChange' }),
+  },
+  { title: 'AccountKeyEvent', description: 'What was done to a key.' },
+);
+
+const ListedKeyShape = Type.Object(
+  {
+    ...KEY_FIELDS,
+    history: Type.Array(EventShape, {
+      description: `What was done to it, newest first; the latest ${HISTORY_MAX}.`,
+    }),
+  },
+  { title: 'ListedAccountKey' },
+);
+
+const KEY_EXAMPLE = {
+  id: 'key_0b6f4c1d-9a57-4a0e-8f3c-2d1e0f9a8b7c',
+  label: 'research agent',
+  manages_keys: false,
+  units_per_day: 200,
+  operations: ['runSql', 'getSqlSchema'],
+  expires_at: '2026-12-31T00:00:00Z',
+  units_used_today: 12,
+  created_at: '2026-11-25T09:15:04Z',
+  created_by: 'key_6a1e2f3d-4c5b-4697-8a89-0b1c2d3e4f50',
+  revoked_at: null,
+};
+
+/** What all four have in common. */
+const COMMON = {
+  price: PRICES.free,
+  load: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+} as const;
+
+export const listAccountKeys = defineOperation({
+  ...COMMON,
+  id: 'listAccountKeys',
+  method: 'GET',
+  path: '/account/keys',
+  summary: 'The keys of the organization, and what was done to them',
+  description:
+    'A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id; any other key sees itself. `history` says what was done to a key, when, and with which one. No key is shown again: only its digest is stored.',
+  toolText: 'Keys of your organization with their limits, or your own.',
+  params: { limit: limitParam, before: beforeParam },
+  output: Type.Object({
+    keys: Type.Array(ListedKeyShape),
+    next_before: orNull(Type.String()),
+  }),
+  fails: ['api_key_required'],
+  paging: 'before',
+  example: {
+    keys: [
+      {
+        ...KEY_EXAMPLE,
+        history: [
+          {
+            at: '2026-11-25T09:15:04Z',
+            action: 'made',
+            by: KEY_EXAMPLE.created_by,
+            set: { label: 'research agent', units_per_day: 200 },
+          },
+        ],
+      },
+    ],
+    next_before: null,
+  },
+  run: async ({ limit, before }, { accounts: { keys } }, { caller }) => {
+    const of = organizationScope(caller);
+    const found = await keys.list({ of, after: before ?? null, limit: limit + 1 });
+    const shown = found.slice(0, limit);
+    const events = await keys.events(of);
+    const historyOf = (id: string) => events.filter(({ keyId }) => keyId === id).slice(0, HISTORY_MAX);
+    return {
+      keys: shown.map((key) => ({ ...keyAnswer(key), history: historyOf(key.id).map(eventAnswer) })),
+      next_before: found.length > limit ? (shown.at(-1)?.id ?? null) : null,
+    };
+  },
+});
+
+function keyAnswer(key: OwnKey) {
+  return {
+    id: key.id,
+    label: key.label,
+    manages_keys: key.managesKeys,
+    units_per_day: key.unitsPerDay,
+    operations: key.operations === null ? null : [...key.operations],
+    expires_at: timeOrNull(key.expiresAtMs),
+    units_used_today: key.unitsUsedToday,
+    created_at: nowText(key.createdAtMs),
+    created_by: key.madeBy,
+    revoked_at: timeOrNull(key.revokedAtMs),
+  };
+}
+
+function eventAnswer({ atMs, action, by, change }: OwnKeyEvent) {
+  const { label, expiresAtMs, unitsPerDay, operations, managesKeys } = change;
+  return {
+    at: nowText(atMs),
+    action,
+    by,
+    set: {
+      ...(label === undefined ? {} : { label }),
+      ...(expiresAtMs === undefined ? {} : { expires_at: timeOrNull(expiresAtMs) }),
+      ...(unitsPerDay === undefined ? {} : { units_per_day: unitsPerDay }),
+      ...(operations === undefined ? {} : { operations: operations && [...operations] }),
+      ...(managesKeys === undefined ? {} : { manages_keys: managesKeys }),
+    },
+  };
+}
+
+function timeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : nowText(atMs);
+}
+
+/** A field of the body; undefined where it was not sent. */
+function field<Value>(
+  facts: Pick<Param, 'description' | 'toolText' | 'schema' | 'example'>,
+  read: (raw: unknown, name: string) => Value,
+): Param<Value | undefined> {
+  return {
+    in: 'body',
+    required: false,
+    ...facts,
+    read: (raw, name) => (raw === undefined ? undefined : read(raw, name)),
+  };
+}
+
+/** Agents send null for what they leave out, so null takes no limit away: `clear` does. */
+const CLEARABLE = ['units_per_day', 'operations', 'expires_at'] as const;
+
+const BODY = {
+  label: field(
+    {
+      description: `What it is for, 1 to ${LABEL_MAX_CHARS} characters.`,
+      toolText: 'What it is for.',
+      schema: Type.String({ minLength: 1, maxLength: LABEL_MAX_CHARS }),
+      example: 'research agent',
+    },
+    (raw, name) => {
+      const isLabel = typeof raw === 'string' && raw !== '' && raw.length <= LABEL_MAX_CHARS;
+      if (isLabel && !/[\p{Cc}\p{Cs}]/u.test(raw)) return raw;
+      throw invalid(name, `${name} must be a text of 1 to ${LABEL_MAX_CHARS} printable characters.`);
+    },
+  ),
+  units_per_day: field(
+    {
+      description: 'Query Units that it may use on a UTC day.',
+      toolText: 'Budget of a UTC day.',
+      schema: Type.Integer({ minimum: 1, maximum: UNITS_PER_DAY_MAX }),
+      example: 200,
+    },
+    (raw, name) => {
+      if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= UNITS_PER_DAY_MAX)
+        return raw;
+      throw invalid(name, `${name} must be a whole number from 1 to ${UNITS_PER_DAY_MAX}.`);
+    },
+  ),
+  operations: field(
+    {
+      description:
+        'Ids of the operations that it may call, such as `runSql`. What is below `/account` it may always ask.',
+      toolText: 'Tools that it may call.',
+      schema: Type.Array(Type.String(), { minItems: 1, maxItems: OPERATIONS_MAX }),
+    },
+    (raw, name) => {
+      const isList = Array.isArray(raw) && raw.length > 0 && raw.length <= OPERATIONS_MAX;
+      if (isList && raw.every((one) => typeof one === 'string')) return raw.map(operationId);
+      throw invalid(name, `${name} must be a list of 1 to ${OPERATIONS_MAX} ids of operations.`);
+    },
+  ),
+  expires_at: field(
+    {
+      description: 'Until when it is valid, RFC 3339.',
+      toolText: 'RFC 3339 time.',
+      schema: Type.String({ format: 'date-time' }),
+      example: '2026-12-31T00:00:00Z',
+    },
+    (raw, name) => {
+      const atMs = typeof raw === 'string' && RFC_3339.test(raw) ? Date.parse(raw) : Number.NaN;
+      if (!Number.isNaN(atMs)) return atMs;
+      throw invalid(name, `${name} must be a time like 2026-12-31T00:00:00Z, not ${quoted(raw)}.`);
+    },
+  ),
+  manages_keys: field(
+    {
+      description:
+        'Whether it may make, change and revoke keys; not together with a budget or operations. Default of a new key: false.',
+      toolText: 'Whether it may manage keys.',
+      schema: Type.Boolean(),
+    },
+    (raw, name) => {
+      if (typeof raw === 'boolean') return raw;
+      throw invalid(name, `${name} must be true or false.`);
+    },
+  ),
+};
+
+const clearParam = field(
+  {
+    description: `Limits to take away: some of ${CLEARABLE.join(', ')}.`,
+    toolText: `Limits to remove: ${CLEARABLE.join(', ')}.`,
+    schema: Type.Array(oneOf(CLEARABLE), { minItems: 1, maxItems: CLEARABLE.length }),
+  },
+  (raw, name) => {
+    const cleared = Array.isArray(raw) ? CLEARABLE.filter((limit) => raw.includes(limit)) : [];
+    if (cleared.length > 0 && Array.isArray(raw) && cleared.length === raw.length) return cleared;
+    throw invalid(name, `${name} must be a list of ${CLEARABLE.join(', ')}, each once.`);
+  },
+);
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Agents know operations as tools: `run_sql` is `runSql`. */
+function operationId(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+type SentLimits = InputOf<typeof BODY> & {
+  readonly clear?: readonly (typeof CLEARABLE)[number][] | undefined;
+};
+
+/** What was sent, as the account takes it. Refuses what the caller's own key may not hand on. */
+function changeOf(
+  sent: SentLimits,
+  by: CallerKey,
+  { deployment, clock }: Pick<OperationDeps, 'deployment' | 'clock'>,
+): OwnKeyChange {
+  const { label, operations, manages_keys: managesKeys, clear = [] } = sent;
+  const twice = clear.find((limit) => sent[limit] !== undefined);
+  if (twice !== undefined) throw invalid('clear', `${twice} is both set and taken away.`);
+  const { unitsPerDay, expiresAtMs } = { unitsPerDay: sent.units_per_day, expiresAtMs: sent.expires_at };
+  const known = deployment.priceList.map(({ id }) => id);
+  const unknown = operations?.find((id) => !known.includes(id));
+  if (unknown !== undefined)
+    throw invalid('operations', `There is no operation ${quoted(unknown)}. Operations: ${known.join(', ')}.`);
+  if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
+    throw invalid('expires_at', 'expires_at is not in the future. Revoke a key to end it now.');
+  if (by.expiresAtMs !== null) {
+    const outlives = clear.includes('expires_at') || (expiresAtMs ?? 0) > by.expiresAtMs;
+    if (outlives || managesKeys === true)
+      throw fail('key_restricted', {
+        detail: `The key that was sent expires at ${nowText(by.expiresAtMs)}: it can make no key that is valid for longer, and none that manages keys.`,
+      });
+  }
+  return {
+    ...(label === undefined ? {} : { label }),
+    ...setOrCleared('unitsPerDay', unitsPerDay, clear.includes('units_per_day')),
+    ...setOrCleared('operations', operations, clear.includes('operations')),
+    ...setOrCleared('expiresAtMs', expiresAtMs, clear.includes('expires_at')),
+    ...(managesKeys === undefined ? {} : { managesKeys }),
+  };
+}
+
+function setOrCleared<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+  isCleared: boolean,
+): { readonly [N in Name]?: Value | null } {
+  if (isCleared) return { [name]: null } as { readonly [N in Name]?: null }; // of that one name
+  return value === undefined ? {} : ({ [name]: value } as { readonly [N in Name]?: Value });
+}
+
+const FAILS_OF_CHANGES = ['api_key_required', 'key_restricted'] as const;
+
+export const makeAccountKey = defineOperation({
+  ...COMMON,
+  id: 'makeAccountKey',
+  method: 'POST',
+  path: '/account/keys',
+  summary: 'Make a key for an agent',
+  description:
+    'Takes a key that manages keys. The new key draws the units of the organization, within its own budget of a UTC day: a call that would pass it is refused with `key_budget_exhausted`. It may call the named operations alone, until it expires. It is shown once.',
+  toolText: 'Make a key with limits, shown once.',
+  changes: 'adds',
+  params: { ...BODY, label: { ...BODY.label, required: true } },
+  output: Type.Object({
+    api_key: Type.String({ description: 'Keep it: only its digest is stored.' }),
+    key: KeyShape,
+  }),
+  status: 201,
+  fails: FAILS_OF_CHANGES,
+  paging: 'none',
+  example: { api_key: 'six_live_…', key: { ...KEY_EXAMPLE, units_used_today: 0 } },
+  check: (input) => {
+    if (input.label === undefined) throw invalid('label', 'label is missing: what the key is for.');
+    return input;
+  },
+  run: async (input, deps, { caller }) => {
+    const manager = keyManager(caller);
+    const all = {
+      label: '',
+      expiresAtMs: manager.by.expiresAtMs,
+      unitsPerDay: null,
+      operations: null,
+      managesKeys: false,
+      ...changeOf(input, manager.by, deps),
+    };
+    const { apiKey, key } = await deps.accounts.keys.make({ ...manager, ...all });
+    return { api_key: apiKey, key: keyAnswer(key) };
+  },
+});
+
+const keyParam: Param<string> = {
+  in: 'path',
+  description: 'Id of the key, as the list has it.',
+  toolText: 'Its id.',
+  required: true,
+  schema: Type.String({ maxLength: 100 }),
+  example: KEY_EXAMPLE.id,
+  read: (raw, name) => {
+    if (typeof raw === 'string' && /^[\w-]{1,100}$/.test(raw)) return raw;
+    throw invalid(name, `${name} must be the id of a key, key_…, not ${quoted(raw)}.`);
+  },
+};
+
+export const changeAccountKey = defineOperation({
+  ...COMMON,
+  id: 'changeAccountKey',
+  method: 'PATCH',
+  path: '/account/keys/{key}',
+  summary: 'Change the limits of a key',
+  description:
+    'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
+  toolText: 'Change limits of a key.',
+  changes: 'replaces',
+  params: { key: keyParam, ...BODY, clear: clearParam },
+  output: Type.Object({ key: KeyShape }),
+  fails: [...FAILS_OF_CHANGES, 'key_not_found'],
+  paging: 'none',
+  example: { key: KEY_EXAMPLE },
+  run: async ({ key: keyId, ...sent }, deps, { caller }) => {
+    const manager = keyManager(caller);
+    const set = changeOf(sent, manager.by, deps);
+    if (Object.keys(set).length === 0)
+      throw fail('malformed_request', { detail: 'The body changes nothing: send at least one field.' });
+    return { key: keyAnswer(await deps.accounts.keys.change({ ...manager, keyId, set })) };
+  },
+});
+
+export const revokeAccountKey = defineOperation({
+  ...COMMON,
+  id: 'revokeAccountKey',
+  method: 'DELETE',
+  path: '/account/keys/{key}',
+  summary: 'Revoke a key',
+  description:
+    'Takes a key that manages keys, which may revoke itself. The key is refused from the next call on; a call that runs is finished. `was_revoked` where it was before.',
+  toolText: 'Revoke a key at once.',
+  changes: 'removes',
+  params: { key: keyParam },
+  output: Type.Object({ id: Type.String(), was_revoked: Type.Boolean() }),
+  fails: [...FAILS_OF_CHANGES, 'key_not_found'],
+  paging: 'none',
+  example: { id: KEY_EXAMPLE.id, was_revoked: false },
+  run: async ({ key: keyId }, { accounts }, { caller }) => {
+    const revoked = await accounts.keys.revoke({ ...keyManager(caller), keyId });
+    return { id: keyId, was_revoked: revoked === null };
+  },
+});
