@@ -1,4 +1,4 @@
--- What each transaction with settlements cost the relayer that sent it, from its receipt (ingest/follow/read-fees.ts). Only final blocks
+-- What each transaction with settlements cost the relayer that sent it, from its receipt (ingest/fees). Only final blocks
 -- are read, so a reorg takes nothing back. The facts of its settlements are kept here as well: fees are added up by relayer, facilitator
 -- and day, and grouping the settlements by transaction for that takes more memory than a query may use. The pass writes a row again when
 -- they change, and removes one (del = 1) whose settlements are gone.

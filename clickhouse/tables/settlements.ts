@@ -231,7 +231,7 @@ export const WALLET_SEEN = {
   backup: 'marks',
 } as const satisfies Table;
 
-/** What each transaction cost the relayer that sent it, with the facts of its settlements, of final blocks (ingest/follow/read-fees.ts). */
+/** What each transaction cost the relayer that sent it, with the facts of its settlements, of final blocks (ingest/fees). */
 export const TRANSACTION_FEES = {
   name: 'transaction_fees',
   columns: {
