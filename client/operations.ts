@@ -88,10 +88,11 @@ export interface Operations {
   /**
    * One transaction with all its settlements.
    *
-   * Every settlement of the transaction in the order of its logs, with evidence, finality and names, on
-   * whatever indexed chain it is unless `chain` names one. `settlement_count` counts them all; the first
-   * 1,000 are shown. A hash without a settlement is `transaction_not_found`, which costs nothing: it may be
-   * no x402 payment, not yet indexed, or taken back by a reorg.
+   * Every settlement of the transaction in the order of its logs, with evidence, finality and names, and
+   * what the transaction cost its relayer, on whatever indexed chain it is unless `chain` names one.
+   * `settlement_count` counts them all; the first 1,000 are shown. A hash without a settlement is
+   * `transaction_not_found`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back
+   * by a reorg.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *

@@ -129,6 +129,11 @@ const INDEX = {
   chain_backfill_eta_seconds: gauge('How long that takes at the present rate; absent while there is none.', [
     'chain',
   ]),
+  chain_fee_hours_open: gauge(
+    'Hours that may have transactions whose gas and fee are not read yet; the present hour always is one. Absent where no receipts are read.',
+    ['chain'],
+  ),
+  chain_fee_oldest_open_timestamp_seconds: gauge('The oldest of these hours.', ['chain']),
   rollup_open_slices: gauge('Slices of time that are read from their rows; the present day always is.', []),
   rollup_oldest_open_timestamp_seconds: gauge('Where the oldest of them begins.', []),
   rollup_last_closed_timestamp_seconds: gauge('When a slice was last computed.', []),

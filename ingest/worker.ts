@@ -12,6 +12,7 @@ import { engineCoordination } from './coordinate/engine.ts';
 import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
 import { workRanges } from './coordinate/work-ranges.ts';
 import { openEndpoints } from './endpoints/follow.ts';
+import { readFees } from './fees/read.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
 import { indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
@@ -142,6 +143,7 @@ async function leadChain(
     return [
       run.done,
       enrichRelayers({ ...own, source }),
+      ...(chain.relayerFees ? [readFees({ ...own, source, status: run.status })] : []),
       publishStatus(run.status, own),
       reportProgress(chain.facts.slug, run.status, own),
     ];

@@ -7,8 +7,8 @@ import { coverageStatement } from './views/coverage.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
-import { settlementsBody, walletSettlementsBody } from './views/settlements.ts';
-import { walletNamesBody, walletRingsBody, walletsBody } from './views/wallets.ts';
+import { settlementsBody, transactionFeesBody, walletSettlementsBody } from './views/settlements.ts';
+import { walletNamesBody, walletRingsBody, walletsBody, walletVerdictsBody } from './views/wallets.ts';
 
 /**
  * The public tables as views in a database of their own. The guest may read only these; they run with their definer's rights
@@ -34,6 +34,8 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   wallet_rings: 'wallet_rings',
   tokens: null,
   relayers: 'relayer_accounts',
+  transaction_fees: 'transaction_fees',
+  wallet_verdicts: 'wallet_verdicts',
 };
 
 /** The databases of the views and their tables, and what the views show. */
@@ -111,6 +113,8 @@ function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): 
     wallet_rings: walletRingsBody(rows),
     tokens: tokensBody(facts, hasFacts),
     relayers: relayersBody(rows),
+    transaction_fees: transactionFeesBody(rows, facts),
+    wallet_verdicts: walletVerdictsBody(rows),
   };
 }
 

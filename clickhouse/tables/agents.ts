@@ -1,3 +1,4 @@
+import { dateTime, type Sql, sql, uint8 as uint8Value } from '../engine/sql.ts';
 import {
   address,
   bigUint64,
@@ -9,6 +10,7 @@ import {
   names,
   text,
   time,
+  uint8,
   uint16,
   uint32,
   uint64,
@@ -83,6 +85,10 @@ export const FEEDBACK_FILES = {
     proof_tx: hash,
     proof_from: address,
     proof_to: address,
+    /** '' where the file has none, or is not the one that was logged. */
+    comment: text,
+    /** The rule by which the comment was read; 0: by a release that read none. */
+    comment_rule: uint8,
     ver: bigUint64,
     del: VERSIONED_TAIL.del,
   },
@@ -92,6 +98,17 @@ export const FEEDBACK_FILES = {
   retraction: { tombstones: 'byNumber' },
 } as const satisfies Table;
 export type FeedbackFileRow = TableRow<typeof FEEDBACK_FILES>;
+
+/** Raise when comments are read by another rule: files that were read before are then fetched once more. */
+export const COMMENT_RULE = 1;
+/** The last second that the engine's DateTime can hold: a file that need not be fetched again. */
+const NEVER = 4_294_967_295;
+
+/** Condition on a row: the file is to be fetched at this time, because it was not read yet, or by a release that read no comments. */
+export function isFileDue(now: number): Sql {
+  return sql`if(status = 'good', comment_rule < ${uint8Value(COMMENT_RULE)} AND (next_try_at <= ${dateTime(now)} OR next_try_at = ${dateTime(NEVER)}),
+    next_try_at <= ${dateTime(now)})`;
+}
 
 /** The same rows by agent. A view fills it. */
 export const AGENT_FEEDBACK_FILES = {

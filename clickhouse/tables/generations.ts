@@ -45,6 +45,18 @@ export type WalletRingRow = TableRow<typeof WALLET_RINGS>;
 
 export const RING_PASSES = passesOf('ring_passes');
 
+/** The verdict on each wallet in each role. The engine computes them (ingest/verdicts). */
+export const WALLET_VERDICTS = {
+  name: 'wallet_verdicts',
+  columns: {},
+  placement: onFirst('the verdicts of one pass, read by wallet with the table of passes'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+/** Not copied without its rows: a pass that stands here is not computed again. */
+export const VERDICT_PASSES = { ...passesOf('verdict_passes'), backup: 'derived' } as const satisfies Table;
+
 /** The rows of the passes, and the table that publishes them. */
 export interface GenerationTables {
   readonly rows: Table;

@@ -6,6 +6,7 @@ import {
   name,
   named,
   nameOf,
+  nullable,
   text,
   time,
   timeMs,
@@ -74,6 +75,9 @@ export const CHAIN_STATUS = {
     /** A short public code, '' for none. */
     last_error: name,
     last_written_at: time,
+    /** Hours that have transactions without fees, and the oldest of them (0 for none); null where no receipts are read. */
+    fee_hours_open: nullable(uint64),
+    fee_oldest_open: time,
     updated_at: named('updatedAtMs', timeMs),
     ver: VERSIONED_TAIL.ver,
   },

@@ -18,9 +18,10 @@ import {
   uint64,
   uint256,
   usd64,
+  usd128,
   VERSIONED_TAIL,
 } from './columns.ts';
-import { dayOf, type EventRow, reading, type Table } from './table.ts';
+import { dayOf, type EventRow, reading, STATE, type Table } from './table.ts';
 
 const METHOD_CODES = Object.fromEntries(
   EVIDENCE_METHODS.map((method) => [method, EVIDENCE_LADDER[method].code]),
@@ -228,6 +229,43 @@ export const WALLET_SEEN = {
   columns: {},
   placement: { key: null, why: 'made from the settlements of each shard; the newest of all shards counts' },
   backup: 'marks',
+} as const satisfies Table;
+
+/** What each transaction cost the relayer that sent it, with the facts of its settlements, of final blocks (ingest/fees). */
+export const TRANSACTION_FEES = {
+  name: 'transaction_fees',
+  columns: {
+    block_time: time,
+    chain,
+    tx_hash: hash,
+    block_number: uint64,
+    relayer: address,
+    facilitator: name,
+    settlement_count: uint32,
+    /** Without channel deposits. */
+    settled_usd: named('settledUsdMicros', usd128),
+    gas_used: uint64,
+    /** Effective price of a unit of gas, wei. */
+    gas_price: uint256,
+    /** Fee of an OP-stack chain for the data on its base chain, wei; 0 elsewhere. */
+    l1_fee: uint256,
+    /** gas_used times gas_price, and l1_fee; wei. */
+    fee: uint256,
+    ...VERSIONED_TAIL,
+  },
+  placement: dayOf('block_time', 'on the shard of the settlements that they are read with'),
+  versions: ['ver'],
+  // Rows are of final blocks; one of them goes only where an operator has blocks indexed anew.
+  retraction: { tombstones: 'byTime' },
+} as const satisfies Table;
+
+/** Hours of a chain whose transactions have their fees, and the count of inserts from before they were read. */
+export const FEE_HOURS = {
+  name: 'fee_hours',
+  columns: { chain, hour: time, writes: uint64, ver: VERSIONED_TAIL.ver },
+  placement: STATE,
+  versions: ['ver'],
+  backup: 'done',
 } as const satisfies Table;
 
 /** When each transaction settled, by a prefix of its hash. A view fills it; a time that a reorg took back stays, and finds no row. */

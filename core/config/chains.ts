@@ -101,6 +101,12 @@ export const ChainSchema = Type.Object(
         description: 'Depth of finality where the node lacks the tag `finalized`.',
       }),
     ),
+    relayerFees: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether gas and fee of each transaction are read from its receipt: one more request for each final block with settlements, old ones included, at most a tenth of `requestsPerSecond`. Default: true.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -168,6 +174,8 @@ export interface ChainConfig {
   readonly completeness: 'every-block' | 'settlement-blocks';
   readonly pollMs: number;
   readonly finalityDepth: number;
+  /** Whether receipts are read for gas and fees. */
+  readonly relayerFees: boolean;
   /** Rows up to this block are sample data; null: none are. */
   readonly sampleDataTo: number | null;
 }

@@ -161,6 +161,7 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
     completeness: entry.completeness ?? 'every-block',
     pollMs: entry.pollMs ?? Math.max(250, Math.floor(facts.blockTimeMs / 2)),
     finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
+    relayerFees: entry.relayerFees ?? true,
     sampleDataTo: entry.sampleDataTo ?? null,
   };
 }

@@ -27,11 +27,13 @@ export interface AgentCard {
   readonly registrations: readonly { readonly agentId: bigint; readonly registry: string }[];
 }
 
-/** A feedback file: the claims to compare with the log, and its proof of payment. */
+/** A feedback file: the claims to compare with the log, its comment, and its proof of payment. */
 export interface FeedbackFile {
   readonly agentId: bigint | null;
   readonly agentRegistry: string | null;
   readonly client: Address | null;
+  /** What the client says in words, bounded and safe to show; '' for nothing. */
+  readonly comment: string;
   readonly proofOfPayment: {
     /** CAIP-2. */
     readonly chain: string;

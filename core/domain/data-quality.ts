@@ -13,6 +13,13 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Raise whenever a definition, a threshold or the rule changes: stored verdicts carry it. */
 export const METHOD_VERSION = '1';
 
+/**
+ * A wallet with more rows (a settlement is one, a payment to itself two) is never read whole: it is judged by its newest ones. Reading
+ * it whole takes as long as all of its rows.
+ */
+export const WHOLE_WALLET_ROWS_MAX = 200_000;
+export const NEWEST_ROWS_MAX = 20_000;
+
 /** With fewer settlements every share is large and shows no pattern. */
 export const SAMPLE_MIN_SETTLEMENTS = 10;
 

@@ -26,8 +26,9 @@ import {
   walletId,
 } from './public-tables/column.ts';
 import { FACILITATOR_DAYS, MERCHANT_DAYS, PAIR_DAYS, PAYER_DAYS } from './public-tables/days.ts';
+import { TRANSACTION_FEES } from './public-tables/fees.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';
-import { WALLET_NAMES, WALLET_RINGS, WALLETS } from './public-tables/wallets.ts';
+import { WALLET_NAMES, WALLET_RINGS, WALLET_VERDICTS, WALLETS } from './public-tables/wallets.ts';
 
 export type { ColumnDomain, PublicColumn, PublicTable } from './public-tables/column.ts';
 
@@ -114,6 +115,8 @@ export const PUBLIC_TABLES = {
   wallet_rings: WALLET_RINGS,
   tokens: TOKENS,
   relayers: RELAYERS,
+  transaction_fees: TRANSACTION_FEES,
+  wallet_verdicts: WALLET_VERDICTS,
 } as const satisfies Record<string, PublicTable>;
 
 export type PublicTableName = keyof typeof PUBLIC_TABLES;

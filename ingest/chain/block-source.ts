@@ -101,6 +101,39 @@ export interface AccountFacts {
   readonly balance: bigint;
 }
 
+/** A block and those of its transactions whose receipts are wanted. */
+export interface WantedReceipts {
+  readonly number: number;
+  /** Null where it is not known: then the receipts must only agree with each other. */
+  readonly hash: Hash | null;
+  readonly transactions: readonly Hash[];
+}
+
+/** What a transaction cost its sender. */
+export interface ReceiptFacts {
+  readonly transactionHash: Hash;
+  readonly gasUsed: number;
+  /** Effective, in the smallest unit of the chain's own coin. */
+  readonly gasPrice: bigint;
+  /** What an OP-stack chain charges for the data on its base chain; 0 where the receipt has no such field. */
+  readonly l1Fee: bigint;
+}
+
+export interface ReceiptOptions {
+  /** Calls in one exchange at most. */
+  readonly callsMax: number;
+  /** Awaited before each exchange: the caller decides how fast. */
+  readonly before: (calls: number) => Promise<void>;
+}
+
+/** The receipts could not be read now. The message of `cause` contains no URL. */
+export class ReceiptsUnread extends Error {
+  constructor(cause: unknown) {
+    super('receipts could not be read', { cause });
+    this.name = 'ReceiptsUnread';
+  }
+}
+
 /** The accounts could not be read now. The message of `cause` contains no URL. */
 export class AccountsUnread extends Error {
   constructor(cause: unknown) {
@@ -124,6 +157,15 @@ export interface BlockSource {
    * settlement depends on it. The answers are unverified and may be from neighbouring blocks.
    */
   accounts(addresses: readonly Address[]): Promise<readonly AccountFacts[]>;
+  /**
+   * The wanted receipts of each block, in the given order; null for a block that no URL answers rightly: absent, of another block or
+   * fork, without a wanted transaction, or with one that failed. Throws `ReceiptsUnread` after few attempts, because no settlement
+   * depends on it.
+   */
+  receipts(
+    blocks: readonly WantedReceipts[],
+    options: ReceiptOptions,
+  ): Promise<readonly (readonly ReceiptFacts[] | null)[]>;
   /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
   onNewHead(listener: () => void): () => void;
   counters(): SourceCounters;

@@ -30,6 +30,7 @@ const LOWER_HEX = /^0x[0-9a-f]*$/;
 const ANY_HEX = /^0x[0-9a-f]*$/i;
 /** 13 digits are 52 bits: always a safe integer. */
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
+const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 const BLOOM = /^0x[0-9a-f]{512}$/i;
 const MAX_TOPICS = 4;
 /** Log indexes and times are stored in 32 bits; a larger value would make the encoder stop the worker. */
@@ -137,12 +138,12 @@ export function hexOf(number: number): string {
   return `0x${number.toString(16)}`;
 }
 
-function record(value: unknown, what: string): Record<string, unknown> {
+export function record(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what);
   return value as Record<string, unknown>; // an object, by the line above
 }
 
-function list(value: unknown, what: string): readonly unknown[] {
+export function list(value: unknown, what: string): readonly unknown[] {
   if (!Array.isArray(value)) throw malformed(what);
   return value;
 }
@@ -183,18 +184,24 @@ function hasDigits({ length }: string, digits: number | 'whole bytes'): boolean 
   return digits === 'whole bytes' ? length % 2 === 0 : length === 2 + digits;
 }
 
-function hash(value: unknown, what: string, previous?: Hash): Hash {
+export function hash(value: unknown, what: string, previous?: Hash): Hash {
   if (previous !== undefined && value === previous) return previous;
   return hexText(value, HASH_DIGITS, what) as Hash; // 64 digits, just checked
 }
 
-function quantity(value: unknown, what: string, max = Number.MAX_SAFE_INTEGER): number {
+export function quantity(value: unknown, what: string, max = Number.MAX_SAFE_INTEGER): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) throw malformed(what);
   const number = Number(value);
   if (number > max) throw malformed(what);
   return number;
 }
 
-function malformed(what: string): ProviderContradiction {
+/** A quantity of up to 256 bits. */
+export function wideQuantity(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !WIDE_QUANTITY.test(value)) throw malformed(what);
+  return BigInt(value);
+}
+
+export function malformed(what: string): ProviderContradiction {
   return new ProviderContradiction('malformed', `${what} is not as JSON-RPC defines it`);
 }

@@ -12,8 +12,9 @@ import {
   ReadAbandoned,
 } from './block-source.ts';
 import { createProver } from './prove-complete.ts';
-import { blockQuestion, readBlock, refOf } from './read-answers.ts';
+import { blockQuestion, readBlock, refOf, wideQuantity } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
+import { createReceiptReader } from './receipts.ts';
 import { createEndpoint, isWebSocket, type OnExchange, observedEndpoint } from './rpc/endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import { type RateLimitOf, RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
@@ -36,7 +37,7 @@ const TARGET_LOGS_PER_CALL = 5_000;
 
 /**
  * A chain over JSON-RPC URLs, tried in turn. Every method retries until its answer passes all checks or the signal aborts; the only
- * other error is `WrongChain`. Only `accounts` gives up early.
+ * other error is `WrongChain`. Only `accounts` and `receipts` give up early.
  *
  * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
  * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks', unless asked for
@@ -78,6 +79,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
         abandoned: () => new ReadAbandoned(from, to),
       }),
     accounts: (addresses) => readAccounts(pool, addresses),
+    receipts: createReceiptReader(pool),
     onNewHead(listener) {
       const stopping = new AbortController();
       const until = signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal;
@@ -146,8 +148,6 @@ async function blockAt(pool: RpcPool, number: number): Promise<BlockRef | null> 
 
 /** Nothing waits for these answers, so a node that refuses them is soon given up. */
 const ACCOUNT_ATTEMPTS_MAX = 2;
-/** A quantity of JSON-RPC that fits 256 bits. */
-const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
 /** Nonce and balance of each account, at the newest block that the node has. */
 async function readAccounts(pool: RpcPool, addresses: readonly Address[]): Promise<AccountFacts[]> {
@@ -176,9 +176,7 @@ function accountQuestion(
     method,
     params: [address, 'latest'],
     read: (result) => {
-      if (typeof result !== 'string' || !WIDE_QUANTITY.test(result))
-        throw new ProviderContradiction('malformed', `${method} is not as JSON-RPC defines it`);
-      const quantity = BigInt(result);
+      const quantity = wideQuantity(result, method);
       if (method === 'eth_getTransactionCount' && quantity > BigInt(Number.MAX_SAFE_INTEGER))
         throw new ProviderContradiction('malformed', `${method} is more than an account can send`);
       return quantity;

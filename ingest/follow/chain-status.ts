@@ -22,6 +22,8 @@ export interface ChainStatus {
   stopped(error: string): void;
   /** The chain is read from no node; `newest` is the newest block with a row, null where there is none. */
   imported(newest: { readonly number: number; readonly time: number } | null): void;
+  /** The hours that have transactions whose fees are not read yet, and the oldest of them, Unix seconds (0 for none). */
+  fees(left: { readonly hoursOpen: number; readonly oldestOpen: number }): void;
   /** Ends an interval of the moving rates. */
   tick(): void;
   snapshot(): StatusSnapshot;
@@ -51,6 +53,9 @@ export interface StatusSnapshot extends Counters, Rates {
   readonly headSeenAtMs: number;
   readonly backfillDone: number;
   readonly backfillTotal: number;
+  /** Null while no receipts are read. */
+  readonly feeHoursOpen: number | null;
+  readonly feeOldestOpen: number;
   /** A short public code, '' for none. */
   readonly lastError: string;
 }
@@ -67,6 +72,7 @@ export function createChainStatus(
   const elsewhere = { retries: 0, contradictions: 0 };
   const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs() };
   let backfill: { readonly done: number; readonly total: number } | null = null;
+  let feesLeft: Parameters<ChainStatus['fees']>[0] | null = null;
   let stopError: string | null = null;
   let isImported = false;
 
@@ -120,6 +126,9 @@ export function createChainStatus(
       counters.indexedTime = newest.time;
       counters.finalizedBlock = Math.max(counters.finalizedBlock, newest.number);
     },
+    fees(left) {
+      feesLeft = left;
+    },
     tick: () => rates.roll(),
     snapshot() {
       const now = source.counters();
@@ -136,6 +145,8 @@ export function createChainStatus(
         headSeenAtMs: seen.headAtMs,
         backfillDone: backfill?.done ?? 0,
         backfillTotal: backfill?.total ?? 0,
+        feeHoursOpen: feesLeft?.hoursOpen ?? null,
+        feeOldestOpen: feesLeft?.oldestOpen ?? 0,
         lastError: stopError ?? (shown === 'unreachable' ? 'rpc_unreachable' : ''),
       };
     },

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { formatDuration } from '../follow/status-report.ts';
 import { runRings } from '../rings/pass.ts';
+import { runVerdicts } from '../verdicts/pass.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { closeSlice, mergeRelayerTotals } from './close.ts';
@@ -21,7 +22,7 @@ import { createMonthCopies } from './plain-months.ts';
 import type { DirtySlice } from './statements.ts';
 
 /**
- * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans and searches for payment rings until
+ * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans, searches for payment rings and judges wallets until
  * the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
  *
  * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer does not block
@@ -45,7 +46,7 @@ export async function runRollupWorker(deps: {
       runRollup({ ...deps, writer: shard, wholeIndex: writer, terminal: null, versions, part: 'slices' }),
     );
     const rest = runRollup({ ...deps, versions, ...(shards.length === 0 ? {} : { part: 'totals' }) });
-    await Promise.all([...rollups, rest, runRings(deps)]);
+    await Promise.all([...rollups, rest, runRings(deps), runVerdicts(deps)]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

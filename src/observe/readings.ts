@@ -127,5 +127,7 @@ function statusReadings(chain: Chain, status: ChainStatus, nowMs: number): Readi
     { name: 'chain_dead_letters_total', labels, value: status.deadLetters },
     { name: 'chain_backfill_left_blocks', labels, value: left.blocks },
     ...known('chain_backfill_eta_seconds', left.etaSeconds, labels),
+    ...known('chain_fee_hours_open', status.feeHoursOpen, labels),
+    ...known('chain_fee_oldest_open_timestamp_seconds', status.feeOldestOpen, labels),
   ];
 }

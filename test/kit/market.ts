@@ -1,4 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { type Address, address } from '../../core/domain/address.ts';
@@ -6,6 +7,7 @@ import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
+import { verdictPass } from '../../ingest/verdicts/pass.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';
@@ -221,4 +223,32 @@ export async function fillEndpoints(writer: Writer, nowSeconds: number): Promise
     { writer, versions: createVersions(0n), tokens, nowMs: () => nowSeconds * 1_000, log: testLog, signal },
     { id: 'file', kind: 'file', host: '', mark: '', read: (take) => take(items).then(() => WHOLE) },
   );
+}
+
+/** Comment of the buyer's first feedback about the shop. */
+export const COMMENT = 'Answered in a second, and the forecast was right.';
+/** Of every transaction, in wei. */
+export const FEE = { gasUsed: 60_000n, gasPrice: 5_000_000n, l1Fee: 123_456_789n } as const;
+
+/** What the worker reads and computes in the background: fees, verdicts, and a comment. After the other rows. */
+export async function fillRecords(writer: Writer): Promise<void> {
+  const { gasUsed, gasPrice, l1Fee } = FEE;
+  await writer.run({
+    name: 'test-fees',
+    maxSeconds: 30,
+    sql: trustedText(`INSERT INTO transaction_fees (block_time, chain, tx_hash, block_number, relayer, facilitator, settlement_count, settled_usd,
+        gas_used, gas_price, l1_fee, fee, ver)
+      SELECT block_time, chain, tx_hash, block_number, relayer, facilitator, count(), sum(amount_usd), ${gasUsed}, ${gasPrice}, ${l1Fee},
+        ${gasUsed * gasPrice + l1Fee}, 1
+      FROM settlements FINAL WHERE del = 0 GROUP BY block_time, chain, tx_hash, block_number, relayer, facilitator`),
+  });
+  await writer.run({
+    name: 'test-comment',
+    maxSeconds: 30,
+    sql: trustedText(`INSERT INTO feedback_files (chain, block_number, log_index, agent_id, client, status, comment, comment_rule, ver)
+      SELECT chain, block_number, log_index, agent_id, client, 'good', '${COMMENT}', 1, ver FROM attestations FINAL WHERE block_number = 5000`),
+  });
+  const { signal } = new AbortController();
+  const clock = { nowMs: () => Date.now() };
+  await verdictPass({ writer, log: testLog, signal, clock });
 }

@@ -82,7 +82,12 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
       feedback_index: `if(${isOfFeedback}, t.feedback_index, NULL)`,
       file_hash: hashOrNull('file_hash'),
       request_hash: hashOrNull('request_hash'),
+      comment: "nullIf(f.comment, '')",
     },
-    from: `${database}.agent_attestations AS t FINAL WHERE t.del = 0`,
+    // Joined by the agent first: a query about one agent reads one range of both tables.
+    from: `${database}.agent_attestations AS t FINAL
+LEFT ANY JOIN (SELECT chain, agent_id, block_number, log_index, comment FROM ${database}.agent_feedback_files FINAL WHERE del = 0 AND comment != '') AS f
+ON t.chain = f.chain AND t.agent_id = f.agent_id AND t.block_number = f.block_number AND t.log_index = f.log_index
+WHERE t.del = 0`,
   };
 }

@@ -140,3 +140,24 @@ export function walletSettlementsBody(
     from: `${database}.wallet_rows AS t FINAL WHERE t.del = 0`,
   };
 }
+
+export function transactionFeesBody(database: string, facts: PublicFacts): ViewBody<'transaction_fees'> {
+  return {
+    columns: {
+      chain: 't.chain',
+      tx_hash: hex('tx_hash'),
+      block_number: 't.block_number',
+      block_time: 't.block_time',
+      relayer: hex('relayer'),
+      facilitator: known('facilitator'),
+      facilitator_name: namesText(facts),
+      settlement_count: 't.settlement_count',
+      settled_usd: 't.settled_usd',
+      gas_used: 't.gas_used',
+      gas_price_wei: 't.gas_price',
+      l1_fee_wei: 't.l1_fee',
+      fee_wei: 't.fee',
+    },
+    from: `${database}.transaction_fees AS t FINAL WHERE t.del = 0`,
+  };
+}

@@ -1,3 +1,4 @@
+import { SHARE_SCALE } from '../../../core/domain/data-quality.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import type { ViewBody } from './body.ts';
 
@@ -126,5 +127,27 @@ export function walletRingsBody(database: string): ViewBody<'wallet_rings'> {
       window_end: 't.window_end',
     },
     from: `${database}.wallet_rings AS t WHERE t.gen IN (SELECT max(gen) FROM ${database}.ring_passes)`,
+  };
+}
+
+/** Of the pass that was published last; shares are stored in ten-thousandths, -1 for none. */
+export function walletVerdictsBody(database: string): ViewBody<'wallet_verdicts'> {
+  const share = (column: string): string => `if(t.${column} < 0, NULL, t.${column} / ${SHARE_SCALE})`;
+  return {
+    columns: {
+      wallet: 't.wallet',
+      role: 't.role',
+      verdict: 't.verdict',
+      reasons: "CAST(t.reasons, 'Array(String)')",
+      rings: 't.rings',
+      settlement_count: 't.settlement_count',
+      settled_usd: 't.settled_usd',
+      self_payment_share: share('self_share'),
+      concentration: share('concentration'),
+      largest_share: share('largest_share'),
+      reciprocity: share('reciprocal_share'),
+      judged_at: 't.judged_at',
+    },
+    from: `${database}.wallet_verdicts AS t WHERE t.gen IN (SELECT max(gen) FROM ${database}.verdict_passes)`,
   };
 }

@@ -135,5 +135,10 @@ export const ATTESTATIONS = {
     ),
     column('file_hash', TEXT_OR_NULL, 'keccak-256 of the file as it was logged; NULL where none was.'),
     column('request_hash', TEXT_OR_NULL, 'Hash that names the validation request; NULL otherwise.'),
+    column(
+      'comment',
+      TEXT_OR_NULL,
+      'What the client says in words in the file of its feedback, made safe to show, at most 2,000 characters. NULL where the file has no text, was not read yet or is not the one that was logged.',
+    ),
   ],
 } as const satisfies PublicTable;

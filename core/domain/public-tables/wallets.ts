@@ -1,4 +1,11 @@
 import {
+  NEWEST_ROWS_MAX,
+  SAMPLE_MIN_SETTLEMENTS,
+  SIGNALS,
+  VERDICTS,
+  WHOLE_WALLET_ROWS_MAX,
+} from '../data-quality.ts';
+import {
   addressColumn,
   chain,
   column,
@@ -69,6 +76,62 @@ export const WALLET_NAMES = {
     column('agent_id', 'Nullable(UInt256)', 'The agent of an agent_card; NULL for other sources.'),
     column('resource', TEXT_OR_NULL, 'URL of the resource of a catalogue; NULL for other sources.'),
     column('facilitator', NAME_OR_NULL, 'Id of the facilitator; NULL for other sources.', 'facilitator'),
+  ],
+} as const satisfies PublicTable;
+
+const SHARE = 'Nullable(Float64)';
+
+export const WALLET_VERDICTS = {
+  meaning:
+    'How far the figures of each wallet in each role are evidence of real trade: the verdict of GET /v0/entities/{wallet} over all chains, as of the last pass.',
+  cheapBy: ['wallet'],
+  columns: [
+    addressColumn('wallet', 'Address of the wallet.'),
+    column(
+      'role',
+      NAME,
+      'payee: judged by who pays it, as a merchant. payer: judged by whom it pays, as an agent.',
+      ['payee', 'payer'],
+    ),
+    column(
+      'verdict',
+      NAME,
+      `insufficient: fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements. clean: no reason. mixed: reasons of one kind. suspect: most of the money comes back, or some does and few counterparties account for it.`,
+      VERDICTS.filter((verdict) => verdict !== 'unobserved'),
+    ),
+    column(
+      'reasons',
+      'Array(String)',
+      `The signals that reached their threshold: any of ${Object.keys(SIGNALS).join(', ')}. Also listed where the settlements are too few for a verdict.`,
+    ),
+    column(
+      'rings',
+      'Array(Array(String))',
+      'Members of each payment ring that the wallet is in, strongest first (wallet_rings); the same for both roles.',
+    ),
+    column(
+      'settlement_count',
+      'UInt64',
+      `Settlements that were judged, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
+    ),
+    column('settled_usd', USD, 'Dollars of these.'),
+    column('self_payment_share', SHARE, 'Signal self_payment_share, 0 to 1; NULL without dollars.'),
+    column(
+      'concentration',
+      SHARE,
+      'Signal payer_concentration of a payee, payee_concentration of a payer: 1 is a single counterparty. NULL without dollars of others.',
+    ),
+    column(
+      'largest_share',
+      SHARE,
+      'Signal single_payer_dominance of a payee, single_payee_dominance of a payer: the share of the largest counterparty.',
+    ),
+    column(
+      'reciprocity',
+      SHARE,
+      'Signal reciprocity: the share of counterparties that it also dealt with in the other direction.',
+    ),
+    column('judged_at', TIME, 'When the pass was begun.'),
   ],
 } as const satisfies PublicTable;
 

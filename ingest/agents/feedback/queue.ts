@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { COMMENT_RULE } from '../../../clickhouse/tables/agents.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
@@ -29,7 +30,8 @@ import {
 } from './row.ts';
 
 /**
- * Fetches the files that feedback names, each until it has been read once: its content at the time of the rating counts. Can be
+ * Fetches the files that feedback names, each until it has been read once: its content at the time of the rating counts. Files that were
+ * read before comments were kept are fetched once more, for the comment alone. Can be
  * killed at any point: a file that was not written is still due.
  */
 
@@ -104,26 +106,38 @@ async function fetchOne(
   if (!document.ok) return failed(due, document.problem, now());
   const file = readFeedbackFile(document.bytes);
   if (typeof file === 'string') return failed(due, file, now());
+  const hashMatches = due.fileHash === ZERO_HASH || due.fileHash === hashOf(document.bytes);
+  const problem = contradiction(due, file, contract);
+  // Words are the client's only in the file that was logged.
+  const comment = hashMatches && problem === '' ? file.comment : '';
+  // What an earlier fetch found stays: the content at the time of the rating counts.
+  const found = due.found ?? { problem, hashMatches, proof: file.proofOfPayment };
   return {
     status: 'good',
-    problem: contradiction(due, file, contract),
+    ...found,
     failures: 0,
     nextTryAt: NEVER,
-    hashMatches: due.fileHash === ZERO_HASH || due.fileHash === hashOf(document.bytes),
-    proof: file.proofOfPayment,
+    comment,
+    commentRule: COMMENT_RULE,
   };
 }
 
-function failed({ uri, failures }: DueFeedback, problem: string, now: number): FeedbackOutcome {
+function failed({ uri, failures, found }: DueFeedback, problem: string, now: number): FeedbackOutcome {
   const tries = failures + 1;
   const isOver = tries >= FAILURES_MAX || !isWorthATry(uri, problem);
+  const tried = {
+    failures: tries,
+    nextTryAt: isOver ? NEVER : retryAt(now, tries, FEEDBACK_TIMES),
+    comment: '',
+  };
+  if (found !== null) return { status: 'good', ...found, ...tried, commentRule: isOver ? COMMENT_RULE : 0 };
   return {
     status: 'failed',
     problem,
-    failures: tries,
-    nextTryAt: isOver ? NEVER : retryAt(now, tries, FEEDBACK_TIMES),
     hashMatches: false,
     proof: null,
+    ...tried,
+    commentRule: COMMENT_RULE,
   };
 }
 

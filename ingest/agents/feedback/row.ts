@@ -1,6 +1,6 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import { FEEDBACK_FILES, type FeedbackFileRow } from '../../../clickhouse/tables/agents.ts';
+import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
+import { FEEDBACK_FILES, type FeedbackFileRow, isFileDue } from '../../../clickhouse/tables/agents.ts';
 import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
 import { type Address, isAddress, readAddress, ZERO_ADDRESS } from '../../../core/domain/address.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
@@ -8,14 +8,18 @@ import { isChain } from '../../../core/domain/chains.ts';
 import { type Hash, ZERO_HASH } from '../../../core/domain/settlement.ts';
 import { fieldOf } from '../../fetch/document.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
-import { type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
+import { type JsonProblem, parseBounded, readAgentId, readRegistry, readText } from '../values.ts';
 
 /** Texts of a few lines; some hold a transcript. */
 export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;
 const HASH = /^0x[0-9a-f]{64}$/;
+/** As much as a card's description may have. */
+const COMMENT_MAX_CHARS = 2_000;
+/** ERC-8004 names no field for it; these are in use, the most explicit first. */
+const COMMENT_FIELDS = ['comment', 'text', 'review', 'message', 'feedback', 'description'] as const;
 
 /**
- * Reads a feedback file: its client, its agent, and the payment that it names. An unreadable field counts as absent; a proof of
+ * Reads a feedback file: its client, its agent, its comment, and the payment that it names. An unreadable field counts as absent; a proof of
  * payment counts only if complete. Source: ERC-8004.
  */
 export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem {
@@ -25,8 +29,19 @@ export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem 
     agentId: readAgentId(fieldOf(file, 'agentId')),
     agentRegistry: readRegistry(fieldOf(file, 'agentRegistry')) || null,
     client: readAccount(fieldOf(file, 'clientAddress')),
+    comment: readComment(file),
     proofOfPayment: readProof(fieldOf(file, 'proofOfPayment', 'proof_of_payment')),
   };
+}
+
+/** The first field that has a text; several of them may hold something else. */
+function readComment(file: unknown): string {
+  for (const field of COMMENT_FIELDS) {
+    const value = fieldOf(file, field);
+    const comment = typeof value === 'string' ? readText(value, COMMENT_MAX_CHARS) : '';
+    if (comment !== '') return comment;
+  }
+  return '';
 }
 
 function readProof(value: unknown): FeedbackFile['proofOfPayment'] {
@@ -69,16 +84,25 @@ function isHash(text: string): text is Hash {
 }
 
 /** A feedback log that names a file, with its failed attempts so far and the version of the row that was read. */
-export type DueFeedback = Pick<
+export type FeedbackLog = Pick<
   FeedbackFileRow,
   'chain' | 'blockNumber' | 'logIndex' | 'agentId' | 'client' | 'uri' | 'fileHash' | 'failures' | 'ver'
 >;
 
+export interface DueFeedback extends FeedbackLog {
+  /** What was found in the file by a release that read no comments; null when it was not read yet. */
+  readonly found: FoundInFile | null;
+}
+
+export interface FoundInFile extends Pick<FeedbackFileRow, 'problem' | 'hashMatches'> {
+  readonly proof: FeedbackFile['proofOfPayment'];
+}
+
 /** The outcome of an attempt. Times are Unix seconds, UTC. */
 export interface FeedbackOutcome
-  extends Pick<FeedbackFileRow, 'problem' | 'failures' | 'nextTryAt' | 'hashMatches'> {
+  extends FoundInFile,
+    Pick<FeedbackFileRow, 'failures' | 'nextTryAt' | 'comment' | 'commentRule'> {
   readonly status: 'good' | 'failed';
-  readonly proof: FeedbackFile['proofOfPayment'];
 }
 
 /**
@@ -87,7 +111,7 @@ export interface FeedbackOutcome
  */
 export function saveFeedback(
   writer: Writer,
-  tried: readonly (readonly [DueFeedback, FeedbackOutcome])[],
+  tried: readonly (readonly [FeedbackLog, FeedbackOutcome])[],
 ): Promise<void> {
   const rows = tried.map(([log, { proof, ...outcome }]) => ({
     ...log,
@@ -109,7 +133,14 @@ const DUE = reading(FEEDBACK_FILES, [
   'client',
   'uri',
   'file_hash',
+  'status',
+  'problem',
   'failures',
+  'hash_matches',
+  'proof_chain',
+  'proof_tx',
+  'proof_from',
+  'proof_to',
   'ver',
 ]);
 
@@ -126,8 +157,23 @@ const FEEDBACK: DueKind<DueFeedback> = {
     FROM feedback_files FINAL
     WHERE ${isDue(now)} AND (${KEY}) IN ${chosen}`,
   selected: { sampleBy: KEY, uri: sql`uri`, hostless: sql`tuple(block_number, log_index)` },
-  read: (row) => [DUE.read(row)],
+  read: (row) => [dueOf(DUE.read(row))],
 };
+
+function dueOf({
+  status,
+  problem,
+  hashMatches,
+  proofChain,
+  proofTx,
+  proofFrom,
+  proofTo,
+  ...log
+}: ReturnType<typeof DUE.read>): DueFeedback {
+  const proof =
+    proofChain === '' ? null : { chain: proofChain, txHash: proofTx, from: proofFrom, to: proofTo };
+  return { ...log, found: status === 'good' ? { problem, hashMatches, proof } : null };
+}
 
 /** Feedback files that are due. */
 export function readDueFeedback(writer: Writer, query: DueQuery): Promise<DueDocuments<DueFeedback>> {
@@ -135,5 +181,5 @@ export function readDueFeedback(writer: Writer, query: DueQuery): Promise<DueDoc
 }
 
 function isDue(now: number): Sql {
-  return sql`del = 0 AND status != 'good' AND next_try_at <= ${dateTime(now)}`;
+  return sql`del = 0 AND ${isFileDue(now)}`;
 }

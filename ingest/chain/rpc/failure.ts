@@ -41,6 +41,7 @@ export type ContradictionKind =
   | 'conflicting-logs'
   | 'duplicate-logs'
   | 'missing-transaction'
+  | 'failed-transaction'
   | 'bloom-mismatch'
   | 'missing-logs';
 

@@ -30,6 +30,8 @@ export interface FeedbackFileState {
   /** Of a good one: whether it has the hash that was logged; true as well where none was. */
   readonly hashMatches: boolean;
   readonly proof: ProofOfPayment | null;
+  /** Cleaned when it was fetched; '' for none. */
+  readonly comment: string;
 }
 
 const MAX_SECONDS = 10;
@@ -57,7 +59,13 @@ export async function readAttestationFacts(
 }
 
 /** Its log was indexed a moment ago. */
-const NEW_FILE: FeedbackFileState = { status: 'new', problem: '', hashMatches: false, proof: null };
+const NEW_FILE: FeedbackFileState = {
+  status: 'new',
+  problem: '',
+  hashMatches: false,
+  proof: null,
+  comment: '',
+};
 
 type AgentKey = Pick<AttestationRow, 'chain' | 'agentId'>;
 
@@ -151,7 +159,7 @@ async function readFiles(
     maxSeconds: MAX_SECONDS,
     maxRows: feedback.length,
     sql: sql`SELECT chain, block_number, log_index, toString(status), problem, hash_matches, proof_chain, lower(hex(proof_tx)),
-        lower(hex(proof_from)), lower(hex(proof_to))
+        lower(hex(proof_from)), lower(hex(proof_to)), comment
       FROM (SELECT * FROM feedback_files FINAL WHERE (chain, block_number, log_index) IN ${places}) WHERE del = 0`,
   });
   return new Map(
@@ -162,6 +170,7 @@ async function readFiles(
         problem: textField(row[4]),
         hashMatches: integerField(row[5]) === 1,
         proof: proofField(row),
+        comment: textField(row[10]),
       },
     ]),
   );

@@ -29,6 +29,8 @@ import { type AttestationRow, URI_READ_MAX_CHARS } from './row.ts';
 const LABEL_MAX_CHARS = 256;
 /** A `data:` URI is the file itself. */
 const DATA_URI_MAX_CHARS = 256;
+/** As they are stored (ingest/agents/feedback). */
+const COMMENT_MAX_CHARS = 2_000;
 const URI_MAX_CHARS = URI_READ_MAX_CHARS - 1;
 const DATA_URI = /^data:/i;
 
@@ -139,6 +141,10 @@ export const AttestationShape = Type.Object(
       description:
         'What came of fetching the file of feedback; null where it names none, and for other kinds.',
     }),
+    comment: orNull(Type.String(), {
+      description:
+        'What the client says in words in the file of its feedback, made safe to show; at most 2,000 characters, then \u2026. Null where the file has no text, was not read yet, or is not the one that was logged.',
+    }),
     proof_of_payment: orNull(ProofShape, {
       description:
         'The payment that the file names, held against the settlements now; null where it names none.',
@@ -193,6 +199,7 @@ export function attestationAnswer(
     request_hash: isValidation ? row.requestHash : null,
     revoked: row.kind === 'feedback' ? facts.isRevoked(row) : null,
     file: file === undefined ? null : fileAnswer(file, row),
+    comment: file === undefined ? null : shown(file.comment, COMMENT_MAX_CHARS),
     proof_of_payment: proofAnswer(file, payments),
     block_number: row.blockNumber,
     block_time: timeText(row.blockTime),
@@ -287,6 +294,7 @@ export const ATTESTATION_EXAMPLE: AttestationAnswer = {
   request_hash: null,
   revoked: false,
   file: { status: 'good', problem: null, hash_matches: true },
+  comment: 'Answered in a second, and the forecast was right.',
   proof_of_payment: {
     chain: 'eip155:8453',
     tx_hash: '0x6f2a9f6f9a7e5c3d1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39',

@@ -26,6 +26,9 @@ export interface ChainStatus {
   /** A public short code, '' when there is none. */
   readonly lastError: string;
   readonly lastWrittenAt: number | null;
+  /** Hours with transactions whose fees are not read yet; null where no receipts are read. */
+  readonly feeHoursOpen: number | null;
+  readonly feeOldestOpen: number | null;
   readonly updatedAt: number | null;
 }
 
@@ -70,7 +73,7 @@ export async function readChainStatus(reader: Reader): Promise<ReadonlyMap<Chain
     sql: sql`SELECT chain, state, indexed_block, toUnixTimestamp(indexed_time), head_block, toUnixTimestamp(head_seen_at),
       finalized_block, backfill_blocks_done, backfill_blocks_total, rows_per_second, blocks_per_second, rows_written,
       reorgs, deepest_reorg, retries, contradictions, dead_letters, last_error, toUnixTimestamp(last_written_at),
-      toUnixTimestamp(updated_at) FROM chain_status FINAL ORDER BY chain`,
+      toUnixTimestamp(updated_at), fee_hours_open, toUnixTimestamp(fee_oldest_open) FROM chain_status FINAL ORDER BY chain`,
   });
   return new Map(rows.map(decodeStatus).map((status) => [status.chain, status]));
 }
@@ -93,6 +96,8 @@ function decodeStatus(row: readonly unknown[]): ChainStatus {
     lastError: textField(row[17]),
     lastWrittenAt: timeField(row[18]),
     updatedAt: timeField(row[19]),
+    feeHoursOpen: row[20] === null ? null : integerField(row[20]),
+    feeOldestOpen: timeField(row[21]),
   };
 }
 

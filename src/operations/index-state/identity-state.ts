@@ -1,6 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
+import { isFileDue } from '../../../clickhouse/tables/agents.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, cached } from '../ask.ts';
@@ -73,7 +74,7 @@ async function readState({
     ),
     groups(
       'identities-files',
-      sql`SELECT chain, toString(status), problem, count(), countIf(status != 'good' AND next_try_at <= ${now})
+      sql`SELECT chain, toString(status), problem, count(), countIf(${isFileDue(Math.floor(countedAtMs / 1_000))})
         FROM feedback_files FINAL WHERE del = 0 GROUP BY chain, status, problem`,
     ),
     groups(

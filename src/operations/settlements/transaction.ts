@@ -1,12 +1,14 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
   type ListedSettlement,
+  TRANSACTION_FEES,
 } from '../../../clickhouse/tables/settlements.ts';
+import { reading, type TableRow } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { fail } from '../../../core/errors.ts';
@@ -16,7 +18,7 @@ import { finalityOf } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
 import { chainParam, txHashParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { CountShape } from '../shapes.ts';
+import { CountShape, orNull } from '../shapes.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NamedSettlementShape,
@@ -26,7 +28,7 @@ import {
 } from './shape.ts';
 import { onChain } from './slice-walk.ts';
 
-/** One transaction with all its settlements, by its hash. */
+/** One transaction with all its settlements and what it cost, by its hash. */
 
 interface TransactionQuery {
   readonly txHash: Hash;
@@ -38,6 +40,18 @@ interface Transaction {
   readonly rows: readonly ListedSettlement[];
   readonly total: number;
 }
+
+const WeiShape = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
+
+const FeeShape = Type.Object(
+  {
+    gas_used: CountShape,
+    gas_price_wei: WeiShape('Effective price of a unit of gas: 10^-18 of the native currency of the chain.'),
+    l1_fee_wei: WeiShape('What an OP-stack chain charges for the data on its base chain; 0 elsewhere.'),
+    fee_wei: WeiShape('gas_used times gas_price_wei, plus l1_fee_wei.'),
+  },
+  { title: 'TransactionFee' },
+);
 
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
@@ -74,6 +88,31 @@ function transactionSql({ txHash, chain }: TransactionQuery): Sql {
     ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
 }
 
+interface Fee extends Pick<TableRow<typeof TRANSACTION_FEES>, 'gasUsed' | 'gasPrice' | 'l1Fee' | 'fee'> {}
+
+const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee']);
+
+/** What a transaction cost its relayer; null until its receipt was read, or where none is. */
+async function readFee(reader: Reader, { chain, blockTime, txHash }: ListedSettlement): Promise<Fee | null> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'transaction-fee',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE block_time = ${dateTime(blockTime)} AND chain = ${text(chain)}
+      AND tx_hash = toFixedString(unhex(${text(txHash.slice(2))}), 32) AND del = 0`,
+  });
+  return rows[0] === undefined ? null : FEE.read(rows[0]);
+}
+
+function feeAnswer({ gasUsed, gasPrice, l1Fee, fee }: Fee): Static<typeof FeeShape> {
+  return {
+    gas_used: gasUsed,
+    gas_price_wei: String(gasPrice),
+    l1_fee_wei: String(l1Fee),
+    fee_wei: String(fee),
+  };
+}
+
 function notFound({ txHash, chain }: TransactionQuery): Error {
   const where = chain === undefined ? '' : ` on ${chain}`;
   return fail('transaction_not_found', {
@@ -86,7 +125,7 @@ export const getTransaction = defineOperation({
   method: 'GET',
   path: '/transactions/{tx_hash}',
   summary: 'One transaction with all its settlements',
-  description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
+  description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
   toolText:
     'One transaction by its hash: all settlements in it with evidence and finality. Fails with transaction_not_found when it settled nothing that is indexed.',
   price: PRICES.keyed,
@@ -94,6 +133,10 @@ export const getTransaction = defineOperation({
   output: Type.Object({
     tx_hash: TX_HASH_SHAPE,
     settlement_count: { ...CountShape, minimum: 1 },
+    fee: orNull(FeeShape, {
+      description:
+        'What the relayer paid for the transaction, from its receipt; null until it is final and the receipt was read, and on chains where none is.',
+    }),
     settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
     meta: MetaShape,
   }),
@@ -104,6 +147,12 @@ export const getTransaction = defineOperation({
   example: {
     tx_hash: NAMED_SETTLEMENT_EXAMPLE.tx_hash,
     settlement_count: 1,
+    fee: {
+      gas_used: 85_718,
+      gas_price_wei: '4500000',
+      l1_fee_wei: '251093411',
+      fee_wei: '385982093411',
+    },
     settlements: [NAMED_SETTLEMENT_EXAMPLE],
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
@@ -122,10 +171,15 @@ export const getTransaction = defineOperation({
       freshness.statuses(),
       readTransaction(reader, { txHash, chain }),
     ]);
-    const directory = await names.of(partiesOf(rows));
+    const [first] = rows;
+    const [directory, fee] = await Promise.all([
+      names.of(partiesOf(rows)),
+      first === undefined ? null : readFee(reader, first),
+    ]);
     return {
       tx_hash: txHash,
       settlement_count: total,
+      fee: fee === null ? null : feeAnswer(fee),
       settlements: rows.map((row) =>
         namedSettlementAnswer(
           row,

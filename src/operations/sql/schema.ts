@@ -55,6 +55,10 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     'SELECT members, ring_usd, bottleneck_usd FROM wallet_rings WHERE wallet = members[1] ORDER BY bottleneck_usd DESC LIMIT 20',
   tokens: 'SELECT chain, address, symbol, decimals FROM tokens ORDER BY chain, symbol',
   relayers: 'SELECT chain, address, gas_balance, read_at FROM relayers ORDER BY chain, gas_balance LIMIT 20',
+  transaction_fees:
+    "SELECT facilitator, count() AS transactions, sum(fee_wei) / 1e18 AS fees, sum(settled_usd) AS usd FROM transaction_fees WHERE block_time >= now() - INTERVAL 7 DAY AND chain = 'eip155:8453' GROUP BY facilitator ORDER BY fees DESC",
+  wallet_verdicts:
+    "SELECT arrayJoin(reasons) AS reason, count() AS wallets, sum(settled_usd) AS usd FROM wallet_verdicts WHERE role = 'payee' AND verdict = 'suspect' GROUP BY reason ORDER BY wallets DESC",
 };
 
 /** What SQL may read and use, for its authors. */

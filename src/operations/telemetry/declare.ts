@@ -30,6 +30,18 @@ const BackfillShape = Type.Object(
   { title: 'Backfill' },
 );
 
+const FeesShape = Type.Object(
+  {
+    open_hours: Type.Integer({
+      minimum: 0,
+      description:
+        'Hours that may have transactions whose gas and fee are not read yet; the present hour always is one.',
+    }),
+    oldest_open_at: NullableTime,
+  },
+  { title: 'FeeTelemetry' },
+);
+
 const ChainShape = Type.Object(
   {
     ...ChainFreshnessShape.properties,
@@ -57,6 +69,9 @@ const ChainShape = Type.Object(
       description: 'Answers of a provider that contradicted the chain.',
     }),
     dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
+    fees: orNull(FeesShape, {
+      description: 'How far reading gas and fees from receipts is; null where none are read.',
+    }),
     last_error: orNull(Type.String({ description: 'Short code.' })),
     last_written_at: NullableTime,
     reported_at: NullableTime,
@@ -168,6 +183,7 @@ export const getTelemetry = defineOperation({
         retries: 7,
         contradictions: 0,
         dead_letters: 0,
+        fees: { open_hours: 1, oldest_open_at: '2026-11-20T09:00:00Z' },
         last_error: null,
         last_written_at: '2026-11-20T09:15:03Z',
         reported_at: '2026-11-20T09:15:04Z',
@@ -240,10 +256,16 @@ function chainAnswer(chain: Chain, status: ChainStatus | undefined, nowMs: numbe
     provider: providerWords(status),
     backfill: backfillAnswer(status),
     ...rateAnswer(status),
+    fees: feesAnswer(status),
     last_error: status === undefined || status.lastError === '' ? null : status.lastError,
     last_written_at: timeTextOrNull(status?.lastWrittenAt ?? null),
     reported_at: timeTextOrNull(status?.updatedAt ?? null),
   };
+}
+
+function feesAnswer(status: ChainStatus | undefined): Static<typeof FeesShape> | null {
+  if (status === undefined || status.feeHoursOpen === null) return null;
+  return { open_hours: status.feeHoursOpen, oldest_open_at: timeTextOrNull(status.feeOldestOpen) };
 }
 
 function rateAnswer(status: ChainStatus | undefined) {

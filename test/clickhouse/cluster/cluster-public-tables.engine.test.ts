@@ -5,7 +5,11 @@ import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
+import { TRANSACTION_FEES } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
+import { readMissing, readOpenHours, refreshKept, saveDoneHours } from '../../../ingest/fees/hours.ts';
+import { verdictPass } from '../../../ingest/verdicts/pass.ts';
 import { exportText } from '../../../sandbox/run/export-text.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
 import { testLog } from '../../kit/engine.ts';
@@ -59,6 +63,45 @@ test('rings are those of the published pass, which one node alone knows', async 
   );
   await run('INSERT INTO ring_passes (gen) VALUES (5)');
   expect(await asGuest('SELECT wallet FROM wallet_rings')).toEqual([[wallet(1)]]);
+});
+
+test('wallets are judged over both shards, and fees are compared and kept on the shard of their day', async () => {
+  const { signal } = new AbortController();
+  const clock = { nowMs: () => (NOON + DAY) * 1_000 };
+  expect(
+    await verdictPass({ writer, log: testLog, signal, clock, limits: { rowsPerStatement: 4 } }),
+  ).toMatchObject({
+    verdicts: 2,
+  });
+  expect(
+    await asGuest(`SELECT wallet, role, verdict, settlement_count FROM wallet_verdicts ORDER BY wallet`),
+  ).toEqual([
+    [wallet(0x700), 'payer', 'insufficient', '8'],
+    [wallet(0x701), 'payee', 'insufficient', '8'],
+  ]);
+  const open = await readOpenHours(writer, BASE, 100);
+  expect(open).toMatchObject({ total: 8, oldest: NOON - 7 * DAY });
+  const scope = { chain: BASE, hours: open.hours.map(({ hour }) => hour), above: 0 };
+  const missing = () => readMissing(writer, scope, { finalBlock: 20_004, rowsMax: 100 });
+  const found = await missing();
+  expect(found.map(({ blockNumber }) => blockNumber)).toEqual(
+    [4, 3, 2, 1, 0, 7, 6, 5].map((at) => 20_000 + at),
+  );
+  await insertRows(writer, {
+    name: 'test-fees',
+    table: TRANSACTION_FEES,
+    rows: found
+      .slice(0, 5)
+      .map((row) => ({ ...row, facilitator: 'old', gasUsed: 3, gasPrice: 2n, l1Fee: 1n, fee: 7n })),
+    fixed: { chain: BASE, ver: 1n, del: 0 },
+  });
+  await refreshKept(writer, scope, 2n);
+  expect(await missing()).toHaveLength(3);
+  expect(
+    await asGuest(`SELECT count(), sum(fee_wei), countIf(facilitator = 'old') FROM transaction_fees`),
+  ).toEqual([['5', '35', '0']]);
+  await saveDoneHours(writer, BASE, open.hours, 1n);
+  expect(await readOpenHours(writer, BASE, 100)).toMatchObject({ total: 0, hours: [] });
 });
 
 test('a token is one row, although every node knows it, and every table can be read', async () => {

@@ -6,8 +6,11 @@ import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type DocsQuestion, docsQuestions, readDocsPage } from '../../kit/docs-questions.ts';
 import {
   BUYER,
+  COMMENT,
+  FEE,
   fillEndpoints,
   fillIdentities,
+  fillRecords,
   LISTED,
   marketRows,
   RATINGS,
@@ -46,6 +49,7 @@ beforeAll(async () => {
   await nameFacilitator(engine.writer, 'coinbase', 'Coinbase');
   await fillIdentities(engine.writer);
   await fillEndpoints(engine.writer, today * DAY_SECONDS);
+  await fillRecords(engine.writer);
   await rollUp(engine.writer, { below: (today - CLOSED_UNTIL_DAYS_AGO) * DAY_SECONDS });
 });
 afterAll(() => engine?.close());
@@ -116,6 +120,35 @@ describe('the answers are those of plain loops over the rows', () => {
       found.map(([payee, count, usd, own]) => [payee, Number(count), microsOf(usd), microsOf(own)]),
     ).toEqual(expected);
     expect(expected).toHaveLength(1);
+  });
+
+  test('fees of facilitators', async () => {
+    const onBase = since(30).filter(({ chain, facilitator }) => chain === BASE && facilitator !== '');
+    const fee = Number(FEE.gasUsed * FEE.gasPrice + FEE.l1Fee) / 1e18;
+    const expected = [...groups(onBase, ({ facilitator }) => facilitator)].map(([name, all]) => [
+      name,
+      new Set(all.map(({ txHash }) => txHash)).size,
+      all.length,
+    ]);
+    const found = await answer(/settling cost/);
+    expect(
+      found
+        .map(([name, transactions, count]) => [
+          String(name).toLowerCase(),
+          Number(transactions),
+          Number(count),
+        ])
+        .sort(),
+    ).toEqual(expected.sort());
+    for (const [, transactions, , fees] of found)
+      expect(Number(fees)).toBeCloseTo(Number(transactions) * fee, 18);
+    expect(expected.length).toBeGreaterThan(1);
+  });
+
+  test('comments of clients', async () => {
+    expect(
+      (await answer(/clients say/)).map(([agent, client, , comment]) => [agent, client, comment]),
+    ).toEqual([[String(SHOP_AGENT.agentId), BUYER, COMMENT]]);
   });
 
   test('pairs that pay each other', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Address, address } from '../../../core/domain/address.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 import {
   AccountsUnread,
@@ -8,6 +9,8 @@ import {
   type BlockSource,
   type LogFilter,
   type RawLog,
+  ReceiptsUnread,
+  type WantedReceipts,
 } from '../../../ingest/chain/block-source.ts';
 import { readReceipts } from '../../kit/oracle/receipts.ts';
 
@@ -71,9 +74,52 @@ export function blockSourceContract(name: string, make: () => BlockSourceUnderTe
     expect(expected.some(({ nonce, balance }) => nonce > 0 && balance > 0n)).toBe(true);
     expect(await source.accounts([])).toEqual([]);
   });
+
+  test(`${name}: receipts say what each wanted transaction cost, in the order asked`, async () => {
+    const { source, rpc, from, to, filter } = make();
+    const { transactions } = await source.read(from, to, filter);
+    const wanted: WantedReceipts[] = [];
+    const expected: unknown[] = [];
+    for (let number = from; number <= to; number++) {
+      const all = await rpc.call<RawReceipt[]>('eth_getBlockReceipts', `0x${number.toString(16)}`);
+      const own = all.filter(({ transactionHash }) => transactions.has(transactionHash)).reverse();
+      if (own.length === 0) continue;
+      const { hash } = (await source.blockAt(number)) ?? { hash: null };
+      wanted.push({ number, hash, transactions: own.map(({ transactionHash }) => transactionHash) });
+      expected.push(
+        own.map(({ transactionHash, gasUsed, effectiveGasPrice, l1Fee = '0x0' }) => ({
+          transactionHash,
+          gasUsed: Number(gasUsed),
+          gasPrice: BigInt(effectiveGasPrice),
+          l1Fee: BigInt(l1Fee),
+        })),
+      );
+    }
+    expect(await receiptsPatiently(source, wanted)).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(await source.receipts([], { callsMax: 3, before: () => Promise.resolve() })).toEqual([]);
+  });
 }
 
 const TRIES_MAX = 50;
+
+interface RawReceipt {
+  readonly transactionHash: Hash;
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly l1Fee?: string;
+}
+
+async function receiptsPatiently(source: BlockSource, wanted: readonly WantedReceipts[]) {
+  for (let tries = 1; ; tries++) {
+    try {
+      const found = await source.receipts(wanted, { callsMax: 3, before: () => Promise.resolve() });
+      if (!found.includes(null) || tries >= TRIES_MAX) return found;
+    } catch (error) {
+      if (!(error instanceof ReceiptsUnread) || tries >= TRIES_MAX) throw error;
+    }
+  }
+}
 
 /** `accounts` gives up early by contract; its caller comes back later. */
 async function readPatiently(source: BlockSource, addresses: readonly Address[]): Promise<unknown> {

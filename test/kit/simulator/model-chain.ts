@@ -50,6 +50,7 @@ interface MinedBlock extends ModelBlock {
 const NOBODY = wallet(0xb0d1e);
 /** Gas is free here. */
 const BALANCE = 10n ** 18n;
+const RECEIPT = { gasUsed: 60_000, gasPrice: 5n, l1Fee: 7n };
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
 /** `finalityDepth` blocks can be reorganised; `genesisTime` is the time of block 0, which is empty. */
@@ -141,6 +142,14 @@ function sourceOf(
       await asked();
       return addresses.map((of) => ({ address: of, nonce: sentBy(blocks, of), balance: BALANCE }));
     },
+    async receipts(wanted) {
+      await asked();
+      return wanted.map(({ number, transactions }) => {
+        const facts = blocks[number]?.facts ?? [];
+        const isThere = transactions.every((hash) => facts.some((one) => one.hash === hash));
+        return isThere ? transactions.map((transactionHash) => ({ transactionHash, ...RECEIPT })) : null;
+      });
+    },
     onNewHead(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -198,6 +207,11 @@ function rpcOf(blocks: readonly MinedBlock[]): Rpc {
 function receiptsOf(block: MinedBlock): unknown[] {
   return block.facts.map(({ hash, from, to }) => ({
     transactionHash: hash,
+    blockNumber: hex(block.ref.number),
+    blockHash: block.ref.hash,
+    gasUsed: hex(RECEIPT.gasUsed),
+    effectiveGasPrice: hex(Number(RECEIPT.gasPrice)),
+    l1Fee: hex(Number(RECEIPT.l1Fee)),
     status: '0x1',
     from,
     to,

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterEach, expect } from 'vitest';
-import { sql } from '../../../../clickhouse/engine/sql.ts';
+import { sql, text as textValue } from '../../../../clickhouse/engine/sql.ts';
 import { ATTESTATIONS, type Attestation } from '../../../../clickhouse/tables/registries.ts';
 import { insertRows } from '../../../../clickhouse/tables/table.ts';
 import type { Hash } from '../../../../core/domain/settlement.ts';
@@ -77,7 +77,7 @@ async function files(engine: TestEngine): Promise<Record<string, unknown>[]> {
   const { rows } = await engine.reader.rows({
     name: 'test-feedback-files',
     sql: sql`SELECT toString(status), problem, failures, toUnixTimestamp(next_try_at), hash_matches, proof_chain,
-        concat('0x', lower(hex(proof_tx))), concat('0x', lower(hex(proof_from))), concat('0x', lower(hex(proof_to))), del, toString(agent_id)
+        concat('0x', lower(hex(proof_tx))), concat('0x', lower(hex(proof_from))), concat('0x', lower(hex(proof_to))), del, toString(agent_id), comment, comment_rule
       FROM feedback_files FINAL ORDER BY block_number`,
     maxSeconds: 10,
     maxRows: 100,
@@ -94,6 +94,8 @@ async function files(engine: TestEngine): Promise<Record<string, unknown>[]> {
     'to',
     'del',
     'agent',
+    'comment',
+    'rule',
   ];
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
 }
@@ -109,6 +111,7 @@ test('a file is read once, its payment kept, and its bytes held against the hash
     agentRegistry: REGISTRY,
     agentId: 5,
     clientAddress: `${BASE}:${CLIENT}`,
+    comment: 'Paid,  and\tserved.',
     proofOfPayment: PROOF,
   };
   const text = JSON.stringify(file);
@@ -130,12 +133,13 @@ test('a file is read once, its payment kept, and its bytes held against the hash
     next: 4_294_967_295,
     del: 0,
     agent: '5',
+    rule: 1,
     ...proof,
   };
   expect(await files(engine)).toEqual([
-    { ...good, matches: 1 },
-    { ...good, matches: 0 },
-    { ...good, matches: 1 },
+    { ...good, matches: 1, comment: 'Paid, and served.' },
+    { ...good, matches: 0, comment: '' }, // not the file that was logged
+    { ...good, matches: 1, comment: 'Paid, and served.' },
   ]);
   expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 0, total: 0 });
 });
@@ -206,6 +210,39 @@ test('a log that a reorg takes back, or replaces, while its file is fetched stay
   expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 1 });
   clearInterval(pump);
   expect((await files(engine))[1]).toMatchObject({ status: 'good', problem: 'other_agent', agent: '6' });
+});
+
+test('a file that was read before comments were is fetched once more for its comment, and keeps what was found then', async ({
+  engine,
+}) => {
+  let status = 503;
+  const text = JSON.stringify({ agentId: 6, comment: 'Still here.' });
+  const server = await serve((_request, response) => response.writeHead(status).end(text));
+  const uri = `http://127.0.0.1:${server.port}/`;
+  await rate(engine, { uri, fileHash: hashOf(text) }, { uri: dataUri({ comment: 'In the URI.' }) });
+  await engine.writer.run({
+    name: 'test-older-release',
+    maxSeconds: 10,
+    sql: sql`INSERT INTO feedback_files SELECT * REPLACE('good' AS status, 1 AS hash_matches, 4294967295 AS next_try_at, ver + 1 AS ver,
+      ${textValue(BASE)} AS proof_chain, if(block_number = 2000, 'other_agent', '') AS problem) FROM feedback_files FINAL`,
+  });
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 2, total: 2 });
+  const found = { status: 'good', matches: 1, chain: BASE };
+  const done = { ...found, comment: 'In the URI.', rule: 1, failures: 0, next: 4_294_967_295 };
+  expect(await files(engine)).toMatchObject([
+    { ...found, problem: 'other_agent', comment: '', rule: 0, failures: 1 },
+    done,
+  ]);
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 0, total: 0 });
+  status = 200;
+  now += 86_400;
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 1, total: 1 });
+  // It names another agent than the log: its words are not shown as the client's.
+  expect(await files(engine)).toMatchObject([
+    { ...found, problem: 'other_agent', comment: '', rule: 1, failures: 0, next: 4_294_967_295 },
+    done,
+  ]);
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 0, total: 0 });
 });
 
 test('the queue runs until it is stopped', async ({ engine }) => {

@@ -152,6 +152,8 @@ const STATUS: ChainStatus = {
   contradictions: 0,
   deadLetters: 0,
   lastError: '',
+  feeHoursOpen: null,
+  feeOldestOpen: null,
   lastWrittenAt: NOW,
   updatedAt: NOW,
 };

@@ -42,6 +42,8 @@ const status: ChainStatus = {
   deadLetters: 0,
   lastError: '',
   lastWrittenAt: null,
+  feeHoursOpen: null,
+  feeOldestOpen: null,
   updatedAt: NOW_MS / 1_000,
 };
 

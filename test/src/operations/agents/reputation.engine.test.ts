@@ -189,6 +189,8 @@ describe('by=paid', () => {
       failures: 0,
       nextTryAt: 0,
       hashMatches: true,
+      comment: '',
+      commentRule: 1,
       proof: PROOF,
     } as const;
     await saveFeedback(engine.writer, [

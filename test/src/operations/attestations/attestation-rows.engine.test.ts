@@ -110,6 +110,7 @@ describe('a row', () => {
       request_hash: null,
       revoked: true,
       file: null,
+      comment: null,
       proof_of_payment: null,
       block_number: 1_400,
       block_time: '2026-11-20T12:13:20Z',
@@ -182,6 +183,8 @@ describe('a file of feedback', () => {
     failures: 0,
     nextTryAt: 0,
     hashMatches: true,
+    comment: '',
+    commentRule: 1,
     proof: PROOF,
   };
   const rated = attestation({ uri: 'ipfs://file', fileHash: hash(5) });
@@ -287,6 +290,16 @@ describe('a file of feedback', () => {
       expect(await rate(rated, { proof: { ...PROOF, chain } })).toMatchObject({
         proof_of_payment: { chain, status: 'unknown' },
       });
+  });
+
+  test('shows the comment in it, made safe to show also where it was stored otherwise', async () => {
+    expect(await rate(rated, { comment: 'Quick, and right.' })).toMatchObject({
+      comment: 'Quick, and right.',
+    });
+    await fetched(rated, { comment: 'p\u0430ypal\u202e \u0007' });
+    expect((await page())[0]).toMatchObject({ comment: 'p{U+0430}ypal' });
+    await fetched(rated, {});
+    expect((await page())[0]).toMatchObject({ comment: null });
   });
 
   test('without a logged hash matches nothing and still proves', async () => {

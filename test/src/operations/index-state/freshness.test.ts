@@ -30,6 +30,8 @@ const status = (fields: Partial<ChainStatus> = {}): ChainStatus => ({
   contradictions: 0,
   deadLetters: 0,
   lastError: '',
+  feeHoursOpen: null,
+  feeOldestOpen: null,
   lastWrittenAt: null,
   updatedAt: NOON,
   ...fields,

@@ -180,6 +180,8 @@ describe('invented ratings', () => {
           failures: 0,
           nextTryAt: 0,
           hashMatches: true,
+          comment: '',
+          commentRule: 1,
           proof: { chain: BASE, txHash, from: payer, to: payee },
         },
       ],

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { TRANSACTION_FEES } from '../../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../../clickhouse/tables/table.ts';
 import { type OperationDeps, register } from '../../../../src/operations/define.ts';
 import { getTransaction } from '../../../../src/operations/settlements/transaction.ts';
 import { CURSOR_KEYS, type TestApi } from '../../../kit/api.ts';
@@ -10,6 +12,7 @@ import {
   insertSettlements,
   NOON,
   nameFacilitator,
+  nextVer,
   POLYGON,
   reportChain,
   settlement,
@@ -71,6 +74,42 @@ test('all settlements of a transaction and of no other, in the order of their lo
   const listed = await api.get(`/v0/flows?limit=100`);
   const ofFlows = listed.body.flows.filter((row: { tx_hash: string }) => row.tx_hash === BATCH);
   expect(body.settlements.toReversed()).toEqual(ofFlows);
+});
+
+test('its fee is null until the receipt was read, then what it was, in digits', async () => {
+  const txHash = hash(0xfee);
+  const row = settlement({ txHash, blockTime: NOON - 55, blockNumber: 1_190 });
+  await insertSettlements(engine.writer, [row]);
+  const fee = async () => (await api.get(`/v0/transactions/${txHash}`)).body.fee;
+  expect(await fee()).toBeNull();
+  const { chain, blockNumber, blockTime, relayer, facilitator } = row;
+  const kept = {
+    chain,
+    txHash,
+    blockNumber,
+    blockTime,
+    relayer,
+    facilitator,
+    settlementCount: 1,
+    settledUsdMicros: 0n,
+  };
+  const cost = { gasUsed: 60_000, gasPrice: 2n ** 100n, l1Fee: 9n, fee: 60_000n * 2n ** 100n + 9n };
+  const insert = (del: 0 | 1) =>
+    insertRows(engine.writer, {
+      name: 'test-fee',
+      table: TRANSACTION_FEES,
+      rows: [{ ...kept, ...cost }],
+      fixed: { ver: nextVer(), del },
+    });
+  await insert(0);
+  expect(await fee()).toEqual({
+    gas_used: 60_000,
+    gas_price_wei: String(cost.gasPrice),
+    l1_fee_wei: '9',
+    fee_wei: String(cost.fee),
+  });
+  await insert(1);
+  expect(await fee()).toBeNull();
 });
 
 test('a chain that is named is the only one looked at', async () => {

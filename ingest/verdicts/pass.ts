@@ -1,0 +1,228 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, sql, text, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  dropOldGenerations,
+  ownGeneration,
+  VERDICT_PASSES,
+  WALLET_VERDICTS,
+} from '../../clickhouse/tables/generations.ts';
+import type { Clock } from '../../core/clock.ts';
+import { METHOD_VERSION, NEWEST_ROWS_MAX, WHOLE_WALLET_ROWS_MAX } from '../../core/domain/data-quality.ts';
+import type { Log } from '../../core/log.ts';
+import { type LargeWallet, rangesOf, verdictsOfLarge, verdictsOfRange } from './statement.ts';
+
+/** From the end of one pass to the start of the next: a hundred times what it took, so that passes cost one per cent. */
+const PAUSE_PER_PASS = 100;
+/** Soon again while a first backfill runs, and after the first search for rings. */
+const PAUSE_MIN_MS = 5 * 60_000;
+const PAUSE_MAX_MS = 60 * 60_000;
+
+const LOOK_MAX_SECONDS = 60;
+/** Keeps the previous generation for running readers. */
+const GENERATIONS_KEPT = 2;
+/** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
+const GENERATION_SPREAD = 1_000_000;
+
+export interface VerdictLimits {
+  /** Rows of wallet_rows judged in one statement, about: with as many counterparties they take some 400 MB, of which groups above the spill go to disk. */
+  readonly rowsPerStatement: number;
+  readonly statementMaxSeconds: number;
+  readonly spillBytes: number;
+  /** Rows of a wallet above which it is judged by its newest ones. */
+  readonly wholeRowsMax: number;
+  readonly newestRowsMax: number;
+  /** Far above what any chain has; the largest stay within a statement's length. */
+  readonly largeWalletsMax: number;
+}
+
+export const VERDICT_LIMITS: VerdictLimits = {
+  rowsPerStatement: 2_000_000,
+  statementMaxSeconds: 300,
+  spillBytes: 256 * 1024 * 1024,
+  wholeRowsMax: WHOLE_WALLET_ROWS_MAX,
+  newestRowsMax: NEWEST_ROWS_MAX,
+  largeWalletsMax: 2_000,
+};
+
+export interface VerdictDeps {
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly limits?: Partial<VerdictLimits>;
+}
+
+/**
+ * Judges every wallet after the start and then every hour, more often while passes are quick, until the signal aborts. If the engine
+ * fails, the pass is lost and the verdicts of the previous one stay published.
+ */
+export async function runVerdicts(deps: VerdictDeps): Promise<void> {
+  const { log, signal } = deps;
+  try {
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      const pass = await verdictPass(deps).catch(expectEngineError);
+      signal.throwIfAborted(); // a statement that ends with the worker did not fail
+      if (pass instanceof EngineError) reportFailure(log, pass);
+      else if (pass !== null) log.info(pass, 'wallets judged');
+      const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);
+      await delay(Math.min(Math.max(pauseMs, PAUSE_MIN_MS), PAUSE_MAX_MS), undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function expectEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  throw error;
+}
+
+/** Even a refusal (a right that a remote engine does not grant) must not stop indexing; it only logs at a higher level. */
+function reportFailure(log: Log, error: EngineError): void {
+  const words = 'wallets could not be judged; the verdicts of the last pass stay';
+  if (error.problem === 'engine_refused') log.error({ err: error }, words);
+  else log.warn({ err: error }, words);
+}
+
+export interface VerdictPass {
+  readonly gen: bigint;
+  /** Rows: of a wallet in both roles two. */
+  readonly verdicts: number;
+  readonly largeWallets: number;
+  readonly seconds: number;
+}
+
+/**
+ * One pass: judge all wallets, part by part, under a new generation; publish it; drop the old ones. Null when nothing was written since
+ * the last one. A pass that is killed at any point leaves the published one as it was, and rows that the next pass drops.
+ */
+export async function verdictPass({
+  writer,
+  clock,
+  signal,
+  ...deps
+}: VerdictDeps): Promise<VerdictPass | null> {
+  const limits = { ...VERDICT_LIMITS, ...deps.limits };
+  const startedMs = performance.now();
+  const nowMs = clock.nowMs();
+  const state = await readState(writer);
+  if (state.basis === state.publishedBasis) return null;
+  const gen = ownGeneration({
+    fresh: BigInt(nowMs),
+    newest: state.newestGen,
+    spread: GENERATION_SPREAD,
+  });
+  const part = { gen, judgedAt: Math.floor(nowMs / 1_000), ringGen: state.ringGen };
+  const large = await readLargeWallets(writer, limits);
+  const statements = [
+    ...rangesOf(digitsFor(state.rows, limits.rowsPerStatement)).map((range) =>
+      verdictsOfRange(range, large, part),
+    ),
+    ...large.map((wallet) => verdictsOfLarge(wallet, part)),
+  ];
+  for (const statement of statements) {
+    signal.throwIfAborted();
+    await writer.run({
+      name: 'verdicts-judge',
+      maxSeconds: limits.statementMaxSeconds,
+      settings: { max_threads: 1, max_bytes_before_external_group_by: limits.spillBytes },
+      sql: statement,
+    });
+  }
+  const verdicts = await countOf(writer, gen);
+  await publish(writer, { gen, basis: state.basis, verdicts, judgedAt: part.judgedAt });
+  await dropOldGenerations(writer, { rows: WALLET_VERDICTS, passes: VERDICT_PASSES }, GENERATIONS_KEPT);
+  return {
+    gen,
+    verdicts,
+    largeWallets: large.length,
+    seconds: Math.round(performance.now() - startedMs) / 1_000,
+  };
+}
+
+/** Hex digits of an address that split all rows into statements of the wanted size. */
+function digitsFor(rows: number, rowsPerStatement: number): number {
+  let digits = 0;
+  while (rows / 16 ** digits > rowsPerStatement && digits < 2) digits += 1;
+  return digits;
+}
+
+/** What the verdicts depend on, besides the rule: every insert counts in hour_ver, and each search for rings has a generation. */
+async function readState(writer: Pick<Writer, 'rows'>) {
+  const { rows } = await writer.rows({
+    name: 'verdicts-state',
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT (SELECT sum(writes) FROM hour_ver), (SELECT max(gen) FROM ring_passes),
+      (SELECT argMax(basis, gen) FROM verdict_passes), greatest((SELECT max(gen) FROM verdict_passes), (SELECT max(gen) FROM wallet_verdicts)),
+      (SELECT count() FROM wallet_rows)`,
+  });
+  const [writes, rings, publishedBasis, newestGen, logRows] = rows[0] ?? [];
+  const ringGen = BigInt(String(rings ?? 0));
+  return {
+    basis: `${METHOD_VERSION} ${String(writes)} ${ringGen}`,
+    publishedBasis: String(publishedBasis ?? ''),
+    ringGen,
+    newestGen: BigInt(String(newestGen ?? 0)),
+    rows: Number(logRows ?? 0),
+  };
+}
+
+/** Wallets with more rows than are judged whole, and the time above which their newest rows lie: whole seconds, as a profile cuts them. */
+async function readLargeWallets(
+  writer: Pick<Writer, 'rows'>,
+  { wholeRowsMax, newestRowsMax, largeWalletsMax, statementMaxSeconds }: VerdictLimits,
+): Promise<LargeWallet[]> {
+  const found = await writer.rows({
+    name: 'verdicts-large-wallets',
+    maxSeconds: statementMaxSeconds,
+    maxRows: largeWalletsMax,
+    settings: { max_threads: 1, optimize_aggregation_in_order: 1 },
+    sql: sql`SELECT wallet FROM wallet_rows GROUP BY wallet HAVING count() > ${uint64(wholeRowsMax)}
+      ORDER BY count() DESC LIMIT ${uint32(largeWalletsMax)}`,
+  });
+  const large: LargeWallet[] = [];
+  for (const [field] of found.rows) {
+    const wallet = String(field);
+    const { rows } = await writer.rows({
+      name: 'verdicts-floor',
+      maxSeconds: LOOK_MAX_SECONDS,
+      maxRows: 1,
+      settings: { max_threads: 1 },
+      sql: sql`SELECT toUnixTimestamp(block_time) FROM wallet_rows WHERE wallet = ${text(wallet)}
+        ORDER BY wallet DESC, block_time DESC LIMIT 1 OFFSET ${uint32(newestRowsMax)}`,
+    });
+    large.push({ wallet, floor: Number(rows[0]?.[0] ?? 0) });
+  }
+  return large;
+}
+
+async function countOf(writer: Pick<Writer, 'rows'>, gen: bigint): Promise<number> {
+  const { rows } = await writer.rows({
+    name: 'verdicts-count',
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT count() FROM wallet_verdicts WHERE gen = ${uint64(gen)}`,
+  });
+  return Number(rows[0]?.[0] ?? 0);
+}
+
+/** The moment from which readers see this pass. */
+function publish(
+  writer: Pick<Writer, 'run'>,
+  pass: {
+    readonly gen: bigint;
+    readonly basis: string;
+    readonly verdicts: number;
+    readonly judgedAt: number;
+  },
+): Promise<void> {
+  return writer.run({
+    name: 'publish-verdicts',
+    maxSeconds: LOOK_MAX_SECONDS,
+    sql: sql`INSERT INTO verdict_passes (gen, basis, method_version, verdicts, judged_at)
+      SELECT ${uint64(pass.gen)}, ${text(pass.basis)}, ${text(METHOD_VERSION)}, ${uint64(pass.verdicts)}, ${dateTime(pass.judgedAt)}`,
+  });
+}

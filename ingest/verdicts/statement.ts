@@ -1,0 +1,91 @@
+import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { dateTime, type Sql, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { SHARE_COLUMNS, triggeredOf, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
+
+/** The verdicts on a part of all wallets, from the same rows and by the same sums as a profile (src/operations/wallets). */
+
+/** Which wallets, by their text: from included, to excluded. */
+export interface WalletRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A wallet with too many rows to be judged by all of them. */
+export interface LargeWallet {
+  readonly wallet: string;
+  /** Unix seconds: its rows above this time are judged. */
+  readonly floor: number;
+}
+
+export interface PartOfPass {
+  readonly gen: bigint;
+  /** Unix seconds. */
+  readonly judgedAt: number;
+  /** The pass of rings that counts. */
+  readonly ringGen: bigint;
+}
+
+const WALLET_END = '0xg';
+
+/** Ranges that together are all wallets, each with about one part in 16^digits of them. */
+export function rangesOf(digits: number): WalletRange[] {
+  const prefixes = Array.from({ length: 16 ** digits }, (_, at) =>
+    digits === 0 ? '0x' : `0x${at.toString(16).padStart(digits, '0')}`,
+  );
+  return prefixes.map((from, at) => ({ from, to: prefixes[at + 1] ?? WALLET_END }));
+}
+
+/** Of the wallets of a range without the large ones. */
+export function verdictsOfRange(
+  { from, to }: WalletRange,
+  large: readonly LargeWallet[],
+  part: PartOfPass,
+): Sql {
+  const range = sql`wallet >= ${text(from)} AND wallet < ${text(to)}`;
+  const others = large.filter(({ wallet }) => wallet >= from && wallet < to).map(({ wallet }) => wallet);
+  const wallets = others.length === 0 ? range : sql`${range} AND wallet NOT IN ${texts(others)}`;
+  return verdicts(wallets, sql`1`, part);
+}
+
+export function verdictsOfLarge({ wallet, floor }: LargeWallet, part: PartOfPass): Sql {
+  return verdicts(sql`wallet = ${text(wallet)}`, sql`block_time > ${dateTime(floor)}`, part);
+}
+
+const micros = (role: Sql): Sql =>
+  sql`toInt256(toDecimal256(sumIf(amount_usd, role = ${role} AND is_judged), 6) * 1000000)`;
+
+/** `isJudged`: which rows of these wallets. The others only show that there are some. */
+function verdicts(wallets: Sql, isJudged: Sql, { gen, judgedAt, ringGen }: PartOfPass): Sql {
+  const [payee, payer] = [sql`'payee'`, sql`'payer'`];
+  const count = (role: Sql): Sql => sql`countIf(role = ${role} AND is_judged)`;
+  const isSeen = (role: Sql): Sql => sql`countIf(role = ${role}) > 0`;
+  const inRole = (of: (role: 'payee' | 'payer') => Sql): Sql =>
+    sql`if(role = 'payee', ${of('payee')}, ${of('payer')})`;
+  // Rings come in as further rows, because a join on a cluster would be run on every shard.
+  return sql`INSERT INTO wallet_verdicts (wallet, role, verdict, reasons, rings, settlement_count, settled_usd, self_share, concentration,
+      largest_share, reciprocal_share, judged_at, gen)
+    SELECT wallet, role, ${inRole(verdictOf)}, ${inRole(triggeredOf)}, members, settlements, toDecimal128(toDecimal256(gross, 6) / 1000000, 6),
+      self_share, concentration, largest_share, reciprocal_share, ${dateTime(judgedAt)}, ${uint64(gen)}
+    FROM (
+      SELECT *, ${SHARE_COLUMNS}, length(members) AS rings
+      FROM (
+        SELECT wallet, role, sum(n) AS settlements, sum(usd) AS gross, sumIf(usd, is_self) AS self, maxIf(usd, NOT is_self) AS largest,
+          sumIf(usd * usd, NOT is_self) AS squared, sumIf(usd, NOT is_self AND back_n > 0) AS mutual, max(is_seen) AS observed,
+          arrayMap(ring -> ring.2, arraySort(ring -> (-ring.1, length(ring.2), ring.2), groupArrayIf((bottleneck, ring_members), notEmpty(ring_members)))) AS members
+        FROM (
+          SELECT wallet, side.1 AS role, side.2 AS n, side.3 AS back_n, side.4 AS usd, side.5 AS is_seen, is_self,
+            toDecimal128(0, 6) AS bottleneck, CAST([], 'Array(String)') AS ring_members
+          FROM (
+            SELECT wallet, counterparty = unhex(substring(wallet, 3)) AS is_self,
+              [(${payee}, ${count(payee)}, ${count(payer)}, ${micros(payee)}, ${isSeen(payee)}),
+                (${payer}, ${count(payer)}, ${count(payee)}, ${micros(payer)}, ${isSeen(payer)})] AS sides
+            FROM (SELECT wallet, counterparty, role, amount_usd, ${isJudged} AS is_judged FROM wallet_rows FINAL WHERE ${wallets} AND ${IS_COUNTED})
+            GROUP BY wallet, counterparty)
+          ARRAY JOIN sides AS side
+          WHERE side.5
+          UNION ALL
+          SELECT wallet, role, 0, 0, toInt256(0), 0, 0, bottleneck_usd, wallet_rings.members
+          FROM wallet_rings ARRAY JOIN ['payee', 'payer'] AS role WHERE gen = ${uint64(ringGen)} AND ${wallets})
+        GROUP BY wallet, role
+        HAVING observed))`;
+}
