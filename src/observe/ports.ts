@@ -80,6 +80,8 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
     payments: counted('payments', store.payments),
     rates: counted('rates', store.rates),
     replies: counted('replies', store.replies),
+    jobs: counted('jobs', store.jobs),
+    results: counted('results', store.results),
     ping: () => store.ping(),
     close: () => store.close(),
   };

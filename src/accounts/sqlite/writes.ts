@@ -8,6 +8,7 @@ import {
   type PaymentStore,
 } from '../payment-store.ts';
 import type { ReplyStore } from '../store.ts';
+import { type JobWrites, jobWrites, type ResultWrites, resultWrites } from './jobs.ts';
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf, prepare, THIS_PAYMENT } from './rows.ts';
 import { type AllAtOnce, type AtOnce, type UnitWrites, unitWrites } from './unit-writes.ts';
 
@@ -22,7 +23,13 @@ interface ReplyWrites {
 }
 
 /** Everything that changes the file. Each runs inside a transaction that the caller began, and throws to undo itself. */
-export interface Writes extends AccountWrites, UnitWrites, PaymentWrites, ReplyWrites {
+export interface Writes
+  extends AccountWrites,
+    UnitWrites,
+    PaymentWrites,
+    ReplyWrites,
+    JobWrites,
+    ResultWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -43,6 +50,8 @@ export function createWrites(db: Database.Database): Writes {
     ...unitWrites(db),
     ...paymentWrites(db),
     ...replyWrites(db),
+    ...jobWrites(db),
+    ...resultWrites(db),
     ping: () => undefined,
   };
 }

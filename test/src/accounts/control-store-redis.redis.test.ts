@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { openFreshRedis } from '../../kit/redis-control.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { controlStoreContract } from './control-store.ts';
+import { jobStoreContract } from './job-contract.ts';
 
 describe.skipIf(!redisIsThere())('on a real Redis', () => {
   let server: RedisServer;
@@ -11,4 +12,5 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
   afterAll(() => server.stop());
 
   controlStoreContract('Redis', async () => openFreshRedis(server.url), { sharedRates: true });
+  jobStoreContract('Redis', async () => openFreshRedis(server.url));
 });

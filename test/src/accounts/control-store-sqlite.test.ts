@@ -1,8 +1,10 @@
 import { afterAll } from 'vitest';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
 import { controlStoreContract } from './control-store.ts';
+import { jobStoreContract } from './job-contract.ts';
 
 const bed = createSqliteBed();
 afterAll(() => bed.end());
 
 controlStoreContract('SQLite', () => bed.open(), { sharedRates: false });
+jobStoreContract('SQLite', () => bed.open());
