@@ -1,16 +1,11 @@
-/** Jobs of analysts' SQL, and the line that they wait in. A part of `ControlStore` (store.ts), under the same rules. */
+import type { EndedJobState, JobState } from '../../core/domain/job.ts';
 
 /**
+ * Jobs of analysts' SQL, and the line that they wait in. A part of `ControlStore` (store.ts), under the same rules.
+ *
  * queued → running → succeeded | failed | cancelled | expired. `expired`: it waited too long and never ran. A running job whose lease
  * lapsed is claimed again; nothing leads out of the last four.
  */
-export const JOB_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
-export type JobState = (typeof JOB_STATES)[number];
-export type EndedJobState = Exclude<JobState, 'queued' | 'running'>;
-
-export function hasEnded(state: JobState): state is EndedJobState {
-  return state !== 'queued' && state !== 'running';
-}
 
 export interface NewJob {
   readonly id: string;

@@ -82,7 +82,7 @@ async function answer(route: OperationRoute, request: FastifyRequest, reply: Fas
   if (delivered !== null) whenSent(reply, delivered);
   if (replayed) reply.header('idempotent-replayed', 'true');
   if ('stream' in answered) {
-    reply.code(operation.status ?? 200);
+    reply.code(answered.stream.status ?? operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
   // A call was charged for its body, so it is answered with one.

@@ -4,6 +4,8 @@ import type { Config } from '../../core/config/config.ts';
 import { knownTokens } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Results } from '../results/results.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
@@ -19,6 +21,7 @@ import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
+import { createKeptSql } from './sql/kept.ts';
 import { readHorizon } from './settlements/changes.ts';
 
 /** An older one only gives what was written meanwhile once more. */
@@ -33,6 +36,8 @@ export interface OperationDepsOptions {
   readonly sellsCalls: boolean;
   readonly clock: Clock;
   readonly version: string;
+  /** Null or absent where no results are kept. */
+  readonly kept?: { readonly results: Results; readonly jobs: Jobs } | null;
 }
 
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
@@ -61,7 +66,8 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
-  return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
+  const kept = options.kept == null ? null : createKeptSql({ ...options.kept, sandbox, clock });
+  return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts, kept };
 }
 
 function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {

@@ -3,6 +3,7 @@ import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
 import type { Chain, TokenKey } from '../../core/domain/chains.ts';
+import type { Hold } from '../../core/domain/hold.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
@@ -24,6 +25,7 @@ import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 import type { Horizon } from './settlements/changes.ts';
+import type { KeptSql } from './sql/kept.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -57,6 +59,8 @@ export interface CallContext {
   readonly idempotencyKey: string | undefined;
   /** Names the caller, for fair turns: one organization, one key, one address. Holds no secret. */
   readonly callerName: string;
+  /** The units that are held for this call; null on other lanes. */
+  readonly hold: Hold | null;
 }
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
@@ -82,8 +86,8 @@ export interface Accounts {
  */
 export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
 
-/** POST carries its parameters in a JSON body; it still changes nothing but what it charges. */
-export type Method = 'GET' | 'POST';
+/** POST carries its parameters in a JSON body. Nothing changes but what a call charges, and jobs, which POST makes and DELETE ends. */
+export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** One line of the price list: an operation without its behaviour. */
 export interface PriceListEntry {
@@ -105,6 +109,8 @@ export interface OperationDeps {
   readonly index: IndexFacts;
   readonly catalogues: Catalogues;
   readonly accounts: Accounts;
+  /** Null where this deployment keeps no results. */
+  readonly kept: KeptSql | null;
 }
 
 /** What the configuration of this deployment says. */
@@ -164,6 +170,11 @@ export interface CallTerms {
   readonly byUse: boolean;
   /** The tier that the caller's plan must include, and whose own rate limit counts; null for none. */
   readonly tier: SqlTierId | null;
+  /**
+   * Present where the run may hand its hold to a job (`Outcome.keepsHold`): how long the job may need it, in milliseconds. Such a call
+   * is paid for with units only.
+   */
+  readonly jobHoldMs?: number;
 }
 
 /** The facts that validity may depend on. */
@@ -208,7 +219,7 @@ interface Operation<
   /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
   readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */

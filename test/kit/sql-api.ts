@@ -61,7 +61,7 @@ export async function sqlApi({ restarts = false, engine: given, ...over }: Over 
     secondsOf: sqlTierSeconds,
     ...over,
   });
-  const api = await testApi(reader, { sandbox });
+  const api = await testApi(reader, { sandbox, jobsOver: engine.access });
   const { store } = api.access.access;
   return {
     api,

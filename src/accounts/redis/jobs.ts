@@ -1,4 +1,5 @@
-import { JOB_STATES, type JobRecord, type JobStore } from '../job-store.ts';
+import { JOB_STATES } from '../../../core/domain/job.ts';
+import type { JobRecord, JobStore } from '../job-store.ts';
 import type { ResultRecord, ResultStore } from '../result-store.ts';
 import {
   fieldsOf,
@@ -65,7 +66,7 @@ export function redisJobs(redis: RedisConnection, names: Names): JobStore {
     },
     list: async ({ organizationId, offset, limit }) => {
       const name = names.jobsOf(organizationId);
-      const ids = await redis.run((client) => client.zrange(name, offset, offset + limit - 1));
+      const ids = await redis.run((client) => client.zrange(name, String(offset), String(offset + limit - 1)));
       const jobs = await Promise.all(ids.map(read));
       return jobs.filter((job) => job !== null);
     },
@@ -136,7 +137,7 @@ export function redisResults(redis: RedisConnection, names: Names): ResultStore 
     },
     paidBy: async ({ organizationId, limit }) => {
       const name = names.resultsOf(organizationId);
-      return readAll(await redis.run((client) => client.zrange(name, 0, limit - 1)));
+      return readAll(await redis.run((client) => client.zrange(name, '0', String(limit - 1))));
     },
     expired: async ({ nowMs, limit }) => {
       const name = names.expiringResults;
