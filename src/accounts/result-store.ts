@@ -21,8 +21,8 @@ export interface ResultStore {
    * is; the organization may read it too.
    */
   add(result: ResultRecord): Promise<'added' | 'replayed'>;
-  /** Lets an organization read a result that another paid for. Does nothing for an unknown one. */
-  allow(reader: { readonly id: string; readonly organizationId: string }): Promise<void>;
+  /** Lets an organization read a result that another paid for. True for the first call of an organization alone; false for an unknown result. */
+  allow(reader: { readonly id: string; readonly organizationId: string }): Promise<boolean>;
   /** Null for an unknown one, and from `expiresAtMs` on. */
   find(question: { readonly id: string; readonly nowMs: number }): Promise<ResultRecord | null>;
   /** Whether the organization paid for it or was allowed to read it. */

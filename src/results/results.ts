@@ -25,7 +25,8 @@ export interface Results {
   find(id: string): Promise<KeptResult | null>;
   /** Whether the organization paid for it or was answered with it before. */
   mayRead(result: KeptResult, organizationId: string): Promise<boolean>;
-  allow(result: KeptResult, organizationId: string): Promise<void>;
+  /** Lets an organization read it; false where it may already. */
+  allow(result: KeptResult, organizationId: string): Promise<boolean>;
   /** The newest of a query that has all the rows that are asked for and is at most so old; null without one. */
   recent(question: { readonly queryKey: string; readonly maxRows: number; readonly maxAgeMs: number }): Promise<KeptResult | null>;
   /** Writes it again as a run of its query would have given it. Rejects with a `Failure` or `QueryFailed`. */

@@ -118,7 +118,8 @@ export function redisResults(redis: RedisConnection, names: Names): ResultStore 
       return oneOf(['added', 'replayed'], await redis.script('addResult', keys, [...values, ...owner]));
     },
     allow: async ({ id, organizationId }) => {
-      await redis.script('allowResult', [names.result(id), names.resultReaders(id)], [organizationId]);
+      const keys = [names.result(id), names.resultReaders(id)];
+      return (await redis.script('allowResult', keys, [organizationId])) === 1;
     },
     find: async ({ id, nowMs }) => {
       const result = await read(id);

@@ -149,7 +149,7 @@ export function resultWrites(db: Database.Database): ResultWrites {
       if (result.organizationId !== null) allow.run({ ...result });
       return isNew ? 'added' : 'replayed';
     },
-    allowResult: (reader) => void allow.run(reader),
+    allowResult: (reader) => allow.run(reader) === 1,
     removeResult: (id) => {
       forgetReaders.run({ id });
       remove.run({ id });

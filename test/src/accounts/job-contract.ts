@@ -246,7 +246,11 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       for (const organizationId of ['acme', 'second'])
         expect(await results.mayRead({ id: one.id, organizationId })).toBe(true);
       expect(await results.mayRead({ id: one.id, organizationId: 'third' })).toBe(false);
-      await results.allow({ id: one.id, organizationId: 'third' });
+      const third = { id: one.id, organizationId: 'third' };
+      const allowed = await Promise.all([1, 2, 3].map(() => results.allow(third)));
+      expect(allowed.filter(Boolean)).toHaveLength(1);
+      expect(await results.allow({ id: one.id, organizationId: 'acme' })).toBe(false);
+      expect(await results.allow({ id: 'unknown', organizationId: 'acme' })).toBe(false);
       expect(await results.mayRead({ id: one.id, organizationId: 'third' })).toBe(true);
     });
 
