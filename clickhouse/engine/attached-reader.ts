@@ -1,7 +1,14 @@
 import { EXACT_OUTPUT } from '../guest/settings.ts';
 import type { EngineAccess } from './engine.ts';
 import { engineErrorOf, withinSeconds } from './error.ts';
-import { type AttachedTable, createEngineHttp, isSuccess, refusalOf, type StreamedAnswer, WHOLE_ANSWER } from './http.ts';
+import {
+  type AttachedTable,
+  createEngineHttp,
+  isSuccess,
+  refusalOf,
+  type StreamedAnswer,
+  WHOLE_ANSWER,
+} from './http.ts';
 
 /** SELECTs over bytes that are sent along: results that are kept, written in another format. Reads none of our tables. */
 export interface AttachedReader {
@@ -49,7 +56,11 @@ export function createAttachedReader(access: EngineAccess): AttachedReader {
     read: ({ name, text, table, format }, caller) =>
       withinSeconds(MAX_SECONDS, caller, async (signals) => {
         try {
-          const statement = { text: `${text} FORMAT ${format}`, words: { ...words, log_comment: name }, attached: table };
+          const statement = {
+            text: `${text} FORMAT ${format}`,
+            words: { ...words, log_comment: name },
+            attached: table,
+          };
           const answer = await http.send(statement, signals.either);
           if (!isSuccess(answer)) throw await refusalOf(answer, signals.either);
           return answer;

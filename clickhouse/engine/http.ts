@@ -95,7 +95,8 @@ export function createEngineHttp(
     acceptEncoding,
     attached,
   }: HttpStatement): Dispatcher.DispatchOptions => {
-    const sent = attached === undefined ? { words, headers: {}, body: text } : withTable(text, words, attached);
+    const sent =
+      attached === undefined ? { words, headers: {}, body: text } : withTable(text, words, attached);
     return {
       path: `${pathname}?${new URLSearchParams(pairsOf(sent.words))}`,
       method: 'POST',

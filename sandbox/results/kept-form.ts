@@ -9,7 +9,8 @@ import type { ResultColumn } from './json-answer.ts';
 export type KeptForm = 'Parquet' | 'Native';
 
 /** Types that the engine refuses to write into Parquet. */
-const NOT_IN_PARQUET = /^(Nothing|Interval|BFloat16|Time|Time64|Dynamic|Variant|JSON|Object|AggregateFunction|QBit)\b|^Interval/;
+const NOT_IN_PARQUET =
+  /^(Nothing|Interval|BFloat16|Time|Time64|Dynamic|Variant|JSON|Object|AggregateFunction|QBit)\b|^Interval/;
 
 export function keptForm(columns: readonly ResultColumn[]): KeptForm {
   return columns.every(({ type }) => isInParquet(columnType(type))) ? 'Parquet' : 'Native';

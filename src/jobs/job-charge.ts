@@ -18,7 +18,12 @@ export interface JobCharge {
 }
 
 /** Captures what was used; 0 gives the hold back. What an earlier attempt captured stands. */
-export async function chargeJob(tools: ChargeTools, hold: Hold, usedQu: number, note: string): Promise<JobCharge> {
+export async function chargeJob(
+  tools: ChargeTools,
+  hold: Hold,
+  usedQu: number,
+  note: string,
+): Promise<JobCharge> {
   if (usedQu === 0) {
     const released = await releaseHold(tools, hold, note);
     if (released.outcome !== 'captured') return { chargedQu: 0, balance: released.balance.balance };

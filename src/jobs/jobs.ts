@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../../core/clock.ts';
-import { hasEnded, type JobState, PLAN_STORAGE } from '../../core/domain/job.ts';
 import type { Hold } from '../../core/domain/hold.ts';
+import { hasEnded, type JobState, PLAN_STORAGE } from '../../core/domain/job.ts';
 import type { PlanId, SqlTierId } from '../../core/domain/plan.ts';
 import { type ErrorCode, fail, type QueryTrouble } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -155,8 +155,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     find,
     list: async (page) => (await askStore(store.jobs.list(page))).map(jobOf),
     cancel: (name) => cancel(deps, name, find),
-    untilEnded: (job, withinMs, signal) =>
-      until(job, ({ state }) => hasEnded(state), { withinMs, signal }),
+    untilEnded: (job, withinMs, signal) => until(job, ({ state }) => hasEnded(state), { withinMs, signal }),
     untilChanged: (job, withinMs, signal) => {
       const before = JSON.stringify(job);
       return until(job, (now) => hasEnded(now.state) || JSON.stringify(now) !== before, { withinMs, signal });
@@ -190,12 +189,24 @@ async function cancel(
   const ended = await askStore(store.jobs.cancel({ ...name, outcome: JSON.stringify(outcome), atMs }));
   const job = await find(name);
   if (ended === 'cancelled' && job !== null)
-    await releaseHold({ units: store.units, clock, log }, job.request.hold, 'the job was cancelled before it ran');
+    await releaseHold(
+      { units: store.units, clock, log },
+      job.request.hold,
+      'the job was cancelled before it ran',
+    );
   news.emit(name.id);
   return job;
 }
 
-async function nextNews(news: JobNews, id: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(Math.max(1, ms)), ...(signal === undefined ? [] : [signal])]);
+async function nextNews(
+  news: JobNews,
+  id: string,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const over = AbortSignal.any([
+    AbortSignal.timeout(Math.max(1, ms)),
+    ...(signal === undefined ? [] : [signal]),
+  ]);
   await once(news, id, { signal: over }).catch(() => undefined);
 }

@@ -1,10 +1,22 @@
 import type { Clock } from '../../core/clock.ts';
-import { type EndedJobState, JOB_ATTEMPTS_MAX, JOB_WAIT_MAX_MS, RESULT_KEPT_MS } from '../../core/domain/job.ts';
+import {
+  type EndedJobState,
+  JOB_ATTEMPTS_MAX,
+  JOB_WAIT_MAX_MS,
+  RESULT_KEPT_MS,
+} from '../../core/domain/job.ts';
 import { ERRORS, Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../accounts/store.ts';
 import { chargeJob, whileUnavailable } from './job-charge.ts';
-import { type JobFailure, type JobNews, type JobOutcome, type JobProgress, jobOf, type SqlJob } from './jobs.ts';
+import {
+  type JobFailure,
+  type JobNews,
+  type JobOutcome,
+  type JobProgress,
+  jobOf,
+  type SqlJob,
+} from './jobs.ts';
 
 /**
  * Runs the jobs of the line, in every API process. A job is claimed for a lease that its worker renews; where a process died, another
@@ -98,7 +110,9 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
     void (async () => {
       while (mustLook && !stopping.signal.aborted) {
         mustLook = false;
-        await look().catch((error: unknown) => deps.log.debug({ err: error }, 'the line of jobs cannot be read'));
+        await look().catch((error: unknown) =>
+          deps.log.debug({ err: error }, 'the line of jobs cannot be read'),
+        );
       }
       isLooking = false;
     })();
@@ -221,7 +235,11 @@ function failureOf(error: unknown): JobFailure {
 }
 
 /** Charges first: a job that has ended was charged, or costs nothing. */
-async function end(deps: RunnerDeps, { job, reason }: Claim, { state, usedQu, failure }: Ending): Promise<void> {
+async function end(
+  deps: RunnerDeps,
+  { job, reason }: Claim,
+  { state, usedQu, failure }: Ending,
+): Promise<void> {
   const { store, clock, log } = deps;
   const { id, attempt, request } = job;
   const given = new AbortController();

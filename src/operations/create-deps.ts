@@ -21,8 +21,8 @@ import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
-import { createKeptSql } from './sql/kept.ts';
 import { readHorizon } from './settlements/changes.ts';
+import { createKeptSql } from './sql/kept.ts';
 
 /** An older one only gives what was written meanwhile once more. */
 const HORIZON_MAX_AGE_MS = 1_000;

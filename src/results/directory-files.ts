@@ -25,20 +25,25 @@ export function directoryFiles(directory: string): ResultFiles {
       const path = pathOf(name);
       await asked(() => rm(path, { force: true }));
     },
-    writtenUntil: ({ atMs, limit }) =>
-      asked(async () => {
-        const found: string[] = [];
-        for (const name of (await readdir(directory).catch(nullIfAbsent)) ?? []) {
-          if (found.length === limit) break;
-          const path = join(directory, name);
-          const facts = await stat(path).catch(nullIfAbsent);
-          if (facts === null || facts.mtimeMs > atMs) continue;
-          if (isResultName(name)) found.push(name);
-          else if (name.endsWith(UNFINISHED)) await rm(path, { force: true });
-        }
-        return found;
-      }),
+    writtenUntil: (question) => asked(() => writtenUntil(directory, question)),
   };
+}
+
+async function writtenUntil(
+  directory: string,
+  { atMs, limit }: { readonly atMs: number; readonly limit: number },
+): Promise<string[]> {
+  const names = (await readdir(directory).catch(nullIfAbsent)) ?? [];
+  const found: string[] = [];
+  for (const name of names) {
+    if (found.length === limit) break;
+    const path = join(directory, name);
+    const facts = await stat(path).catch(nullIfAbsent);
+    if (facts === null || facts.mtimeMs > atMs) continue;
+    if (isResultName(name)) found.push(name);
+    else if (name.endsWith(UNFINISHED)) await rm(path, { force: true });
+  }
+  return found;
 }
 
 async function writeWhole(directory: string, path: string, bytes: Buffer): Promise<void> {

@@ -9,9 +9,8 @@ import type { PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { ResultColumn } from '../../sandbox/results/json-answer.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
-import { ENGINE_FORMATS } from '../../sandbox/run/run-query.ts';
 import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
-import { wideFailure } from '../../sandbox/run/run-query.ts';
+import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
 import type { NumberForm, ResultFormat, RunFigures, SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ResultRecord } from '../accounts/result-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
@@ -28,7 +27,11 @@ export interface Results {
   /** Lets an organization read it; false where it may already. */
   allow(result: KeptResult, organizationId: string): Promise<boolean>;
   /** The newest of a query that has all the rows that are asked for and is at most so old; null without one. */
-  recent(question: { readonly queryKey: string; readonly maxRows: number; readonly maxAgeMs: number }): Promise<KeptResult | null>;
+  recent(question: {
+    readonly queryKey: string;
+    readonly maxRows: number;
+    readonly maxAgeMs: number;
+  }): Promise<KeptResult | null>;
   /** Writes it again as a run of its query would have given it. Rejects with a `Failure` or `QueryFailed`. */
   read(result: KeptResult, form: ReadForm, signal?: AbortSignal): Promise<SandboxResult>;
   /** Removes what has expired, and files that no result names. Says how many. */
@@ -137,7 +140,11 @@ export function createResults(deps: ResultsDeps): Results {
   };
 }
 
-async function storeResult({ store, files }: ResultsDeps, result: SandboxResult, run: KeptRun): Promise<ResultRecord> {
+async function storeResult(
+  { store, files }: ResultsDeps,
+  result: SandboxResult,
+  run: KeptRun,
+): Promise<ResultRecord> {
   const { columns, body } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
   const bytes = await buffer(body);
@@ -217,7 +224,7 @@ function rememberedFiles(files: ResultFiles): BytesOf {
   return async (id) => {
     const known = remembered.get(id);
     if (known !== undefined) return known;
-    const bytes = await askFiles(files.read(id));
+    const bytes: Buffer | null = await askFiles(files.read(id));
     if (bytes === null)
       throw fail('result_not_found', { detail: 'The file of this result is gone: run the query again.' });
     remembered.set(id, bytes);
@@ -230,7 +237,11 @@ const TABLE = 'kept';
 async function readKept(
   reader: AttachedReader,
   bytesOf: BytesOf,
-  { kept, form, signal }: { readonly kept: KeptResult; readonly form: ReadForm; readonly signal: AbortSignal | undefined },
+  {
+    kept,
+    form,
+    signal,
+  }: { readonly kept: KeptResult; readonly form: ReadForm; readonly signal: AbortSignal | undefined },
 ): Promise<SandboxResult> {
   const { columns } = kept;
   const { format, numbers, offset = 0 } = form;

@@ -26,10 +26,20 @@ export function s3Files({
   secretAccessKey,
   prefix,
 }: S3Storage): ResultFiles {
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: ATTEMPTS_AGAIN });
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 's3',
+    retries: ATTEMPTS_AGAIN,
+  });
   const root = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
   const urlOf = (name: string): string => `${root}/${prefix}${checkedName(name)}`;
-  const send = async (url: string, request: RequestInit, isFine: (status: number) => boolean): Promise<Response> => {
+  const send = async (
+    url: string,
+    request: RequestInit,
+    isFine: (status: number) => boolean,
+  ): Promise<Response> => {
     const answer = await client
       .fetch(url, { ...request, signal: AbortSignal.timeout(REQUEST_MAX_MS) })
       .catch((error: unknown) => {
@@ -51,7 +61,11 @@ export function s3Files({
       return null;
     },
     remove: async (name) => {
-      const answer = await send(urlOf(name), { method: 'DELETE' }, (status) => isGood(status) || status === 404);
+      const answer = await send(
+        urlOf(name),
+        { method: 'DELETE' },
+        (status) => isGood(status) || status === 404,
+      );
       await answer.body?.cancel();
     },
     writtenUntil: async ({ atMs, limit }) => {

@@ -1,6 +1,6 @@
 import type { TestApi } from './api.ts';
-import type { SqlReply } from './sql-api.ts';
 import { watchText } from './secrets-watch.ts';
+import type { SqlReply } from './sql-api.ts';
 
 /** Jobs as their organization sees them. */
 export interface JobCalls {

@@ -1,15 +1,7 @@
 import { JOB_STATES } from '../../../core/domain/job.ts';
 import type { JobRecord, JobStore } from '../job-store.ts';
 import type { ResultRecord, ResultStore } from '../result-store.ts';
-import {
-  fieldsOf,
-  listOf,
-  nullable,
-  numberOf,
-  oneOf,
-  type RedisConnection,
-  textOf,
-} from './connection.ts';
+import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import type { Names } from './layout.ts';
 
 /** Jobs and kept results in Redis. They are not part of a backup: a job is asked for again, a result is kept for days. */
@@ -66,7 +58,9 @@ export function redisJobs(redis: RedisConnection, names: Names): JobStore {
     },
     list: async ({ organizationId, offset, limit }) => {
       const name = names.jobsOf(organizationId);
-      const ids = await redis.run((client) => client.zrange(name, String(offset), String(offset + limit - 1)));
+      const ids = await redis.run((client) =>
+        client.zrange(name, String(offset), String(offset + limit - 1)),
+      );
       const jobs = await Promise.all(ids.map(read));
       return jobs.filter((job) => job !== null);
     },
@@ -142,7 +136,9 @@ export function redisResults(redis: RedisConnection, names: Names): ResultStore 
     },
     expired: async ({ nowMs, limit }) => {
       const name = names.expiringResults;
-      return readAll(await redis.run((client) => client.zrangebyscore(name, '-inf', nowMs, 'LIMIT', 0, limit)));
+      return readAll(
+        await redis.run((client) => client.zrangebyscore(name, '-inf', nowMs, 'LIMIT', 0, limit)),
+      );
     },
     remove: async (id) => {
       const keys = [names.result(id), names.resultReaders(id), names.expiringResults];

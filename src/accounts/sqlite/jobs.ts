@@ -157,9 +157,10 @@ export function resultWrites(db: Database.Database): ResultWrites {
   };
 }
 
-export function resultReads(
-  db: Database.Database,
-): AllAtOnce<Omit<ResultStore, 'find'>, 'mayRead' | 'newest' | 'paidBy' | 'expired'> & {
+export function resultReads(db: Database.Database): AllAtOnce<
+  Omit<ResultStore, 'find'>,
+  'mayRead' | 'newest' | 'paidBy' | 'expired'
+> & {
   readonly findResult: AtOnce<ResultStore['find']>;
 } {
   const one = prepare<ResultRecord>(

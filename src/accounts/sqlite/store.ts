@@ -2,13 +2,14 @@ import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { Log } from '../../../core/log.ts';
 import type { AccountStore, Credential, KeyRecord, Organization } from '../account-store.ts';
-import { createMemoryRates } from '../memory-rates.ts';
 import type { JobStore } from '../job-store.ts';
+import { createMemoryRates } from '../memory-rates.ts';
 import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
 import type { ResultStore } from '../result-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
 import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
 import { errorOf, failureOf, isBusy, openForReading, openWithoutWaiting } from './database.ts';
+import { jobReads, resultReads } from './jobs.ts';
 import {
   BALANCE_COLUMNS,
   HOLD_COLUMNS,
@@ -21,7 +22,6 @@ import {
   prepare,
   THIS_PAYMENT,
 } from './rows.ts';
-import { jobReads, resultReads } from './jobs.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 

@@ -19,15 +19,7 @@ import { asUnavailable } from '../ask.ts';
 import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { InputOf } from '../params.ts';
-import {
-  jobBudget,
-  PRICES,
-  SQL_PRICE,
-  type SqlBudget,
-  sqlBudget,
-  sqlPrice,
-  sqlTierOf,
-} from '../prices.ts';
+import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
 import { explainAnswer } from './estimate.ts';
 import { jobHoldMs, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
@@ -323,9 +315,7 @@ export function boundsOf(
 ): { readonly maxRows: number; readonly seconds: number } {
   const asked = askedLimits(accepted.settings ?? []);
   return {
-    maxRows: Math.min(
-      ...[maxRows, rowsMax, asked.rows, asked.limit].filter((rows) => rows !== undefined),
-    ),
+    maxRows: Math.min(...[maxRows, rowsMax, asked.rows, asked.limit].filter((rows) => rows !== undefined)),
     seconds: Math.min(budget.seconds, asked.seconds ?? budget.seconds),
   };
 }
@@ -342,7 +332,11 @@ async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext)
   );
   const job = await jobs.untilEnded(submitted.job, waitSeconds * 1_000);
   return waitedOutcome({ job, isNew: submitted.isNew }, deps, (kept) =>
-    keptOutcome(kept, { format, numbers: numbersOf(format, input.numbers), maxRows, tier }, { deps, usedQu: 0 }),
+    keptOutcome(
+      kept,
+      { format, numbers: numbersOf(format, input.numbers), maxRows, tier },
+      { deps, usedQu: 0 },
+    ),
   );
 }
 

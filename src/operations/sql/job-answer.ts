@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type Static, Type } from '@sinclair/typebox';
+import { mintResultToken } from '../../../core/domain/cursor.ts';
 import {
   hasEnded,
   JOB_ATTEMPTS_MAX,
-  JOB_STATES,
+  type JOB_STATES,
   JOB_WAIT_MAX_MS,
   RESULT_LINK_MS,
 } from '../../../core/domain/job.ts';
-import { mintResultToken } from '../../../core/domain/cursor.ts';
 import { quForMilliseconds, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
@@ -56,7 +56,11 @@ export const SqlJobShape = Type.Object(
           rows_read: CountShape,
           rows_estimate: NullableCount('Rows that it is expected to read; null where that is not known.'),
           percent: orNull(
-            Type.Number({ minimum: 0, maximum: 100, description: 'Of the estimate, below 100 until it ends.' }),
+            Type.Number({
+              minimum: 0,
+              maximum: 100,
+              description: 'Of the estimate, below 100 until it ends.',
+            }),
           ),
           seconds: Type.Number({ minimum: 0, description: 'Engine time so far.' }),
           units: Type.Integer({ minimum: 0, description: 'Query Units used so far.' }),
@@ -95,7 +99,9 @@ export const SqlJobShape = Type.Object(
           created_at: TimeShape,
           expires_at: TimeShape,
           url: Type.String({ description: 'Takes the key of the organization.' }),
-          signed_url: Type.String({ description: 'Takes no key: give it to a program that fetches the result for you.' }),
+          signed_url: Type.String({
+            description: 'Takes no key: give it to a program that fetches the result for you.',
+          }),
           signed_until: TimeShape,
         },
         { title: 'SqlJobResult', description: 'Null without a result, and once that has expired.' },
@@ -123,7 +129,8 @@ export const SQL_JOB_EXAMPLE: Static<typeof SqlJobShape> = {
 
 export async function jobAnswer(job: SqlJob, deps: OperationDeps): Promise<Static<typeof SqlJobShape>> {
   const { request, outcome, state } = job;
-  const kept = job.resultId === null || state !== 'succeeded' ? null : await keptSqlOf(deps).results.find(job.resultId);
+  const kept =
+    job.resultId === null || state !== 'succeeded' ? null : await keptSqlOf(deps).results.find(job.resultId);
   return {
     job: job.id,
     state,
@@ -258,7 +265,8 @@ export async function waitedOutcome(
     const { code, detail, ...query } = outcome.failure;
     throw fail(code, { detail, query, usedQu: outcome.chargedQu });
   }
-  const kept = job.resultId === null || !hasEnded(state) ? null : await keptSqlOf(deps).results.find(job.resultId);
+  const kept =
+    job.resultId === null || !hasEnded(state) ? null : await keptSqlOf(deps).results.find(job.resultId);
   if (kept === null) return jobOutcome(await jobAnswer(job, deps), isNew);
   const answer = await answerWith(kept);
   const charge: Charge = {

@@ -6,7 +6,7 @@ import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
 import type { OperationDeps } from '../define.ts';
-import { boundsOf, type Buyer, judged, metaNow, rejected, unitsFor, warningsOf } from './declare.ts';
+import { type Buyer, boundsOf, judged, metaNow, rejected, unitsFor, warningsOf } from './declare.ts';
 import { keptSqlOf, unitsForKept } from './kept.ts';
 
 /** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */

@@ -13,6 +13,7 @@ import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJ
 import { keptSqlOf } from './kept.ts';
 import {
   checkBudget,
+  countParam,
   maxAgeParam,
   maxQuParam,
   maxRowsParam,
@@ -127,7 +128,8 @@ export const getSqlJob = defineUsageOperation({
   summary: 'How far a job is',
   description:
     'State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
-  toolText: 'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
+  toolText:
+    'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
   price: PRICES.free,
   load: 'none',
   params: { job: jobParam, format: jobFormatParam },
@@ -147,7 +149,8 @@ export const getSqlJob = defineUsageOperation({
   review: async (input) => input,
   run: async ({ job: id, format }, deps, { caller }): Promise<Outcome> => {
     const job = await found(id, deps, caller.organization?.id);
-    const body = format === 'json' ? Readable.from([JSON.stringify(await jobAnswer(job, deps))]) : eventsOf(job, deps);
+    const body =
+      format === 'json' ? Readable.from([JSON.stringify(await jobAnswer(job, deps))]) : eventsOf(job, deps);
     return {
       usedQu: null,
       answer: () => ({
@@ -229,29 +232,6 @@ const JOBS_PAGE_MAX = 100;
 const JOBS_PAGE = 20;
 /** Far above the jobs that an organization can have in a week. */
 const OFFSET_MAX = 1_000_000;
-
-function countParam(facts: {
-  readonly description: string;
-  readonly min: number;
-  readonly max: number;
-  readonly standard: number;
-}): Param<number> {
-  const { description, min, max, standard } = facts;
-  return {
-    in: 'query',
-    description,
-    required: false,
-    schema: Type.Integer({ minimum: min, maximum: max, default: standard }),
-    read: (raw, name) => {
-      if (raw === undefined) return standard;
-      const value = typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? Number(raw) : raw;
-      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-      throw invalid(name, `${name} must be a whole number from ${min} to ${max}, not ${quoted(raw)}.`);
-    },
-  };
-}
-
-export { countParam };
 
 export const listSqlJobs = defineOperation({
   id: 'listSqlJobs',

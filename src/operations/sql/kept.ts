@@ -121,7 +121,11 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
 /** What of the data a query could see: it changes with every block that is indexed or becomes final. */
 function dataVersionOf({ freshness: { chains } }: Meta): string {
   return JSON.stringify(
-    chains.map(({ chain, indexed_block: indexed, finalized_block: finalized }) => [chain, indexed, finalized]),
+    chains.map(({ chain, indexed_block: indexed, finalized_block: finalized }) => [
+      chain,
+      indexed,
+      finalized,
+    ]),
   );
 }
 

@@ -1,17 +1,24 @@
 import { Type } from '@sinclair/typebox';
 import { CURSOR_MAX_CHARS, readResultToken } from '../../../core/domain/cursor.ts';
+import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
-import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
 import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
-import { countParam } from './jobs.ts';
 import { keptOutcome, keptSqlOf } from './kept.ts';
-import { JSON_ROWS_MAX, numbersOf, SQL_FORMATS, SQL_MEDIA, STREAMED_ROWS_MAX, type SqlFormat } from './params.ts';
+import {
+  countParam,
+  JSON_ROWS_MAX,
+  numbersOf,
+  SQL_FORMATS,
+  SQL_MEDIA,
+  type SqlFormat,
+  STREAMED_ROWS_MAX,
+} from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 /** A kept result, in any format, as often as it is wanted. */
@@ -98,7 +105,7 @@ export const getResult = defineUsageOperation({
       description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
       min: 1,
       max: STREAMED_ROWS_MAX,
-      standard: 0,
+      standard: undefined,
     }),
     offset: countParam({
       description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
@@ -117,7 +124,8 @@ export const getResult = defineUsageOperation({
   ),
   answerHeaders: SQL_FACT_HEADERS,
   fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
-  paging: 'offset',
+  // Not a list: an answer has its columns, too.
+  paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: {
@@ -137,7 +145,7 @@ export const getResult = defineUsageOperation({
     const kept = await readable({ id, token }, deps, context);
     const { rowsMax } = SQL_MEDIA[format];
     const isJson = format === 'json' || format === 'json_compact';
-    const asked = limit === 0 ? (isJson ? PAGE_ROWS : rowsMax) : limit;
+    const asked = limit ?? (isJson ? PAGE_ROWS : rowsMax);
     const maxRows = Math.min(asked, rowsMax, Math.max(0, kept.rows - offset));
     const tier = SQL_TIER_IDS.find((known) => known === kept.run.tier) ?? 'standard';
     const form = { format, numbers: numbersOf(format, numbers), maxRows, tier, offset };

@@ -172,7 +172,11 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       const one = job();
       await jobs.add(one);
       expect(await jobs.cancel({ ...one, outcome: '{"c":1}', atMs: T0 + 1 })).toBe('cancelled');
-      expect(await jobs.find(one)).toMatchObject({ state: 'cancelled', endedAtMs: T0 + 1, outcome: '{"c":1}' });
+      expect(await jobs.find(one)).toMatchObject({
+        state: 'cancelled',
+        endedAtMs: T0 + 1,
+        outcome: '{"c":1}',
+      });
       expect(await claimAt(store, T0 + 1e9)).toBeNull();
     });
 
@@ -207,7 +211,9 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       const added = [0, 1, 2, 3].map((at) => job({ createdAtMs: T0 + at }));
       for (const one of added) await jobs.add(one);
       const page = async (offset: number) =>
-        (await jobs.list({ organizationId: 'acme', offset, limit: 3 })).map(({ createdAtMs }) => createdAtMs - T0);
+        (await jobs.list({ organizationId: 'acme', offset, limit: 3 })).map(
+          ({ createdAtMs }) => createdAtMs - T0,
+        );
       expect([await page(0), await page(3)]).toEqual([[3, 2, 1], [0]]);
     });
 

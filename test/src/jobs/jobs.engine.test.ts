@@ -86,12 +86,16 @@ describe('a job', () => {
   test('that runs is cancelled within seconds, and what it used is charged', async () => {
     const { body: created } = await jobs.create({ sql: endless() });
     const events = jobs.send('GET', `/v0/sql/jobs/${created.job}?format=events`);
-    await expect.poll(async () => (await jobs.get(created.job)).body.progress?.rows_read ?? 0, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(async () => (await jobs.get(created.job)).body.progress?.rows_read ?? 0, { timeout: 20_000 })
+      .toBeGreaterThan(0);
     const asked = await jobs.cancel(created.job);
     expect([asked.status, asked.body.cancel_requested]).toEqual([200, true]);
     const told = await events;
     expect(told.headers['content-type']).toContain('text/event-stream');
-    const states = [...told.text.matchAll(/^event: job\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data).state);
+    const states = [...told.text.matchAll(/^event: job\ndata: (.*)$/gm)].map(
+      ([, data = '']) => JSON.parse(data).state,
+    );
     expect(states.at(-1)).toBe('cancelled');
     expect(states).toContain('running');
     const job = (await jobs.get(created.job)).body;
@@ -109,7 +113,10 @@ describe('a job', () => {
       })
       .toMatch(/queued,running/)
       .then(async () => ((await jobs.get(one)).body.state === 'queued' ? one : two));
-    expect((await jobs.cancel(queued)).body).toMatchObject({ state: 'cancelled', usage: { units_charged: 0 } });
+    expect((await jobs.cancel(queued)).body).toMatchObject({
+      state: 'cancelled',
+      usage: { units_charged: 0 },
+    });
     const other = queued === one ? two : one;
     await jobs.cancel(other);
     await jobs.waitFor(other);
@@ -169,7 +176,10 @@ describe('wait_seconds', () => {
   test('answers a quick query with its rows, charged as the job was', async () => {
     const answer = await customer.ask({ sql: QUICK, wait_seconds: 30 });
     expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ row_count: 5, usage: { units_held: 12, units_charged: 1, balance: 999 } });
+    expect(answer.body).toMatchObject({
+      row_count: 5,
+      usage: { units_held: 12, units_charged: 1, balance: 999 },
+    });
     expect((await customer.ask(QUICK)).body.rows).toEqual(answer.body.rows);
     expect(await heldBy()).toEqual([0, 2]);
   });
@@ -178,7 +188,10 @@ describe('wait_seconds', () => {
     const answer = await customer.ask({ sql: endless(), wait_seconds: 0, max_qu: 1 });
     expect(answer.status).toBe(202);
     expect((await customer.units()).held).toBe(1);
-    expect(await jobs.waitFor(answer.body.job)).toMatchObject({ state: 'failed', failure: { reason: 'timeout' } });
+    expect(await jobs.waitFor(answer.body.job)).toMatchObject({
+      state: 'failed',
+      failure: { reason: 'timeout' },
+    });
     expect(await heldBy()).toEqual([0, 1]);
   });
 
@@ -190,7 +203,10 @@ describe('wait_seconds', () => {
   });
 
   test('takes the key of an organization', async () => {
-    const answer = await jobsOf(sql.api, { headers: {} }).send('POST', '/v0/sql', { sql: QUICK, wait_seconds: 1 });
+    const answer = await jobsOf(sql.api, { headers: {} }).send('POST', '/v0/sql', {
+      sql: QUICK,
+      wait_seconds: 1,
+    });
     expect(answer.status).toBe(401);
   });
 });
@@ -204,9 +220,7 @@ describe('max_age', () => {
     const asked = Promise.all(
       Array.from({ length: 25 }, (_, at) => customer.ask({ sql: `${text} /* ${at} */`, max_age: 60 })),
     );
-    const more = await Promise.all(
-      Array.from({ length: 25 }, () => other.ask({ sql: text, max_age: 60 })),
-    );
+    const more = await Promise.all(Array.from({ length: 25 }, () => other.ask({ sql: text, max_age: 60 })));
     const answers = await asked;
     expect([...answers, ...more].map(({ status }) => status)).toEqual(Array(50).fill(200));
     expect(new Set([...answers, ...more].map(({ body }) => JSON.stringify(body.rows))).size).toBe(1);
@@ -224,7 +238,8 @@ describe('max_age', () => {
     expect([again.body.rows, again.body.result.id]).toEqual([first.body.rows, first.body.result.id]);
     const other = await sql.customer();
     const charged = [];
-    for (let at = 0; at < 2; at += 1) charged.push((await other.ask({ sql: text, max_age: 60 })).body.usage.units_charged);
+    for (let at = 0; at < 2; at += 1)
+      charged.push((await other.ask({ sql: text, max_age: 60 })).body.usage.units_charged);
     expect(charged).toEqual([1, 0]);
     expect((await jobsOf(sql.api, other).result(first.body.result.id, {})).status).toBe(200);
     expect(sql.runsOf(nameOf(text))).toBe(1);
@@ -290,6 +305,10 @@ test.each([
   [{ sql: QUICK, max_qu: 4 }, 'max_qu'],
 ])('%j is refused with the name of the parameter', async (body, parameter) => {
   const refused = await customer.ask(body);
-  expect([refused.status, refused.body.code, refused.body.parameter]).toEqual([400, 'invalid_parameter', parameter]);
+  expect([refused.status, refused.body.code, refused.body.parameter]).toEqual([
+    400,
+    'invalid_parameter',
+    parameter,
+  ]);
   expect(await heldBy()).toEqual([0, 0]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../kit/fixtures.ts';
+import { jobsOf } from '../../kit/jobs.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import type { Customer, SqlApi } from '../../kit/sql-api.ts';
-import { jobsOf } from '../../kit/jobs.ts';
 
 /** A kept result is what its query would have answered, in every format. */
 
@@ -14,7 +14,12 @@ test.beforeAll(async ({ sqlService }) => {
   await insertSettlements(
     sql.engine.writer,
     Array.from({ length: 300 }, (_, at) =>
-      settlement({ blockNumber: 1_000 + at, blockTime: NOON + at, payer: wallet(at), amount: BigInt(at) * 10n ** 30n }),
+      settlement({
+        blockNumber: 1_000 + at,
+        blockTime: NOON + at,
+        payer: wallet(at),
+        amount: BigInt(at) * 10n ** 30n,
+      }),
     ),
   );
   await reportChain(sql.engine.writer, BASE);
@@ -44,9 +49,15 @@ const TYPES = `SELECT toUInt256('${'9'.repeat(38)}') AS u256, toInt256('-9') AS 
 const KINDS: readonly (readonly [string, string])[] = [
   ['every type', TYPES],
   ['wide integers', `SELECT toUInt256('${WIDEST}') AS a, toInt256('-1') AS b`],
-  ['types that Parquet has not', `SELECT NULL AS nothing, [] AS empty, toIntervalDay(3) AS days, map('a', NULL) AS m`],
-  ['no rows', 'SELECT payer, amount FROM settlements WHERE payer = \'none\''],
-  ['rows of a table', 'SELECT block_time, payer, amount, amount_usd, tx_hash FROM settlements ORDER BY block_number, log_index'],
+  [
+    'types that Parquet has not',
+    `SELECT NULL AS nothing, [] AS empty, toIntervalDay(3) AS days, map('a', NULL) AS m`,
+  ],
+  ['no rows', "SELECT payer, amount FROM settlements WHERE payer = 'none'"],
+  [
+    'rows of a table',
+    'SELECT block_time, payer, amount, amount_usd, tx_hash FROM settlements ORDER BY block_number, log_index',
+  ],
   ['names in quotes', 'SELECT 1 AS `a b`, 2 AS "c d", 3 AS `kept`'],
 ];
 
@@ -55,7 +66,10 @@ describe.each(KINDS)('%s', (_, text) => {
     const numbers = format === 'parquet' || format === 'arrow' ? 'text' : undefined;
     const asked = await customer.ask({ sql: text, format, ...(numbers === undefined ? {} : { numbers }) });
     const { result } = await jobsOf(sql.api, customer).succeeded({ sql: text });
-    const given = await jobsOf(sql.api, customer).result(result.id, { format, ...(numbers === undefined ? {} : { numbers }) });
+    const given = await jobsOf(sql.api, customer).result(result.id, {
+      format,
+      ...(numbers === undefined ? {} : { numbers }),
+    });
     expect([asked.status, given.status, given.status === 200 ? '' : given.text]).toEqual([200, 200, '']);
     if (asked.body === undefined) {
       expect(given.headers['content-type']).toBe(asked.headers['content-type']);
@@ -63,7 +77,10 @@ describe.each(KINDS)('%s', (_, text) => {
     } else {
       expect(given.body.columns).toEqual(asked.body.columns);
       expect(given.body.rows).toEqual(asked.body.rows);
-      expect([given.body.row_count, given.body.truncated]).toEqual([asked.body.row_count, asked.body.truncated]);
+      expect([given.body.row_count, given.body.truncated]).toEqual([
+        asked.body.row_count,
+        asked.body.truncated,
+      ]);
       expect(given.body.sql).toBe(asked.body.sql);
     }
   });
@@ -76,7 +93,11 @@ test('numbers as the caller wants them, and a value that does not fit is refused
   expect(native.body.rows).toEqual([{ a: WIDEST, b: 7 }]);
   const before = await customer.units();
   const refused = await jobs.result(result.id, { format: 'parquet' });
-  expect([refused.status, refused.body.code, refused.body.reason]).toEqual([400, 'query_failed', 'value_error']);
+  expect([refused.status, refused.body.code, refused.body.reason]).toEqual([
+    400,
+    'query_failed',
+    'value_error',
+  ]);
   expect(await customer.units()).toEqual(before);
 });
 
