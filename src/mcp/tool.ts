@@ -16,29 +16,33 @@ interface ToolDefinition {
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
   readonly annotations: {
-    readonly readOnlyHint: true;
+    readonly readOnlyHint: boolean;
     readonly openWorldHint: false;
   };
 }
 
-/** No tool changes anything but the caller's balance; the index is a closed world. */
+/** No tool changes anything but the caller's balance and jobs; the index is a closed world. */
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
-    operations.map((operation) => {
+    toolOperations(operations).map((operation) => {
       const name = toolName(operation.id);
       const definition = {
         name,
         description: `${operation.toolText} ${priceInUnits(operation.price)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
-        annotations: ANNOTATIONS,
+        annotations: { ...ANNOTATIONS, readOnlyHint: operation.method !== 'DELETE' },
       };
       return [name, { operation, definition }];
     }),
   );
+}
+
+function toolOperations(operations: readonly AnyOperation[]): readonly AnyOperation[] {
+  return operations.filter(({ isTool }) => isTool !== false);
 }
 
 /** The definition for a caller who reaches the service under this URL. */
@@ -62,7 +66,7 @@ export type ToolWords = (text: string) => string;
  * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
-  const named = operations.filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
+  const named = toolOperations(operations).filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
   const paths = [...tools.keys()].sort((a, b) => b.length - a.length).map(escaped);
@@ -88,7 +92,8 @@ export const MCP_SQL_FORMATS: readonly SqlFormat[] = SQL_FORMATS.filter(
 );
 
 function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
-  const entries = Object.entries(params);
+  // One without a text for models is for other surfaces.
+  const entries = Object.entries(params).filter(([, { toolText }]) => toolText !== '');
   const required = entries.filter(([, param]) => param.required).map(([name]) => name);
   return {
     type: 'object',
@@ -103,7 +108,7 @@ function inputProperty(
   { schema, description, toolText, in: place }: Param,
   words: ToolWords,
 ): Readonly<Record<string, unknown>> {
-  const isFormat = place === 'body' && name === 'format';
+  const isFormat = place !== 'path' && name === 'format';
   const choices = isFormat ? [...MCP_SQL_FORMATS] : choicesOf(schema);
   return { ...shapeOf(schema, choices), description: toolText ?? words(description) };
 }

@@ -201,6 +201,8 @@ interface Operation<
    * routes. What it costs is added.
    */
   readonly toolText: string;
+  /** False where another tool does the same. */
+  readonly isTool?: boolean;
   readonly price: Price;
   readonly params: P;
   readonly output: Output;

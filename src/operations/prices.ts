@@ -57,7 +57,7 @@ export function priceInShort(price: Price): string {
     case 'keyed':
       return `Any key, or ${perCall}.`;
     case 'metered':
-      return `From ${price.qu} QU, or ${perCall}.`;
+      return price.x402UsdMicros === 0n ? `From ${price.qu} QU.` : `From ${price.qu} QU, or ${perCall}.`;
     case 'sold':
       return `${perCall} over x402.`;
   }
@@ -161,4 +161,14 @@ export const SQL_PRICE: Price = {
       perUnit: SQL_QU_USD_MICROS,
     },
   },
+};
+
+const JOB_QU_MAX = Math.max(...SQL_TIERS.map(({ jobQu }) => jobQu));
+
+/** Jobs are paid for with units only: the end of a job is later than a payment may be settled. */
+export const JOB_PRICE: Price = {
+  class: 'metered',
+  qu: 1,
+  x402UsdMicros: 0n,
+  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` (up to ${JOB_QU_MAX}), with an organization key only.`,
 };

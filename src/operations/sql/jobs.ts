@@ -7,7 +7,7 @@ import type { SqlJob } from '../../jobs/jobs.ts';
 import type { Outcome } from '../answer.ts';
 import { defineOperation, defineUsageOperation, type OperationDeps } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
-import { jobBudget, PRICES, SQL_PRICE, sqlPrice, sqlTierOf } from '../prices.ts';
+import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
 import { judged, textOf } from './declare.ts';
 import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
 import { keptSqlOf } from './kept.ts';
@@ -35,9 +35,9 @@ export const createSqlJob = defineUsageOperation({
   path: '/sql/jobs',
   summary: 'Run a SQL query as a job',
   description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
-  toolText:
-    'Queue one ClickHouse SELECT as a job with more time than run_sql, for long queries; get_sql_job says how far it is and has its result.',
-  price: SQL_PRICE,
+  toolText: 'run_sql with wait_seconds does this.',
+  isTool: false,
+  price: JOB_PRICE,
   load: 'query',
   params: {
     sql: sqlParam,
@@ -94,7 +94,7 @@ const jobParam: Param<string> = {
   description: 'The id of the job.',
   toolText: 'Id of the job.',
   required: true,
-  schema: Type.String({ format: 'uuid' }),
+  schema: Type.String({ format: 'uuid', pattern: JOB_ID.source }),
   example: SQL_JOB_EXAMPLE.job,
   read: (raw, name) => {
     if (typeof raw === 'string' && JOB_ID.test(raw)) return raw;
@@ -108,7 +108,7 @@ const jobFormatParam: Param<(typeof JOB_FORMATS)[number]> = {
   in: 'query',
   description:
     '`events`: a stream of server-sent events, one (`job`) for each change until the job has ended. `Accept: text/event-stream` asks for the same.',
-  toolText: 'json.',
+  toolText: '',
   required: false,
   schema: Type.Union(
     JOB_FORMATS.map((form) => Type.Literal(form)),

@@ -231,12 +231,16 @@ export function countParam<Standard extends number | undefined>(facts: {
   readonly min: number;
   readonly max: number;
   readonly standard: Standard;
+  readonly example?: number;
+  readonly toolText?: string;
 }): Param<number | Standard> {
-  const { description, min, max, standard } = facts;
+  const { description, toolText, min, max, standard, example } = facts;
   return {
     in: 'query',
     description,
     required: false,
+    ...(toolText === undefined ? {} : { toolText }),
+    ...(example === undefined ? {} : { example }),
     schema: Type.Integer({
       minimum: min,
       maximum: max,

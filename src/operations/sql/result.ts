@@ -66,6 +66,7 @@ function choiceParam<Choice extends string, Standard extends Choice | undefined>
 const tokenParam: Param<string | undefined> = {
   in: 'query',
   description: 'Of a signed link (`signed_url` of a job): it stands for the key until it expires.',
+  toolText: '',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
   read: (raw, name) => {
@@ -97,18 +98,21 @@ export const getResult = defineUsageOperation({
     }),
     numbers: choiceParam<NumberForm, undefined>({
       description: 'As of `POST /v0/sql`.',
-      toolText: 'native: numbers instead of texts, where exact.',
+      toolText: '',
       choices: NUMBER_FORMS,
       standard: undefined,
     }),
     limit: countParam({
       description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
+      toolText: `Rows of the page, ${PAGE_ROWS} without it.`,
       min: 1,
       max: STREAMED_ROWS_MAX,
       standard: undefined,
+      example: 1_000,
     }),
     offset: countParam({
       description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
+      toolText: '`next_offset` of the page before.',
       min: 0,
       max: STREAMED_ROWS_MAX,
       standard: 0,

@@ -27,7 +27,7 @@ let world: SqlApi;
 let customer: Customer;
 let origin: string;
 
-const TOOLS_LIST_MAX_BYTES = 25_500;
+const TOOLS_LIST_MAX_BYTES = 27_900;
 
 test.beforeAll(async ({ sqlService }) => {
   world = sqlService;
