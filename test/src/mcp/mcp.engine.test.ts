@@ -27,7 +27,7 @@ let world: SqlApi;
 let customer: Customer;
 let origin: string;
 
-const TOOLS_LIST_MAX_BYTES = 27_900;
+const TOOLS_LIST_MAX_BYTES = 28_000;
 
 test.beforeAll(async ({ sqlService }) => {
   world = sqlService;
@@ -60,17 +60,26 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   run_sql: { sql: 'SELECT count() AS n FROM settlements' },
 };
 
+/** Of nothing that is there: refused, in words. */
+const MISSING: Readonly<Record<string, Record<string, unknown>>> = {
+  get_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
+  cancel_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
+  get_result: { result: '5f'.repeat(32) },
+};
+
 describe.each(SPEAKERS)('$name', ({ connect: speak }) => {
   test('lists and calls every tool, and finds each answer to be what the tool says of it', async () => {
     const client = await speak(`${origin}/mcp`, customer.headers);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(OPERATIONS.map(({ id }) => toolName(id)));
+    expect(tools.map(({ name }) => name)).toEqual(
+      OPERATIONS.filter(({ isTool }) => isTool !== false).map(({ id }) => toolName(id)),
+    );
     const ajv = new Ajv2020({ strict: false });
     for (const { name, outputSchema, annotations, description } of tools) {
-      expect(annotations?.readOnlyHint, name).toBe(true);
+      expect(annotations?.readOnlyHint, name).toBe(name !== 'cancel_sql_job');
       expect(description?.length, name).toBeGreaterThan(20);
-      const { said, isError } = await call(client, name, ARGUMENTS[name]);
-      expect([name, isError]).toEqual([name, name === 'mint_trial_key']);
+      const { said, isError } = await call(client, name, ARGUMENTS[name] ?? MISSING[name]);
+      expect([name, isError]).toEqual([name, name === 'mint_trial_key' || name in MISSING]);
       if (!isError)
         expect([name, ajv.validate(outputSchema as AnySchemaObject, said), ajv.errors]).toEqual([
           name,

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../../src/operations/index.ts';
 /** What a model is handed about every tool, on every turn. */
 
 /** Four tools of half a kilobyte each are for jobs and their results. */
-const TOOLS_LIST_MAX_BYTES = 27_900;
+const TOOLS_LIST_MAX_BYTES = 28_000;
 const INSTRUCTIONS_MAX_BYTES = 1_500;
 
 const words = toolWordsOf(OPERATIONS);
