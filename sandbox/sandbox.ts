@@ -3,7 +3,7 @@ import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
-import type { ResultColumn } from './results/json-answer.ts';
+import type { ResultColumn } from './results/column-type.ts';
 
 /**
  * The sandbox's interface for operations: judge a text, run it once accepted, or estimate its cost. Nothing runs unjudged: `run` and

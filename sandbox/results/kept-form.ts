@@ -1,5 +1,4 @@
-import { type ColumnType, columnType } from './column-type.ts';
-import type { ResultColumn } from './json-answer.ts';
+import { type ColumnType, columnType, type ResultColumn } from './column-type.ts';
 
 /**
  * The form in which a result is stored: Parquet, which other programs read, or the engine's Native where a column has a type that the

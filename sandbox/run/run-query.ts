@@ -15,7 +15,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
-import type { ResultColumn } from '../results/json-answer.ts';
+import type { ResultColumn } from '../results/column-type.ts';
 import { keptForm } from '../results/kept-form.ts';
 import {
   QueryAbandoned,

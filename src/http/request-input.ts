@@ -66,7 +66,8 @@ function withAccepted(operation: AnyOperation, raw: Raw, accept: string | undefi
 /** What its parameter `format` takes; nothing where it has none. */
 function formatsOf({ params }: AnyOperation): readonly string[] {
   const members: unknown = params['format']?.schema['anyOf'];
-  if (Array.isArray(members)) return members.map((member: { readonly const?: unknown }) => String(member.const));
+  if (Array.isArray(members))
+    return members.map((member: { readonly const?: unknown }) => String(member.const));
   return params['format'] === undefined ? [] : Object.values(FORMAT_OF_TYPE);
 }
 

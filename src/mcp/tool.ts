@@ -66,7 +66,9 @@ export type ToolWords = (text: string) => string;
  * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
-  const named = toolOperations(operations).filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
+  const named = toolOperations(operations).filter(
+    ({ path, price }) => !path.includes('{') && price.class !== 'sold',
+  );
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
   const paths = [...tools.keys()].sort((a, b) => b.length - a.length).map(escaped);

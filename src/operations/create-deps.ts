@@ -22,7 +22,7 @@ import { createRollups } from './index-state/rollups.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
-import { createKeptSql } from './sql/kept.ts';
+import { createKeptSql } from './sql/obtain.ts';
 
 /** An older one only gives what was written meanwhile once more. */
 const HORIZON_MAX_AGE_MS = 1_000;

@@ -25,7 +25,7 @@ import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 import type { Horizon } from './settlements/changes.ts';
-import type { KeptSql } from './sql/kept.ts';
+import type { KeptSql } from './sql/obtain.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.

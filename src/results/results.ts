@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { PLAN_STORAGE, RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
-import type { ResultColumn } from '../../sandbox/results/json-answer.ts';
+import type { ResultColumn } from '../../sandbox/results/column-type.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
 import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
 import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';

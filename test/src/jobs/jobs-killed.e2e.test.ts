@@ -69,7 +69,14 @@ describe.skipIf(!redisIsThere())('jobs of two API processes over Redis', () => {
         control: { redisUrl: redis.url, keyPrefix: PREFIX },
         cursorSecrets: ['a secret of two processes, of a test'],
         results: { directory: results },
-        plans: { enterprise: { requestsPerMinute: 1_000_000, sqlTiers: ['standard', 'extended', 'deep'], lowBalanceQu: 1, monthlyGrantQu: 0 } },
+        plans: {
+          enterprise: {
+            requestsPerMinute: 1_000_000,
+            sqlTiers: ['standard', 'extended', 'deep'],
+            lowBalanceQu: 1,
+            monthlyGrantQu: 0,
+          },
+        },
       });
     const apis = [await open('a'), await open('b')];
     onTestFinished(async () => {
@@ -201,7 +208,11 @@ async function expectOneEnd(
 }
 
 /** Every hold was captured once, or given back, or its call was never answered; and the charges are those that the jobs say. */
-async function expectBooksOf(store: ControlStore, organizationId: string, jobs: readonly Job[]): Promise<void> {
+async function expectBooksOf(
+  store: ControlStore,
+  organizationId: string,
+  jobs: readonly Job[],
+): Promise<void> {
   const ledger = await readLedger(store, organizationId);
   const captures = ledger.filter(({ kind }) => kind === 'capture');
   expect(new Set(captures.map(({ subject }) => subject)).size).toBe(captures.length);

@@ -191,7 +191,11 @@ test('everything that has a price says how it is paid, and what can go wrong wit
     const sent = parameters.map((parameter: unknown) => (followed(parameter) as Parameter).name);
     const isPriced = price.class !== 'free';
     const isSold = price.x402UsdMicros > 0n;
-    expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([id, isSold, isSold]);
+    expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([
+      id,
+      isSold,
+      isSold,
+    ]);
     expect([id, '402' in responses, '502' in responses]).toEqual([id, isPriced, isPriced]);
     if (!isSold) continue;
     const refusal = followed(responses['402']) as FailureResponse;

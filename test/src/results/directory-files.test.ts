@@ -20,7 +20,8 @@ resultFilesContract('a directory', async () => {
   const { root, directory, files } = openDirectory();
   return {
     files,
-    stored: async () => (statSync(directory, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(directory)),
+    stored: async () =>
+      statSync(directory, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(directory),
     close: async () => {
       rmSync(root, { recursive: true, force: true });
       // In the way of the directory.
@@ -34,7 +35,9 @@ test('only the owner may read it, and what a process left unfinished is removed'
   const { root, directory, files } = openDirectory();
   const name = 'b'.repeat(64);
   await files.write(name, Buffer.from('x'));
-  expect([statSync(directory).mode & 0o777, statSync(join(directory, name)).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect([statSync(directory).mode & 0o777, statSync(join(directory, name)).mode & 0o777]).toEqual([
+    0o700, 0o600,
+  ]);
   const part = join(directory, `${name}.1.part`);
   writeFileSync(part, 'half');
   utimesSync(part, 1, 1);

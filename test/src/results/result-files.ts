@@ -63,7 +63,9 @@ export function resultFilesContract(name: string, open: () => Promise<OpenedFile
       const written = [1, 2, 3].map(() => randomBytes(10));
       for (const bytes of written) await files.write(nameOf(bytes), bytes);
       const later = Date.now() + 60_000;
-      expect((await files.writtenUntil({ atMs: later, limit: 9 })).toSorted()).toEqual(written.map(nameOf).toSorted());
+      expect((await files.writtenUntil({ atMs: later, limit: 9 })).toSorted()).toEqual(
+        written.map(nameOf).toSorted(),
+      );
       expect(await files.writtenUntil({ atMs: later, limit: 2 })).toHaveLength(2);
       expect(await files.writtenUntil({ atMs: Date.now() - 60_000, limit: 9 })).toEqual([]);
     });

@@ -10,7 +10,11 @@ resultFilesContract('S3-compatible storage', async () => {
   const storage = server.storage(`${randomUUID()}/`);
   const files = s3Files(storage);
   const later = Date.now() + 3_600_000;
-  return { files, stored: () => files.writtenUntil({ atMs: later, limit: 100 }), close: () => server.close() };
+  return {
+    files,
+    stored: () => files.writtenUntil({ atMs: later, limit: 100 }),
+    close: () => server.close(),
+  };
 });
 
 test('a wrong key is a storage that does not answer', async () => {
