@@ -411,6 +411,42 @@ Pages are cut from a
   getSqlSchema: Method<'getSqlSchema'>;
 
   /**
+   * The jobs of your organization.
+   *
+   * Newest first, for 7 days after their end. Free. Without the key of an organization the list is empty.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/sql/jobs`
+   */
+  listSqlJobs: ListMethod<'listSqlJobs', 'jobs'>;
+
+  /**
+   * How far a job is.
+   *
+   * State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every
+   * change is sent as it happens, until the job has ended.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/sql/jobs/{job}`
+   */
+  getSqlJob: Method<'getSqlJob'>;
+
+  /**
+   * A kept result.
+   *
+   * The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in
+   * another format. Free, as often as wanted, for the organizations that were answered with it, and for the
+   * holder of a signed link. Rows and their order never change.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/results/{result}`
+   */
+  getResult: Method<'getResult'>;
+
+  /**
    * Buy a trial key over x402.
    *
    * One settlement buys one key, which opens every route that takes any key. The key is shown once; with an
@@ -452,5 +488,8 @@ export const ROUTES = {
   getBundleFile: { path: '/bundles/{chain}/{table}/{file}' },
   getTelemetry: { path: '/telemetry' },
   getSqlSchema: { path: '/sql/schema' },
+  listSqlJobs: { path: '/sql/jobs', rows: 'jobs', paging: 'offset' },
+  getSqlJob: { path: '/sql/jobs/{job}' },
+  getResult: { path: '/results/{result}' },
   mintTrialKey: { path: '/test/x402', mintsKey: true },
 } as const;

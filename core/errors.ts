@@ -159,6 +159,19 @@ export const ERRORS = {
       'Check the hash. A new transaction is here once its block is indexed: compare `indexed_block` of `meta` in any list. One without an x402 settlement never is.',
     retryable: false,
   },
+  job_not_found: {
+    status: 404,
+    title: 'There is no such job',
+    advice: 'List the jobs of your organization with /v0/sql/jobs. A job is listed for a week after its end.',
+    retryable: false,
+  },
+  result_not_found: {
+    status: 404,
+    title: 'There is no such result',
+    advice:
+      'Send the key of the organization that ran the query, or a link that has not expired. Results are kept for a week; run the query again for a new one.',
+    retryable: false,
+  },
   method_not_allowed: {
     status: 405,
     title: 'The route does not take this method',

@@ -103,6 +103,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     openTo,
     inspect: inspectText,
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    progress: (queryId) => killer.progress(queryId),
     estimate,
     suggest: createSuggest({
       translator,

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import type { WrittenAs } from '../clickhouse/engine/engine.ts';
+import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
+import type { ResultColumn } from './results/column-type.ts';
 
 /**
  * The sandbox's interface for operations: judge a text, run it once accepted, or estimate its cost. Nothing runs unjudged: `run` and
@@ -24,6 +25,8 @@ export interface SqlSandbox {
    * engine, not the query, is at fault.
    */
   run(query: SandboxQuery, signal: AbortSignal): Promise<SandboxResult>;
+  /** How far a running query is, by the id that its job was given; null once it has ended. Rejects with `EngineError`. */
+  progress(queryId: string): Promise<QueryProgress | null>;
   /** What the engine expects to read. Only plans the query, within a time limit. Rejects like `run`. */
   estimate(
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
@@ -107,7 +110,8 @@ export interface SandboxQuery {
   readonly tier: SqlTierId;
   /** Time limit in seconds, if lower than that of its tier. */
   readonly maxSeconds?: number;
-  readonly format: ResultFormat | EngineFormat;
+  /** `kept`: the form in which a result is stored, with its columns (`keptForm`). */
+  readonly format: ResultFormat | 'kept' | EngineFormat;
   /** Of Parquet and Arrow, whose types are converted in the engine. Default: native. */
   readonly numbers?: NumberForm;
   /**
@@ -117,6 +121,8 @@ export interface SandboxQuery {
   readonly maxRows: number;
   /** Identifies the caller for fair queueing and penalties. Holds no secret. */
   readonly caller: string;
+  /** Of a job: its time limit in place of that of its tier. It waits among the long queries, and says when it runs. */
+  readonly job?: { readonly seconds: number; onBegun(queryId: string): void };
 }
 
 /** What a run took, as the engine counted it. */
@@ -142,6 +148,8 @@ export interface SandboxResult extends RunFigures {
   readonly mediaType?: string;
   /** The content coding of `body`; absent without one. */
   readonly contentCoding?: string;
+  /** Names and types of the result in the format `kept`. */
+  readonly columns?: readonly ResultColumn[];
 }
 
 export interface Estimate {

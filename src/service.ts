@@ -31,6 +31,7 @@ import type { IngestBootstrap } from './ingest-process.ts';
 import { type Observation, openObservation } from './observe/open.ts';
 import * as observed from './observe/ports.ts';
 import { openAccess } from './open-access.ts';
+import { openJobs } from './open-jobs.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
 
 /**
@@ -187,6 +188,8 @@ async function openApi(
   observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config, walls });
   const gate = observed.observedGate(observation, gated.gate);
   const operations = observed.observedOperations(observation);
+  const jobs = openJobs({ config, access, store, clock: systemClock, log });
+  cleanups.push(() => jobs.close());
   keepRequestsYoung();
   const app = buildApp({
     ...deps,
@@ -197,6 +200,7 @@ async function openApi(
     reader,
     cursorKeys,
     clock: systemClock,
+    kept: jobs,
   });
   // Last in, first out: the answers under way still need the store.
   cleanups.push(() => deps.drain.over().then(() => app.close()));

@@ -132,6 +132,7 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
   },
   lane: 'x402',
   payment: null,
+  hold: null,
   callerName: 'anybody',
 };
 

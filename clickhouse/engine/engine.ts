@@ -118,7 +118,15 @@ export interface QueryKiller {
   /** Resolves when the engine has accepted the KILL; the query may end later or not at all. Unknown ids are fine. */
   kill(queryId: string): Promise<void>;
   isRunning(queryId: string): Promise<boolean>;
+  /** How far a query is, over all nodes; null once it has ended. */
+  progress(queryId: string): Promise<QueryProgress | null>;
   close(): Promise<void>;
+}
+
+/** What a running query has done so far. */
+export interface QueryProgress {
+  readonly readRows: number;
+  readonly elapsedMs: number;
 }
 
 export interface GuestQuery extends GuestStatement {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
@@ -28,6 +29,17 @@ export interface HttpStatement {
   readonly words: Readonly<Record<string, string | number>>;
   /** A content coding for the answer; absent for none. */
   readonly acceptEncoding?: string;
+  /** Data that the text reads as a table. */
+  readonly attached?: AttachedTable;
+}
+
+/** Bytes in a format of the engine, sent with a statement that reads them under the name. */
+export interface AttachedTable {
+  readonly name: string;
+  readonly format: string;
+  /** Names and types of its columns, as a table is declared. */
+  readonly structure: string;
+  readonly bytes: Buffer;
 }
 
 export interface AnswerHead {
@@ -77,18 +89,49 @@ export function createEngineHttp(
   const headers = { authorization, 'user-agent': 'settlement-index' };
   const headersOf = (acceptEncoding: string | undefined): Readonly<Record<string, string>> =>
     acceptEncoding === undefined ? headers : { ...headers, 'accept-encoding': acceptEncoding };
-  const requestOf = ({ text, words, acceptEncoding }: HttpStatement): Dispatcher.DispatchOptions => ({
-    path: `${pathname}?${new URLSearchParams(pairsOf(words))}`,
-    method: 'POST',
-    headers: more === undefined ? headersOf(acceptEncoding) : { ...headersOf(acceptEncoding), ...more() },
-    body: text,
-  });
+  const requestOf = ({
+    text,
+    words,
+    acceptEncoding,
+    attached,
+  }: HttpStatement): Dispatcher.DispatchOptions => {
+    const sent =
+      attached === undefined ? { words, headers: {}, body: text } : withTable(text, words, attached);
+    return {
+      path: `${pathname}?${new URLSearchParams(pairsOf(sent.words))}`,
+      method: 'POST',
+      headers: { ...headersOf(acceptEncoding), ...sent.headers, ...more?.() },
+      body: sent.body,
+    };
+  };
   return {
     ask: (statement, signal) => wholeAnswerOf(pool, requestOf(statement), signal),
     send: (statement, signal) => streamedAnswerOf(pool, requestOf(statement), signal),
     close: () => void pool.destroy(),
   };
 }
+
+/** The form in which the engine takes a table with a statement: a part of a form for its bytes, the text among the parameters. */
+function withTable(
+  text: string,
+  words: HttpStatement['words'],
+  { name, format, structure, bytes }: AttachedTable,
+): {
+  readonly words: HttpStatement['words'];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+} {
+  // Random, so that no bytes of a table end its part.
+  const boundary = randomBytes(BOUNDARY_BYTES).toString('hex');
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
+  return {
+    words: { ...words, query: text, [`${name}_format`]: format, [`${name}_structure`]: structure },
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+  };
+}
+
+const BOUNDARY_BYTES = 24;
 
 function pairsOf(words: HttpStatement['words']): [string, string][] {
   return Object.entries(words).map(([name, value]) => [name, String(value)]);

@@ -33,6 +33,21 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
       const answers = await Promise.all(writers.map((writer) => writer.rows(statement)));
       return answers.some(({ rows }) => Number(rows[0]?.[0]) === 1);
     },
+    async progress(queryId) {
+      const statement = {
+        name: 'query-progress',
+        sql: sql`SELECT sum(read_rows), max(elapsed) FROM system.processes WHERE query_id = ${text(queryId)} AND user = ${text(user)} HAVING count() > 0`,
+        maxSeconds: KILL_SECONDS,
+        maxRows: 1,
+      };
+      const answers = await Promise.all(writers.map((writer) => writer.rows(statement)));
+      const found = answers.flatMap(({ rows }) => rows);
+      if (found.length === 0) return null;
+      return {
+        readRows: Math.max(...found.map(([rows]) => Number(rows))),
+        elapsedMs: Math.max(...found.map(([, seconds]) => Number(seconds))) * 1_000,
+      };
+    },
     async close() {
       await Promise.all(writers.map((writer) => writer.close()));
     },

@@ -6,8 +6,8 @@
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Time limit of the longest tier; each query is sent with the limit of its own tier. */
-export const GUEST_SECONDS_MAX = 300;
+/** Time limit of the longest job; each query is sent with the limit of its own tier. */
+export const GUEST_SECONDS_MAX = 900;
 /** Rows of the largest result, plus one that shows that there are more. */
 export const GUEST_ROWS_MAX = 1_000_001;
 /** How long a client may take to read a result. A setting of the server, not of the guest: the engine then closes the connection. */

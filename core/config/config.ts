@@ -121,6 +121,39 @@ export const BundlesSchema = Type.Object(
   { default: {}, additionalProperties: false },
 );
 
+/** The key `results`: where results of jobs are kept. */
+export const ResultsSchema = Type.Object(
+  {
+    directory: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+      default: null,
+      description:
+        'Directory of kept results. Several API processes share one, or use `results.s3`. Null: `results` in the data directory.',
+    }),
+    s3: Type.Union(
+      [
+        Type.Object(
+          {
+            endpoint: Type.String({ pattern: '^https?://' }),
+            bucket: Type.String({ minLength: 1 }),
+            region: Type.String({ default: 'us-east-1' }),
+            accessKeyId: Type.String({ minLength: 1 }),
+            secretAccessKey: Type.String({ minLength: 1 }),
+            prefix: Type.String({ default: '', pattern: '^[A-Za-z0-9/_-]*$' }),
+          },
+          { additionalProperties: false },
+        ),
+        Type.Null(),
+      ],
+      {
+        default: null,
+        description:
+          'S3-compatible storage of kept results, in place of the directory: `endpoint`, `bucket`, `accessKeyId`, `secretAccessKey`, and where needed `region` (us-east-1) and `prefix` of the names.',
+      },
+    ),
+  },
+  { default: {}, additionalProperties: false },
+);
+
 const UserSchema = Type.Object(
   { user: Type.String({ minLength: 1 }), password: Type.String() },
   { additionalProperties: false },
@@ -251,6 +284,7 @@ export const ConfigSchema = Type.Object(
     oauth: OauthSchema,
     control: ControlSchema,
     bundles: BundlesSchema,
+    results: ResultsSchema,
     console: ConsoleSchema,
     clickhouseInterface: ClickhouseInterfaceSchema,
     metrics: MetricsSchema,

@@ -60,6 +60,25 @@ export function readWalletCursor(keys: CursorKeys, scope: string, text: string):
   return isAddress(outcome) ? outcome : undefined;
 }
 
+/** What a signed link to a result allows. */
+export interface ResultGrant {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly untilMs: number;
+}
+
+const RESULT_SCOPE = 'result';
+
+export function mintResultToken(keys: CursorKeys, { id, untilMs }: ResultGrant): string {
+  return seal(keys, RESULT_SCOPE, [id, untilMs]);
+}
+
+/** Undefined for a token that is not of this deployment, or was changed. */
+export function readResultToken(keys: CursorKeys, text: string): ResultGrant | undefined {
+  const [id, untilMs] = unseal(keys, RESULT_SCOPE, text) ?? [];
+  return typeof id === 'string' && isCount(untilMs) ? { id, untilMs } : undefined;
+}
+
 /** A position in a list of agents: its sort key. */
 export interface AgentPosition {
   readonly chain: Chain;

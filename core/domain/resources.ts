@@ -22,6 +22,7 @@ export const RESOURCES = {
   names: 'The names that rows show with addresses.',
   chains: 'How far each chain is indexed.',
   sql: 'Queries of `POST /v0/sql`, and the tables they read.',
+  results: 'Kept results of queries.',
   index: 'The index as a whole: its engine does not answer.',
   accounts: 'Organizations, keys, units and payments.',
   facilitator: 'The facilitator that verifies and settles payments for calls.',

@@ -1,3 +1,9 @@
+/** A column of a result, with its type as the engine prints it. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
 /** The engine's types as trees, for what is done with values by their type. */
 export type ColumnType =
   | { readonly kind: 'leaf'; readonly text: string }

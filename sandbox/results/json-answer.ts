@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { NumberForm } from '../sandbox.ts';
+import type { ResultColumn } from './column-type.ts';
 import { nativeNumbers } from './native-numbers.ts';
 import { plainLineEnds, type RowLimits, type RowTally, wholeRows } from './whole-rows.ts';
 
@@ -143,11 +144,6 @@ function columnsText(columns: readonly ResultColumn[]): string {
  * Converts rows of JSONCompactEachRowWithNamesAndTypes to the rows of a JSON answer. Values keep the engine's exact text: parsing
  * would round numbers that JavaScript cannot represent.
  */
-
-export interface ResultColumn {
-  readonly name: string;
-  readonly type: string;
-}
 
 /** Tokens that delimit values: whole strings, so that their contents are skipped, and structural characters. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]/g;

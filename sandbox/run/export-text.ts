@@ -1,5 +1,5 @@
-import { type ColumnType, columnType } from '../results/column-type.ts';
-import { type ResultColumn, unusedName } from '../results/json-answer.ts';
+import { type ColumnType, columnType, type ResultColumn } from '../results/column-type.ts';
+import { unusedName } from '../results/json-answer.ts';
 import type { NumberForm } from '../sandbox.ts';
 
 /**

@@ -5,7 +5,7 @@ import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { refuse } from '../judge/refusal.ts';
 import { checkResolved, RESOLVE_QUESTION, type ResolvedPolicy } from '../judge/resolved.ts';
 import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
-import type { ResultColumn } from '../results/json-answer.ts';
+import type { ResultColumn } from '../results/column-type.ts';
 import type { SandboxQuery } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
 import type { Place } from './places.ts';

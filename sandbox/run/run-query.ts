@@ -15,9 +15,9 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
-import type { ResultColumn } from '../results/json-answer.ts';
+import type { ResultColumn } from '../results/column-type.ts';
+import { keptForm } from '../results/kept-form.ts';
 import {
-  type EngineFormat,
   QueryAbandoned,
   QueryFailed,
   type ResultFormat,
@@ -48,7 +48,7 @@ export interface RunDeps {
 }
 
 /** The engine's names for the formats. */
-const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
+export const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
   rows: 'JSONCompactEachRowWithNamesAndTypes',
   ndjson: 'JSONEachRow',
   csv: 'CSVWithNames',
@@ -59,7 +59,7 @@ const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
 export function createRun(deps: RunDeps): SqlSandbox['run'] {
   return (query, signal) => {
     const { caller, tier, accepted } = query;
-    const load = tier === 'standard' ? 'light' : 'heavy';
+    const load = tier === 'standard' && query.job === undefined ? 'light' : 'heavy';
     return deps.admission.admit({ caller, text: accepted.text, load }, signal, async (place) => {
       const prepared = await prepareIn(place, query, signal, deps);
       return runIn(place, prepared, signal, deps);
@@ -86,8 +86,13 @@ async function prepareIn(
   const planning = openPlanning(deps, query, signal);
   try {
     await deps.resolve(query, planning);
-    if (format !== 'parquet' && format !== 'arrow') return { query, text: accepted.text, columns: [] };
+    if (format !== 'parquet' && format !== 'arrow' && format !== 'kept')
+      return { query, text: accepted.text, columns: [] };
     const columns = await describedColumns(deps.guest, planning);
+    if (format === 'kept') {
+      refuseSameNames(columns);
+      return { query, text: accepted.text, columns };
+    }
     return { query, text: exportText(accepted.text, columns, { format, numbers }), columns };
   } catch (error) {
     planning.leave(place);
@@ -110,14 +115,15 @@ async function runIn(
   signal: AbortSignal,
   { guest, admission, watchdog, unread, held, secondsOf, log }: RunDeps,
 ): Promise<SandboxResult> {
-  const { query, text } = prepared;
-  const ofTier = secondsOf(query.tier);
+  const { query, text, columns } = prepared;
+  const ofTier = query.job?.seconds ?? secondsOf(query.tier);
   const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
   // Even if its caller has left by then.
   const onUnstoppable = (): void => admission.punish({ text: query.accepted.text, caller: query.caller });
   const inMemory = held.take();
   const began = performance.now();
+  query.job?.onBegun(queryId);
   const { outcome, gone, free } = watchdog.watch(
     { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onUnstoppable },
     (until) =>
@@ -128,7 +134,7 @@ async function runIn(
           parameters: parametersAsSent(query.accepted.parameters, query.parameters),
           maxSeconds,
           queryId,
-          ...formatOf(query.format),
+          ...formatOf(query.format, columns),
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,
           blockRows: query.accepted.blockRows,
@@ -145,7 +151,7 @@ async function runIn(
     const result = resultOf(await outcome, place);
     unread.watch(query.caller, result.body);
     inMemory?.freeWith(result.body);
-    return result;
+    return query.format === 'kept' ? { ...result, columns } : result;
   } catch (error) {
     void free.then(inMemory?.free);
     reportSecondWall(error, query, log);
@@ -153,10 +159,27 @@ async function runIn(
   }
 }
 
-function formatOf(format: ResultFormat | EngineFormat): Pick<GuestQuery, 'format' | 'written'> {
+function formatOf(
+  format: SandboxQuery['format'],
+  columns: readonly ResultColumn[],
+): Pick<GuestQuery, 'format' | 'written'> {
+  if (format === 'kept') return { format: keptForm(columns) };
   if (typeof format === 'string') return { format: ENGINE_FORMATS[format] };
   const { name, settings, compression } = format;
   return { format: name, written: { settings, compression } };
+}
+
+/** A table has a name once, and a kept result is read as a table. */
+function refuseSameNames(columns: readonly ResultColumn[]): void {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice === undefined) return;
+  throw new QueryFailed({
+    reason: 'duplicate_columns',
+    detail: `Two columns of the result are named ${twice.slice(0, 100)}, and a result that is kept has a name once.`,
+    hint: 'Name them apart with AS.',
+    figures: null,
+  });
 }
 
 function resultOf({ figures, ...answer }: GuestResult, place: Place): SandboxResult {
@@ -179,7 +202,7 @@ function failureOf(error: unknown, { query, columns }: PreparedQuery, sinceMs: n
   if (error instanceof StoppedLate) return stoppedFailure(error, sinceMs);
   if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
   const figures = error.figures === null ? null : runFigures(error.figures);
-  const wide = columns.length === 0 ? null : tooWideOf(saidBy(error));
+  const wide = columns.length === 0 || query.format === 'kept' ? null : tooWideOf(saidBy(error));
   return wide === null
     ? explainFailure(error, query.accepted, figures)
     : wideFailure(wide, columns, { figures, cause: error });
@@ -189,7 +212,7 @@ function saidBy({ cause }: EngineError): string {
   return cause instanceof Error ? cause.message : '';
 }
 
-function wideFailure(
+export function wideFailure(
   { row, column, value }: TooWide,
   columns: readonly ResultColumn[],
   ran: Pick<QueryFailed, 'figures' | 'cause'>,

@@ -51,7 +51,7 @@ export class CallerLeft extends Error {
 }
 
 export interface WatchdogDeps {
-  readonly killer: QueryKiller;
+  readonly killer: Omit<QueryKiller, 'progress'>;
   /** Restarts the engine and resolves when it answers; null for an engine that we cannot restart. */
   readonly restartEngine: (() => Promise<void>) | null;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -166,7 +166,10 @@ const PLACE_GIVEN_BACK =
   'a query still does not end; its place goes to the next query, and it counts as running until it is gone';
 
 /** Repeats the KILL each time: a KILL that arrives before its query has begun has no effect. */
-async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 'gone' | 'unknown'> {
+async function stateOf(
+  killer: Pick<QueryKiller, 'isRunning' | 'kill'>,
+  queryId: string,
+): Promise<'there' | 'gone' | 'unknown'> {
   try {
     await killer.kill(queryId);
     return (await killer.isRunning(queryId)) ? 'there' : 'gone';

@@ -1,4 +1,7 @@
+import type { Hold } from '../../core/domain/hold.ts';
 import type { UnitBalance } from '../../core/domain/plan.ts';
+
+export type { Hold } from '../../core/domain/hold.ts';
 
 /** Units of organizations: what is granted, held and spent. A part of `ControlStore` (store.ts), under the same rules. */
 
@@ -32,18 +35,6 @@ export interface LedgerEntry {
   /** What is left free after this change. */
   readonly balance: number;
   readonly held: number;
-}
-
-export interface Hold {
-  readonly organizationId: string;
-  readonly holdId: string;
-  readonly units: number;
-  readonly operation: string;
-  readonly heldAtMs: number;
-  /** From then on its call counts as dead, and the sweeper gives the hold back. */
-  readonly overdueAtMs: number;
-  /** The key that the call came with; absent or null for a bearer token. */
-  readonly keyId?: string | null;
 }
 
 /**

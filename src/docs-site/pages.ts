@@ -97,6 +97,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'The request, the dialect, what reads little, and worked questions.',
   },
   {
+    slug: 'jobs',
+    file: 'jobs.md',
+    reader: 'analysts',
+    title: 'Jobs and kept results',
+    description: 'Queries that outlive their connection, and results that are paid once.',
+  },
+  {
     slug: 'connect',
     file: 'connect.md',
     reader: 'analysts',

@@ -163,8 +163,8 @@ function whoIncludes(tier: SqlTierId, plans: Plans): string {
 }
 
 /** Whether x402 can buy a call on these terms. */
-export function isSoldByCall({ tier }: CallTerms): boolean {
-  return tier === null || tier === SQL_TIER_SOLD.tier;
+export function isSoldByCall({ tier, jobHoldMs }: CallTerms): boolean {
+  return jobHoldMs === undefined && (tier === null || tier === SQL_TIER_SOLD.tier);
 }
 
 /** The caller's own window in the tier; it counts in addition to the one that all requests share. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isOrganizationName } from '../../core/domain/caller.ts';
+import type { Hold } from '../../core/domain/hold.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { Failure, fail } from '../../core/errors.ts';
@@ -33,7 +34,7 @@ import {
   readCredential,
 } from './caller.ts';
 import { runOnPayment } from './charge-payment.ts';
-import { CAPTURE_RETRY_MS, overdueAfterMs, runOnUnits } from './charge-units.ts';
+import { CAPTURE_RETRY_MS, callMs, runOnUnits } from './charge-units.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { runOnce } from './idempotency.ts';
 import {
@@ -147,7 +148,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     caller,
     surface,
     anonymous: gate.access.anonymous,
-    sellsCalls: gate.lane !== null,
+    sellsCalls: gate.lane !== null && terms.jobHoldMs === undefined,
     hasPayment: charging.offers?.payment !== undefined,
     mayCharge: charging.mayCharge,
   });
@@ -155,7 +156,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   const tier = tierOf(terms);
   if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
   // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
-  const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: overdueAfterMs(terms) };
+  const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: callMs(terms) };
   const answer = await runOnce(
     { replies: gate.store.replies, clock: gate.clock, log: gate.log },
     repetition,
@@ -171,21 +172,21 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
         return await keepingQuery(gate, request, { prepared, caller }, async (onRows) => {
           // The last check is the engine's. A refusal up to here costs nothing.
           await prepared.review?.(deps, callerName);
-          const run: Run = async (payment) => {
-            const outcome = await runNow(gate, request, { prepared, identity, access, callerName, payment });
+          const run: Run = async ({ payment = null, hold = null }) => {
+            const outcome = await runNow(gate, request, { prepared, identity, access, callerName, payment, hold });
             onRows(outcome.rows ?? null);
             return outcome;
           };
           switch (access.by) {
             case 'nothing':
-              return { ...UNCHARGED, answer: (await run(null)).answer(NOT_CHARGED) };
+              return { ...UNCHARGED, answer: (await run({})).answer(NOT_CHARGED) };
             case 'units': {
               const offer = () => offerFor(gate, request, terms);
               const keyId = caller.key?.id ?? null;
               return await runOnUnits(
                 { ...gate, units: gate.store.units },
                 { ...access, terms, operation: operation.id, keyId, offer, once },
-                () => run(null),
+                (hold) => run({ hold }),
               );
             }
             case 'payment':
@@ -237,8 +238,8 @@ async function keepingQuery(
 
 const SUCCEEDED = 'succeeded';
 
-/** `payment`: the one settled before the run, or null. */
-type Run = (payment: SettledPayment | null) => Promise<Outcome>;
+/** `payment`: the one settled before the run. `hold`: the units held for it. */
+type Run = (paid: { readonly payment?: SettledPayment; readonly hold?: Hold }) => Promise<Outcome>;
 
 const UNCHARGED = { delivered: null, replayed: false, chargedQu: 0 } as const;
 
@@ -317,16 +318,17 @@ interface RunContext {
   readonly access: AccessDecision;
   readonly callerName: string;
   readonly payment: SettledPayment | null;
+  readonly hold: Hold | null;
 }
 
 function runNow(
   { plans }: GateTools,
   { surface, charging: { idempotencyKey }, deps, progress }: GateRequest,
-  { prepared, identity: { caller }, access, callerName, payment }: RunContext,
+  { prepared, identity: { caller }, access, callerName, payment, hold }: RunContext,
 ): Promise<Outcome> {
   const lane = access.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
   progress.onRun(lane);
-  return prepared.run(deps, { caller, surface, lane, payment, idempotencyKey, callerName });
+  return prepared.run(deps, { caller, surface, lane, payment, idempotencyKey, callerName, hold });
 }
 
 function runPaid(
@@ -343,7 +345,9 @@ function runPaid(
     header: offers.payment,
     preflight: async () => prepared.preflight?.(deps, callerName),
   };
-  return runOnPayment({ lane, log, onPaid: (receipt) => progress.onPaid(receipt) }, sent, terms, run);
+  return runOnPayment({ lane, log, onPaid: (receipt) => progress.onPaid(receipt) }, sent, terms, (payment) =>
+    run({ ...(payment === null ? {} : { payment }) }),
+  );
 }
 
 function refusalOf(

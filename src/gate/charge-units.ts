@@ -25,6 +25,11 @@ export const HOLD_OVERDUE_AFTER_MS = 120_000;
 
 /** For how long a run may hold units: no time limit of its own is longer. */
 export function overdueAfterMs(terms: CallTerms): number {
+  return callMs(terms) + (terms.jobHoldMs ?? 0);
+}
+
+/** How long a call of these terms may take; afterwards its process is presumed dead. A job outlives its call. */
+export function callMs(terms: CallTerms): number {
   const tier = tierOf(terms);
   return HOLD_OVERDUE_AFTER_MS + (tier === null ? 0 : sqlTierOf(tier).timeoutSeconds * 1_000);
 }
@@ -71,19 +76,23 @@ export interface ChargeOnce {
 export async function runOnUnits(
   tools: UnitTools,
   call: UnitCharge,
-  run: () => Promise<Outcome>,
+  run: (hold: Hold) => Promise<Outcome>,
 ): Promise<GateAnswer> {
   const { organizationId, units, operation, terms, keyId } = call;
   const heldAtMs = tools.clock.nowMs();
   const overdueAtMs = heldAtMs + overdueAfterMs(terms);
   // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
   const hold = { organizationId, holdId: randomUUID(), units, operation, heldAtMs, overdueAtMs, keyId };
-  await takeHold(tools, call, hold);
+  const held = await takeHold(tools, call, hold);
   let outcome: Outcome;
   try {
-    outcome = await run();
+    outcome = await run(hold);
   } catch (error) {
     throw await chargeFailure(tools, call, hold, error);
+  }
+  if (outcome.keepsHold === true) {
+    const answer = outcome.answer(chargeOf(call, 0, held));
+    return { answer, delivered: null, replayed: false, chargedQu: 0 };
   }
   try {
     const charge = await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu));
@@ -99,10 +108,10 @@ async function takeHold(
   tools: UnitTools,
   { offer, terms: { byUse } }: UnitCharge,
   hold: Hold,
-): Promise<void> {
+): Promise<UnitBalance> {
   const { units } = hold;
   const { outcome, balance, budget } = await askStore(tools.units.hold(hold));
-  if (outcome === 'held') return;
+  if (outcome === 'held') return balance;
   if (outcome === 'over_budget') throw overBudget(hold, byUse, budget);
   if (outcome === 'insufficient') {
     const shown = offer();

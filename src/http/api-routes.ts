@@ -105,7 +105,7 @@ async function answer(route: OperationRoute, request: FastifyRequest, reply: Fas
   const isTakenFor = replayed || chargedQu > 0 || call.progress.lane === 'x402';
   if ('file' in answered) return sendFile(request, reply, { file: answered.file, mayBeRefused: !isTakenFor });
   if ('stream' in answered) {
-    reply.code(operation.status ?? 200);
+    reply.code(answered.stream.status ?? operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
   return sendAnswer(route, { request, reply, body: answered.body, mayBeNotModified: !isTakenFor });

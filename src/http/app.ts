@@ -10,6 +10,7 @@ import { createDocsSite } from '../docs-site/docs-site.ts';
 import { type ProtectedResource, protectedResources } from '../gate/bearer-token.ts';
 import type { Gate } from '../gate/gate.ts';
 import { createMcpSurface, DOCS_RESOURCES, type McpResource } from '../mcp/server.ts';
+import type { OpenJobs } from '../open-jobs.ts';
 import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
 import { createOperationDeps } from '../operations/create-deps.ts';
@@ -41,6 +42,8 @@ export interface AppOptions {
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
+  /** Null or absent where no results are kept. */
+  readonly kept?: Pick<OpenJobs, 'results' | 'jobs' | 'begin'> | null;
   readonly gate: Gate;
   readonly accounts: Accounts;
   /** Whether single calls can be bought here over x402. */
@@ -69,6 +72,7 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const { config, log, receiveMaxMs } = options;
   const deps = createOperationDeps(options);
+  options.kept?.begin(deps, options.sandbox);
   const { publicUrl } = deps.deployment;
   const resources = protectedResources(publicUrl);
   const failures = (path: string): FailureOptions => ({

@@ -13,7 +13,8 @@ type Raw = Record<string, unknown>;
 export function rawInput(operation: AnyOperation, request: FastifyRequest): Raw {
   const path = request.params as Record<string, string>; // find-my-way gives decoded texts
   const query = request.query as Raw; // texts, or arrays where a name is repeated
-  if (!takesBody(operation)) return together(path, query);
+  if (!takesBody(operation))
+    return withAccepted(operation, together(path, query), request.headers.accept);
   const body = readJsonBody(bodyOf(request), request.headers);
   for (const name of Object.keys(query)) refuseInUrl(operation, name);
   return withAccepted(operation, together(path, body), request.headers.accept);
@@ -51,24 +52,34 @@ const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
   'text/csv': 'csv',
   'application/vnd.apache.parquet': 'parquet',
   'application/vnd.apache.arrow.stream': 'arrow',
+  'text/event-stream': 'events',
 };
 
 /** The body takes precedence over the header, which many clients send by default. */
 function withAccepted(operation: AnyOperation, raw: Raw, accept: string | undefined): Raw {
-  if (accept === undefined || !Object.hasOwn(operation.params, 'format') || Object.hasOwn(raw, 'format'))
-    return raw;
-  const format = acceptedFormat(accept);
+  const choices = formatsOf(operation);
+  if (accept === undefined || choices.length === 0 || Object.hasOwn(raw, 'format')) return raw;
+  const format = acceptedFormat(accept, choices);
   return format === undefined ? raw : { ...raw, format };
 }
 
+/** What its parameter `format` takes; nothing where it has none. */
+function formatsOf({ params }: AnyOperation): readonly string[] {
+  const members: unknown = params['format']?.schema['anyOf'];
+  if (Array.isArray(members))
+    return members.map((member: { readonly const?: unknown }) => String(member.const));
+  return params['format'] === undefined ? [] : Object.values(FORMAT_OF_TYPE);
+}
+
 /** The known type that the caller likes best, the first one of those it likes alike. Source: RFC 9110 12.5.1. */
-function acceptedFormat(accept: string): string | undefined {
+function acceptedFormat(accept: string, choices: readonly string[]): string | undefined {
   let best: { readonly format: string; readonly weight: number } | undefined;
   for (const entry of accept.split(',')) {
     const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
     const format = Object.hasOwn(FORMAT_OF_TYPE, type) ? FORMAT_OF_TYPE[type] : undefined;
     const weight = weightOf(parameters);
-    if (format !== undefined && weight > (best?.weight ?? 0)) best = { format, weight };
+    const isTaken = format !== undefined && choices.includes(format);
+    if (isTaken && weight > (best?.weight ?? 0)) best = { format, weight };
   }
   return best?.format;
 }

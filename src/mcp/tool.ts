@@ -31,7 +31,7 @@ function annotationsOf({ changes }: AnyOperation): ToolDefinition['annotations']
 /** By name. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
-    operations.map((operation) => {
+    toolOperations(operations).map((operation) => {
       const name = toolName(operation.id);
       const definition = {
         name,
@@ -43,6 +43,10 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
       return [name, { operation, definition }];
     }),
   );
+}
+
+function toolOperations(operations: readonly AnyOperation[]): readonly AnyOperation[] {
+  return operations.filter(({ isTool }) => isTool !== false);
 }
 
 /** The definition for a caller who reaches the service under this URL. */
@@ -66,7 +70,9 @@ export type ToolWords = (text: string) => string;
  * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
-  const named = operations.filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
+  const named = toolOperations(operations).filter(
+    ({ path, price }) => !path.includes('{') && price.class !== 'sold',
+  );
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
   const paths = [...tools.keys()].sort((a, b) => b.length - a.length).map(escaped);
@@ -92,7 +98,8 @@ export const MCP_SQL_FORMATS: readonly SqlFormat[] = SQL_FORMATS.filter(
 );
 
 function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
-  const entries = Object.entries(params);
+  // One without a text for models is for other surfaces.
+  const entries = Object.entries(params).filter(([, { toolText }]) => toolText !== '');
   const required = entries.filter(([, param]) => param.required).map(([name]) => name);
   return {
     type: 'object',
@@ -107,7 +114,7 @@ function inputProperty(
   { schema, description, toolText, in: place }: Param,
   words: ToolWords,
 ): Readonly<Record<string, unknown>> {
-  const isFormat = place === 'body' && name === 'format';
+  const isFormat = place !== 'path' && name === 'format';
   const choices = isFormat ? [...MCP_SQL_FORMATS] : choicesOf(schema);
   return { ...shapeOf(schema, choices), description: toolText ?? words(description) };
 }

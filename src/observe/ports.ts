@@ -81,6 +81,8 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
     usage: counted('usage', store.usage),
     rates: counted('rates', store.rates),
     replies: counted('replies', store.replies),
+    jobs: counted('jobs', store.jobs),
+    results: counted('results', store.results),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -43,7 +43,7 @@ const DESCRIPTION = `Read-only, but for what is below \`/account\`: the callerâ€
 
 **Prices**: \`x-payment-info\` of each operation. A key opens what takes any key, the Query Units (QU) of its organization pay for the rest; without a key a call can be paid for over x402 where the deployment sells calls. A request that is refused costs nothing.
 
-Every operation is also a tool of the MCP surface, \`POST /mcp\`, which describes itself.`;
+Every operation is also a tool of the MCP surface, \`POST /mcp\`, which describes itself; \`POST /v0/sql/jobs\` is \`run_sql\` with \`wait_seconds\` there.`;
 
 const GUIDANCE =
   'Start with GET /v0/account: it needs no key, and says who you are, what every call costs, and how it is paid. Use GET /v0/flows or /v0/transactions for settlements, /v0/merchants/{address} for what a wallet was paid, /v0/endpoints for what can be bought, and POST /v0/sql (tables: GET /v0/sql/schema, a free estimate: explain_only) for everything else. Follow next_before until it is null. On 402 sign one of accepts and send the same request again with X-PAYMENT.';

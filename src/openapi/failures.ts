@@ -205,6 +205,14 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     payment: { stage: 'settle' },
     offer: OFFER,
   },
+  job_not_found: {
+    path: '/v0/sql/jobs/2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111',
+    detail: 'The organization has no job of this id.',
+  },
+  result_not_found: {
+    path: `/v0/results/${'5f'.repeat(32)}`,
+    detail: 'There is no result of this id that you may read.',
+  },
   insufficient_qu: {
     path: '/v0/graph',
     detail: 'The call costs 1 QU; the organization has 0 QU free.',

@@ -180,7 +180,7 @@ export const REQUEST_HEADERS = {
 export function requestHeaders({ price, repeatable, caching }: AnyOperation): readonly Json[] {
   const names: (keyof typeof REQUEST_HEADERS)[] = ['XRequestId'];
   if (caching === 'revalidate') names.push('IfNoneMatch');
-  if (price.class !== 'free') names.push('XPayment', 'PaymentSignature');
+  if (price.x402UsdMicros > 0n) names.push('XPayment', 'PaymentSignature');
   if (price.class === 'sold') names.push('IdempotencyKey');
   if (repeatable) names.push('IdempotencyKeyUnits');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));

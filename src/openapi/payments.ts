@@ -337,6 +337,6 @@ export function paymentInfo({ price }: AnyOperation): Json {
     ...(range === null ? {} : { range }),
     description: meaning,
   };
-  if (priceClass === 'free') return own;
+  if (priceClass === 'free' || x402UsdMicros === 0n) return own;
   return { ...own, price: advertisedPrice(price), protocols: [{ x402: {} }] };
 }

@@ -233,7 +233,15 @@ export const TAGS: readonly {
   {
     name: 'SQL',
     description: 'Questions of one’s own over the public tables.',
-    operations: ['getSqlSchema', 'runSql'],
+    operations: [
+      'getSqlSchema',
+      'runSql',
+      'createSqlJob',
+      'listSqlJobs',
+      'getSqlJob',
+      'cancelSqlJob',
+      'getResult',
+    ],
   },
   {
     name: 'Bundles',

@@ -21,6 +21,8 @@ export interface FileAnswer {
 }
 
 export interface StreamedAnswer {
+  /** In place of the operation's own. */
+  readonly status?: 202;
   readonly mediaType: string;
   /** Facts that are known before the first byte, by header name (lower case). */
   readonly headers: Readonly<Record<string, string>>;
@@ -38,10 +40,12 @@ export interface Trailers {
 
 /** A run that succeeded. Nothing of its answer has left. */
 export interface Outcome {
-  /** Query Units used, between 1 and those held, where the price goes by use; null where the price is fixed. */
+  /** Query Units used, between 0 and those held, where the price goes by use; null where the price is fixed. */
   readonly usedQu: number | null;
   /** Rows of a query's result. */
   readonly rows?: number;
+  /** True where a job took over the hold of the call, and captures or releases it when it ends. */
+  readonly keepsHold?: boolean;
   answer(charge: Charge): Answer;
   /** Instead of `answer`, where its charge could not be written and it is withheld. Frees what it holds. */
   discard(): void;

@@ -8,6 +8,8 @@ import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createBundleCatalogue } from '../bundles/catalogue.ts';
 import { directoryStore } from '../bundles/store.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Results } from '../results/results.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
@@ -26,6 +28,7 @@ import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
+import { createKeptSql } from './sql/obtain.ts';
 
 /** A caller gets no answer that was begun longer before its request. */
 const JOINED_MAX_MS = 100;
@@ -46,6 +49,8 @@ export interface OperationDepsOptions {
   readonly observation?: { readonly meter: Meter | null };
   /** In place of the product's own. */
   readonly tailTimes?: TailTimes | undefined;
+  /** Null or absent where no results are kept. */
+  readonly kept?: { readonly results: Results; readonly jobs: Jobs } | null;
 }
 
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
@@ -80,7 +85,8 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
   const share = shareRuns(reader);
-  return { share, reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
+  const kept = options.kept == null ? null : createKeptSql({ ...options.kept, sandbox, clock });
+  return { share, reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts, kept };
 }
 
 function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
 import type { Chain, TokenKey } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Hold } from '../../core/domain/hold.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
@@ -27,6 +28,7 @@ import type { Rankings } from './rankings/rankings.ts';
 import { readInput } from './read-input.ts';
 import type { Horizon } from './settlements/changes.ts';
 import type { Tails } from './settlements/tail.ts';
+import type { KeptSql } from './sql/obtain.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -62,6 +64,8 @@ export interface CallContext {
   readonly idempotencyKey: string | undefined;
   /** Names the caller, for fair turns: one organization, one key, one address. Holds no secret. */
   readonly callerName: string;
+  /** The units that are held for this call; null on other lanes. */
+  readonly hold: Hold | null;
 }
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
@@ -117,6 +121,8 @@ export interface OperationDeps {
   readonly index: IndexFacts;
   readonly catalogues: Catalogues;
   readonly accounts: Accounts;
+  /** Null where this deployment keeps no results. */
+  readonly kept: KeptSql | null;
 }
 
 /**
@@ -189,6 +195,11 @@ export interface CallTerms {
   readonly byUse: boolean;
   /** The tier that the caller's plan must include, and whose own rate limit counts; null for none. */
   readonly tier: SqlTierId | null;
+  /**
+   * Present where the run may hand its hold to a job (`Outcome.keepsHold`): how long the job may need it, in milliseconds. Such a call
+   * is paid for with units only.
+   */
+  readonly jobHoldMs?: number;
 }
 
 /** A query as its caller wrote it. */
@@ -222,6 +233,8 @@ interface Operation<
    * routes. What it costs is added.
    */
   readonly toolText: string;
+  /** False where another tool does the same. */
+  readonly isTool?: boolean;
   readonly price: Price;
   readonly params: P;
   readonly output: Output;
@@ -246,7 +259,7 @@ interface Operation<
   /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
-  readonly status?: 200 | 201;
+  readonly status?: 200 | 201 | 202;
   /**
    * Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. `all`: the
    * answer depends on the input alone, so that calls under way with the same input share one run, and callers one immutable answer.

@@ -18,6 +18,8 @@ import { listMerchants } from './rankings/merchants.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
 import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
+import { cancelSqlJob, createSqlJob, getSqlJob, listSqlJobs } from './sql/jobs.ts';
+import { getResult } from './sql/result.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';
 import { listCounterparties } from './wallets/counterparties.ts';
@@ -61,6 +63,11 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(getTelemetry),
   register(getSqlSchema),
   registerMetered(runSql),
+  registerMetered(createSqlJob),
+  register(listSqlJobs),
+  registerMetered(getSqlJob),
+  register(cancelSqlJob),
+  registerMetered(getResult),
   register(mintTrialKey),
 ];
 

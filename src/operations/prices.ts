@@ -57,7 +57,7 @@ export function priceInShort(price: Price): string {
     case 'keyed':
       return `Any key, or ${perCall}.`;
     case 'metered':
-      return `From ${price.qu} QU, or ${perCall}.`;
+      return price.x402UsdMicros === 0n ? `From ${price.qu} QU.` : `From ${price.qu} QU, or ${perCall}.`;
     case 'sold':
       return `${perCall} over x402.`;
   }
@@ -88,13 +88,16 @@ export const SQL_QU_USD_MICROS = 10_000n;
 
 /** What SQL costs. Which plan may buy which tier is configuration (`plans`). */
 export const SQL_TIERS = [
-  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, requestsPerMinute: 30 },
-  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10 },
-  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, requestsPerMinute: 2 },
+  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, jobSeconds: 60, jobQu: 12, requestsPerMinute: 30 },
+  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, jobSeconds: 300, jobQu: 60, requestsPerMinute: 10 },
+  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, jobSeconds: 900, jobQu: 180, requestsPerMinute: 2 },
 ] as const satisfies readonly {
   readonly tier: SqlTierId;
   readonly timeoutSeconds: number;
   readonly maxQu: number;
+  /** The same of a job, for which no connection waits. */
+  readonly jobSeconds: number;
+  readonly jobQu: number;
   readonly requestsPerMinute: number;
 }[];
 
@@ -121,6 +124,11 @@ export interface SqlBudget {
 /** A caller who names no number buys the whole tier, on every lane: the same body is the same run, however it is paid for. */
 export function sqlBudget({ timeoutSeconds, maxQu: all }: SqlTier, maxQu: number = all): SqlBudget {
   return { maxQu, seconds: Math.min(timeoutSeconds, maxQu * SQL_SECONDS_PER_QU) };
+}
+
+/** The same of a job. */
+export function jobBudget({ jobSeconds, jobQu }: SqlTier, maxQu: number = jobQu): SqlBudget {
+  return { maxQu, seconds: Math.min(jobSeconds, maxQu * SQL_SECONDS_PER_QU) };
 }
 
 /** A call of a tier: the units of its budget are held and those used are charged; a fixed x402 payment covers all of them. */
@@ -153,4 +161,14 @@ export const SQL_PRICE: Price = {
       perUnit: SQL_QU_USD_MICROS,
     },
   },
+};
+
+const JOB_QU_MAX = Math.max(...SQL_TIERS.map(({ jobQu }) => jobQu));
+
+/** Jobs are paid for with units only: the end of a job is later than a payment may be settled. */
+export const JOB_PRICE: Price = {
+  class: 'metered',
+  qu: 1,
+  x402UsdMicros: 0n,
+  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` (up to ${JOB_QU_MAX}), with an organization key only.`,
 };

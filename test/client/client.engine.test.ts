@@ -73,6 +73,8 @@ async function queriesOfGuest(): Promise<number> {
 const WALLET = wallet(0xb2);
 const PAYER = wallet(0xa1);
 const TX_HASH = settlement().txHash;
+const JOB = '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111';
+const RESULT = '5f'.repeat(32);
 /** A call of each operation and where it leads; an operation that is missing here does not compile. */
 const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operations[Id]>, string] } = {
   getAccount: [[], '/account'],
@@ -106,6 +108,9 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   listEndpoints: [[], '/endpoints'],
   getTelemetry: [[], '/telemetry'],
   getSqlSchema: [[], '/sql/schema'],
+  listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
+  getSqlJob: [[{ job: JOB }], `/sql/jobs/${JOB}`],
+  getResult: [[{ result: RESULT, limit: 2 }], `/results/${RESULT}?limit=2`],
   mintTrialKey: [[], '/test/x402'],
 };
 
@@ -115,7 +120,11 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  const served = OPERATIONS.filter(({ method, price }) => method === 'GET' && price.class !== 'sold');
+  // A job and its result are made by test/src/jobs.
+  const made = ['getSqlJob', 'getResult'];
+  const served = OPERATIONS.filter(
+    ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && !made.includes(id),
+  );
   test.each(served.map((operation) => [operation.id, operation] as const))(
     '%s answers what the document says',
     async (id, operation) => {

@@ -28,6 +28,8 @@ test('codes and statuses', () => {
     cursor_expired: 410,
     not_found: 404,
     transaction_not_found: 404,
+    job_not_found: 404,
+    result_not_found: 404,
     method_not_allowed: 405,
     request_timeout: 408,
     payload_too_large: 413,

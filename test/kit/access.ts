@@ -17,6 +17,8 @@ export interface TestAccess {
   readonly access: Access;
   readonly organizationId: string;
   readonly key: ApiKey;
+  /** Where its files are. */
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -73,7 +75,7 @@ export async function openTestAccess(parts: {
   const access = openAccess({ ...parts, config: { ...parts.config, dataDir: dir } }, store);
   const organizationId = await createOrganization(store, { units: UNITS });
   const key = await addKey(store, { organizationId });
-  return { access, organizationId, key, close: leaveStore };
+  return { access, organizationId, key, dataDir: dir, close: leaveStore };
 }
 
 /** A new organization with units; its id. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
-import type { Reader } from '../../clickhouse/engine/engine.ts';
+import type { EngineAccess, Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
@@ -10,6 +10,7 @@ import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { RequestObservation } from '../../src/http/request-facts.ts';
 import { TAIL_TIMES, type TailTimes } from '../../src/operations/settlements/tail.ts';
+import { openJobs } from '../../src/open-jobs.ts';
 import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
@@ -87,6 +88,8 @@ export async function testApi(
     /** By default every page has what was written before its request. */
     readonly tailTimes?: TailTimes;
     readonly observation?: RequestObservation;
+    /** Whose results are kept, and jobs run; absent: none. */
+    readonly jobsOver?: EngineAccess;
   } = {},
 ): Promise<TestApi> {
   const loaded = withLimit(
@@ -98,8 +101,15 @@ export async function testApi(
   const log = options.log ?? watchedLog('api');
   keepTestStore(inject('scratch'));
   const access = await openTestAccess({ config, clock, log });
+  const { jobsOver } = options;
+  const { store } = access.access;
+  const jobs =
+    jobsOver === undefined
+      ? null
+      : openJobs({ config: { ...config, dataDir: access.dataDir }, access: jobsOver, store, clock, log });
   const app = buildApp({
     ...access.access,
+    kept: jobs,
     config,
     reader,
     sandbox: options.sandbox ?? CLOSED_SANDBOX,
@@ -131,6 +141,7 @@ export async function testApi(
     },
     close: async () => {
       await app.close();
+      await jobs?.close();
       await access.close();
     },
   };

@@ -9,6 +9,7 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   inspect: refuse,
   suggest: () => Promise.resolve(null),
   run: refuse,
+  progress: refuse,
   estimate: refuse,
   introspect: () => Promise.resolve(null),
 };

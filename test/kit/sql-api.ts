@@ -14,6 +14,8 @@ import { watchedLog, watchText } from './secrets-watch.ts';
 export interface SqlApi {
   readonly api: TestApi;
   readonly engine: SandboxEngine;
+  /** How often the engine was sent a text that holds this one, to run it. */
+  runsOf(text: string): number;
   /** An organization with units and a key of its own; what it asks counts for nobody else. */
   customer(over?: { readonly units?: number; readonly plan?: PlanId }): Promise<Customer>;
   close(): Promise<void>;
@@ -61,19 +63,28 @@ export async function sqlApi({
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
   const restartEngine = restarts ? engine.restart : null;
+  const run: string[] = [];
   const sandbox = openSandbox({
     access: engine.access,
     log,
     cores: CORES,
     restartEngine,
     secondsOf: sqlTierSeconds,
+    observeGuest: (guest) => ({
+      ...guest,
+      query: (query, signal) => {
+        run.push(query.text);
+        return guest.query(query, signal);
+      },
+    }),
     ...over,
   });
-  const api = await testApi(reader, { sandbox, config });
+  const api = await testApi(reader, { sandbox, config, jobsOver: engine.access });
   const { store } = api.access.access;
   return {
     api,
     engine,
+    runsOf: (text) => run.filter((ran) => ran.includes(text)).length,
     customer: async ({ units = 1_000, plan = 'free' } = {}) => {
       const organizationId = await createOrganization(store, { units, plan });
       const headers = { 'x-api-key': await addKey(store, { organizationId }) };

@@ -55,6 +55,24 @@ export interface Names {
   payment(entry: string): string;
   rate(key: string): string;
   reply(scope: string, key: string): string;
+  /** Ids of queued jobs by their time of creation, of running ones by the end of their lease, of ended ones by their end. */
+  readonly queuedJobs: string;
+  readonly runningJobs: string;
+  readonly endedJobs: string;
+  job(id: string): string;
+  /** Ids of the organization's jobs, newest first. */
+  jobsOf(organizationId: string): string;
+  /** Ids of those that have not ended. */
+  unfinishedJobs(organizationId: string): string;
+  result(id: string): string;
+  /** Organizations that may read it. */
+  resultReaders(id: string): string;
+  /** Ids of results by their time of creation. */
+  resultsOfQuery(queryKey: string): string;
+  /** Ids of the results that it paid for, newest first. */
+  resultsOf(organizationId: string): string;
+  /** Ids of all results by the time at which they expire. */
+  readonly expiringResults: string;
 }
 
 export function namesOf(keyPrefix: string): Names {
@@ -90,6 +108,17 @@ export function namesOf(keyPrefix: string): Names {
       `${root}reply:${createHash('sha256')
         .update(JSON.stringify([scope, key]))
         .digest('hex')}`,
+    queuedJobs: `${root}queued-jobs`,
+    runningJobs: `${root}running-jobs`,
+    endedJobs: `${root}ended-jobs`,
+    job: (id) => `${root}job:${id}`,
+    jobsOf: (organizationId) => `${root}jobs-of:${organizationId}`,
+    unfinishedJobs: (organizationId) => `${root}unfinished-jobs:${organizationId}`,
+    result: (id) => `${root}result:${id}`,
+    resultReaders: (id) => `${root}result-readers:${id}`,
+    resultsOfQuery: (queryKey) => `${root}results-of-query:${queryKey}`,
+    resultsOf: (organizationId) => `${root}results-of:${organizationId}`,
+    expiringResults: `${root}expiring-results`,
   };
 }
 

@@ -3,6 +3,7 @@ import { type ControlStore, OtherVersion, type ReplyStore } from '../store.ts';
 import { redisAccounts } from './accounts.ts';
 import { listOf, oneOf, openConnection, type RedisConnection, textOf } from './connection.ts';
 import { warnAboutLoss } from './durability.ts';
+import { redisJobs, redisResults } from './jobs.ts';
 import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
 import { redisRates } from './rates.ts';
@@ -59,6 +60,8 @@ export function storeOver(connection: RedisConnection, keyPrefix: string): Contr
     usage: redisUsage(redis, names),
     rates: redisRates(redis, names),
     replies: redisReplies(redis, names),
+    jobs: redisJobs(redis, names),
+    results: redisResults(redis, names),
     ping: async () => {
       await redis.run((client) => client.ping());
     },

@@ -2,12 +2,15 @@ import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { Log } from '../../../core/log.ts';
 import type { AccountStore, Credential, KeyEvent, KeyRecord, Organization } from '../account-store.ts';
+import type { JobStore } from '../job-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
 import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
+import type { ResultStore } from '../result-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
 import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { errorOf, failureOf, isBusy, openForReading, openWithoutWaiting } from './database.ts';
+import { jobReads, resultReads } from './jobs.ts';
 import {
   BALANCE_COLUMNS,
   EVENT_COLUMNS,
@@ -61,6 +64,8 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
       begin: (request) => queue.write('beginReply', request),
       finish: (reply) => queue.write('finishReply', reply),
     },
+    jobs: jobStore(queue, reader),
+    results: resultStore(queue, reader),
     ping: () => queue.write('ping', null),
     close: () => {
       closed ??= close();
@@ -125,6 +130,33 @@ function usageStore(queue: WriteQueue, reader: Reader): UsageStore {
     addQueries: (runs) => queue.write('addQueries', runs),
     queries: (page) => reader.ask((reads) => reads.queries(page)),
     forgetQueries: (forget) => queue.write('forgetQueries', forget),
+  };
+}
+
+function jobStore(queue: WriteQueue, reader: Reader): JobStore {
+  return {
+    add: (job) => queue.write('addJob', job),
+    claim: (claim) => queue.write('claimJob', claim),
+    renew: (claim) => queue.write('renewJob', claim),
+    putBack: (claim) => queue.write('putBackJob', claim),
+    end: (claim) => queue.write('endJob', claim),
+    cancel: (job) => queue.write('cancelJob', job),
+    find: (job) => reader.ask((reads) => reads.findJob(job)),
+    list: (page) => reader.ask((reads) => reads.listJobs(page)),
+    forget: (old) => queue.write('forgetJobs', old),
+  };
+}
+
+function resultStore(queue: WriteQueue, reader: Reader): ResultStore {
+  return {
+    add: (result) => queue.write('addResult', result),
+    allow: (asked) => queue.write('allowResult', asked),
+    find: (question) => reader.ask((reads) => reads.findResult(question)),
+    mayRead: (asked) => reader.ask((reads) => reads.mayRead(asked)),
+    newest: (question) => reader.ask((reads) => reads.newest(question)),
+    paidBy: (page) => reader.ask((reads) => reads.paidBy(page)),
+    expired: (question) => reader.ask((reads) => reads.expired(question)),
+    remove: (id) => queue.write('removeResult', id),
   };
 }
 
@@ -232,6 +264,8 @@ function openReads(path: string) {
     ...unitReads(db),
     ...paymentReads(db),
     ...usageReads(db),
+    ...jobReads(db),
+    ...resultReads(db),
     close: () => void db.close(),
   };
 }

@@ -16,6 +16,7 @@ import {
   type PaymentStore,
 } from '../payment-store.ts';
 import type { ReplyStore } from '../store.ts';
+import { type JobWrites, jobWrites, type ResultWrites, resultWrites } from './jobs.ts';
 import {
   type AllAtOnce,
   type AtOnce,
@@ -46,7 +47,14 @@ interface ReplyWrites {
 }
 
 /** Everything that changes the file. Each runs inside a transaction that the caller began, and throws to undo itself. */
-export interface Writes extends AccountWrites, UnitWrites, PaymentWrites, UsageWrites, ReplyWrites {
+export interface Writes
+  extends AccountWrites,
+    UnitWrites,
+    PaymentWrites,
+    UsageWrites,
+    ReplyWrites,
+    JobWrites,
+    ResultWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -69,6 +77,8 @@ export function createWrites(db: Database.Database): Writes {
     ...unitWrites(db),
     ...paymentWrites(db),
     ...replyWrites(db),
+    ...jobWrites(db),
+    ...resultWrites(db),
     ping: () => undefined,
   };
 }

@@ -98,6 +98,8 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   cursor_expired: 'BAD_ARGUMENTS',
   not_found: 'NOT_IMPLEMENTED',
   transaction_not_found: 'UNKNOWN_EXCEPTION',
+  job_not_found: 'UNKNOWN_EXCEPTION',
+  result_not_found: 'UNKNOWN_EXCEPTION',
   method_not_allowed: 'NOT_IMPLEMENTED',
   request_timeout: 'TIMEOUT_EXCEEDED',
   payload_too_large: 'BAD_ARGUMENTS',

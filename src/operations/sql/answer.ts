@@ -9,7 +9,7 @@ import {
   type RowTally,
   wholeRows,
 } from '../../../sandbox/results/whole-rows.ts';
-import type { NumberForm, SandboxQuery, SandboxResult } from '../../../sandbox/sandbox.ts';
+import type { NumberForm, ResultFormat, SandboxQuery, SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
@@ -30,6 +30,10 @@ export interface SqlAnswerFacts {
   readonly sql: string;
   readonly warnings: readonly SqlWarning[];
   readonly meta: Meta;
+  /** Further fields of a JSON answer. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  /** The id of the kept result that it is made from. */
+  readonly resultId?: string;
 }
 
 /** The request to the engine. Where rows can be cut, it asks for one more than the caller may have, which shows whether there are more. */
@@ -37,10 +41,9 @@ export function engineRequest({
   format,
   maxRows,
   numbers,
-}: Pick<SqlAnswerFacts, 'format' | 'maxRows' | 'numbers'>): Pick<
-  SandboxQuery,
-  'format' | 'maxRows' | 'numbers'
-> {
+}: Pick<SqlAnswerFacts, 'format' | 'maxRows' | 'numbers'>): Pick<SandboxQuery, 'maxRows' | 'numbers'> & {
+  readonly format: ResultFormat;
+} {
   switch (format) {
     case 'json':
     case 'json_compact':
@@ -94,6 +97,7 @@ function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): S
       meta,
       sql,
       ...(warnings.length > 0 ? { warnings } : {}),
+      ...facts.more,
     }),
   });
   return streamed(format, {}, endingWith(result, text));
@@ -189,6 +193,7 @@ export const SQL_FACT_HEADERS = {
   'x-as-of': 'When the answer was assembled.',
   'x-freshness': 'JSON: `meta.freshness` of a JSON answer.',
   'x-warnings': 'JSON: `warnings` of a JSON answer; absent without any.',
+  'x-result-id': 'The kept result that the answer is made from; absent where none is.',
   'x-sql': 'The text that ran, percent-encoded; absent when that is longer than 4 KiB.',
 } as const;
 
@@ -209,6 +214,7 @@ function factHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charg
     'x-as-of': facts.meta.as_of,
     'x-freshness': JSON.stringify(facts.meta.freshness),
     ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(facts.warnings) }),
+    ...(facts.resultId === undefined ? {} : { 'x-result-id': facts.resultId }),
     ...(sql.length > SQL_HEADER_MAX_CHARS ? {} : { 'x-sql': sql }),
   };
 }

@@ -12,18 +12,22 @@ import {
   type QueryFailure,
   SandboxBusy,
   type SandboxResult,
+  type SandboxText,
 } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
 import { asUnavailable } from '../ask.ts';
-import { defineUsageOperation, type OperationDeps } from '../define.ts';
+import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { InputOf } from '../params.ts';
-import { PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
 import { explainAnswer } from './estimate.ts';
+import { jobHoldMs, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
+import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
 import {
   checkBudget,
   explainOnlyParam,
+  maxAgeParam,
   maxQuParam,
   maxRowsParam,
   numbersOf,
@@ -34,6 +38,7 @@ import {
   sqlParam,
   sqlParametersParam,
   sqlTierParam,
+  waitSecondsParam,
 } from './params.ts';
 import {
   SQL_ANSWER_EXAMPLES,
@@ -41,6 +46,7 @@ import {
   SQL_REQUEST_EXAMPLES,
   SqlEstimateShape,
   SqlResultShape,
+  type SqlWarning,
   sqlWarning,
   textWarnings,
 } from './shapes.ts';
@@ -57,6 +63,8 @@ const SQL_PARAMS = {
   format: sqlFormatParam,
   numbers: sqlNumbersParam,
   max_rows: maxRowsParam,
+  max_age: maxAgeParam,
+  wait_seconds: waitSecondsParam,
   explain_only: explainOnlyParam,
 };
 
@@ -83,7 +91,7 @@ export const runSql = defineUsageOperation({
   load: 'query',
   params: SQL_PARAMS,
   output: SqlResultShape,
-  alsoAnswers: [SqlEstimateShape],
+  alsoAnswers: [SqlEstimateShape, SqlJobShape],
   media: Object.fromEntries(
     Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
       mediaType.split(';', 1)[0] ?? mediaType,
@@ -101,30 +109,48 @@ export const runSql = defineUsageOperation({
   requestExamples: SQL_REQUEST_EXAMPLES,
   check: (input) => {
     textOf(input);
-    checkBudget(input.tier, input.max_qu);
+    checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
   terms: (input) =>
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
-      : { price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)), byUse: true, tier: input.tier },
+      : {
+          price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)),
+          byUse: true,
+          tier: input.tier,
+          ...(isJob(input) ? { jobHoldMs: jobHoldMs(input.tier) } : {}),
+        },
   asked: (input) =>
-    input.explain_only ? null : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
-  review: async (input, { sql }, callerName): Promise<ReviewedQuery> => {
-    const text = { text: textOf(input), parameters: input.params, caller: callerName };
-    const verdict = await sql.inspect(text).catch(asNotJudged);
-    if ('refused' in verdict) {
-      const { refused } = verdict;
-      throw await withSuggestion(invalidQuery(refused), { ...text, refusedFor: refused.code }, sql);
-    }
-    return { input, accepted: verdict.accepted };
-  },
+    input.explain_only || isJob(input)
+      ? null
+      : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
+  review: async (input, { sql }, callerName): Promise<ReviewedQuery> => ({
+    input,
+    accepted: await judged({ text: textOf(input), parameters: input.params, caller: callerName }, sql),
+  }),
   preflight,
-  run: async (reviewed, deps, { caller, callerName }): Promise<Outcome> => {
-    const asked = { callerName, hasKey: caller.standing !== 'anonymous', meta: await metaNow(deps) };
-    return reviewed.input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
+  run: async (reviewed, deps, context): Promise<Outcome> => {
+    const { caller, callerName } = context;
+    const { input } = reviewed;
+    if (isJob(input) && !input.explain_only) return asJob(input, deps, context);
+    const asked = {
+      callerName,
+      hasKey: caller.standing !== 'anonymous',
+      organization: caller.organization,
+      meta: await metaNow(deps),
+    };
+    return input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
   },
 });
+
+/** The accepted text. Rejects with `invalid_query`, with a suggestion where the text is of another dialect. */
+export async function judged(text: SandboxText, sql: OperationDeps['sql']): Promise<Accepted> {
+  const verdict = await sql.inspect(text).catch(asNotJudged);
+  if (!('refused' in verdict)) return verdict.accepted;
+  const { refused } = verdict;
+  throw await withSuggestion(invalidQuery(refused), { ...text, refusedFor: refused.code }, sql);
+}
 
 /**
  * Failures that only planning a query shows: unknown names and types, more rows than may be read. It proves nothing when planning
@@ -150,15 +176,21 @@ interface Asked {
   readonly callerName: string;
   /** Without a key, a caller gets no engine messages about a query that did not run, and fewer estimates. */
   readonly hasKey: boolean;
+  readonly organization: CallContext['caller']['organization'];
   readonly meta: Meta;
 }
 
-function budgetOf({ tier, max_qu: maxQu }: Pick<SqlInput, 'tier' | 'max_qu'>): SqlBudget {
-  return sqlBudget(sqlTierOf(tier), maxQu);
+function budgetOf(input: SqlInput): SqlBudget {
+  const tier = sqlTierOf(input.tier);
+  return isJob(input) ? jobBudget(tier, input.max_qu) : sqlBudget(tier, input.max_qu);
+}
+
+function isJob(input: Pick<SqlInput, 'wait_seconds'>): boolean {
+  return input.wait_seconds !== undefined;
 }
 
 /** The one text that was sent, under either of its names. */
-function textOf({ sql, query: alias }: SqlInput): string {
+export function textOf({ sql, query: alias }: Pick<SqlInput, 'sql' | 'query'>): string {
   const text = sql ?? alias;
   if (text === undefined)
     throw fail('invalid_parameter', { parameter: 'sql', detail: 'The body has no sql: the query to run.' });
@@ -186,7 +218,7 @@ export function invalidQuery(refusal: Refusal): Failure {
 }
 
 /** As of before the query: what it reads can only be newer. */
-async function metaNow({
+export async function metaNow({
   index: { freshness },
   deployment: { chains },
   clock,
@@ -225,39 +257,101 @@ function jsonText(body: string): StreamedAnswer {
 async function query(
   { input, accepted }: ReviewedQuery,
   deps: OperationDeps,
-  { callerName, hasKey, meta }: Asked,
+  { callerName, hasKey, organization, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
-  const warnings = [
-    ...(await textWarnings(accepted, deps)),
-    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
-  ];
+  const warnings = await warningsOf(accepted, deps, meta);
   const budget = budgetOf(input);
   const numbers = numbersOf(format, input.numbers);
   const { rowsMax } = SQL_MEDIA[format];
-  const asked = askedLimits(accepted.settings ?? []);
-  const maxRows = Math.min(
-    ...[input.max_rows, rowsMax, asked.rows, asked.limit].filter((rows) => rows !== undefined),
-  );
+  const { maxRows, seconds } = boundsOf(accepted, { budget, maxRows: input.max_rows, rowsMax });
+  const onRejected = (error: unknown): Promise<never> =>
+    rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName });
+  if (input.max_age !== undefined) {
+    const kept = keptSqlOf(deps);
+    const obtained = await kept
+      .obtain({
+        accepted,
+        parameters: params,
+        tier,
+        maxSeconds: seconds,
+        maxRows,
+        maxAgeSeconds: input.max_age,
+        payer: organization,
+        callerName,
+        meta,
+        warnings,
+      })
+      .catch(onRejected);
+    const ownQu = unitsFor(obtained.kept.engineMs, budget);
+    const usedQu = await unitsForKept(obtained, ownQu, organization?.id ?? null, kept);
+    return keptOutcome(obtained.kept, { format, numbers, maxRows, tier }, { deps, usedQu });
+  }
   const result = await deps.sql
     .run({
       accepted,
       parameters: params,
       tier,
-      maxSeconds: Math.min(budget.seconds, asked.seconds ?? budget.seconds),
+      maxSeconds: seconds,
       ...engineRequest({ format, maxRows, numbers }),
       caller: callerName,
     })
-    .catch((error: unknown) => rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName }));
+    .catch(onRejected);
   const facts: SqlAnswerFacts = { format, numbers, maxRows, tier, sql: accepted.text, warnings, meta };
-  return outcomeOf(result, facts, budget);
+  return outcomeOf(result, facts, unitsFor(result.engineMs, budget));
 }
 
-async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, budget: SqlBudget): Promise<Outcome> {
+export async function warningsOf(accepted: Accepted, deps: OperationDeps, meta: Meta): Promise<SqlWarning[]> {
+  return [
+    ...(await textWarnings(accepted, deps)),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
+}
+
+/** The lower ones of what the request, its format and the SETTINGS of its text ask for. */
+export function boundsOf(
+  accepted: Accepted,
+  {
+    budget,
+    maxRows,
+    rowsMax,
+  }: { readonly budget: SqlBudget; readonly maxRows: number | undefined; readonly rowsMax: number },
+): { readonly maxRows: number; readonly seconds: number } {
+  const asked = askedLimits(accepted.settings ?? []);
+  return {
+    maxRows: Math.min(...[maxRows, rowsMax, asked.rows, asked.limit].filter((rows) => rows !== undefined)),
+    seconds: Math.min(budget.seconds, asked.seconds ?? budget.seconds),
+  };
+}
+
+/** Runs as a job, and is answered with its result where that is there in time. */
+async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext): Promise<Outcome> {
+  const { format, tier, wait_seconds: waitSeconds = 0 } = input;
+  const maxRows = Math.min(input.max_rows ?? SQL_MEDIA[format].rowsMax, SQL_MEDIA[format].rowsMax);
+  const { jobs } = keptSqlOf(deps);
+  const submitted = await submitJob(
+    { ...input, text: textOf(input), maxRows, budget: budgetOf(input) },
+    deps,
+    context,
+  );
+  const job = await jobs.untilEnded(submitted.job, waitSeconds * 1_000);
+  return waitedOutcome({ job, isNew: submitted.isNew }, deps, (kept) =>
+    keptOutcome(
+      kept,
+      { format, numbers: numbersOf(format, input.numbers), maxRows, tier },
+      { deps, usedQu: 0 },
+    ),
+  );
+}
+
+export async function outcomeOf(
+  result: SandboxResult,
+  facts: SqlAnswerFacts,
+  usedQu: number | null,
+): Promise<Outcome> {
   try {
     const pending = await openAnswer(result, facts);
-    const usedQu = unitsFor(result.engineMs, budget);
-    if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu);
+    if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu ?? 0);
     return {
       usedQu,
       rows: Math.min(result.resultRows, facts.maxRows),
@@ -301,7 +395,7 @@ export function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
 /** Planning is given less time than a run, and its memory is not that of the run. */
 const PLANNING_LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory']);
 
-interface Buyer {
+export interface Buyer {
   readonly budget: SqlBudget;
   readonly hasKey: boolean;
   /** As it was sent, for positions and suggestions. */
@@ -314,7 +408,7 @@ function buyerOf(input: SqlInput, hasKey: boolean): Buyer {
 }
 
 /** Rejects with the failure, and with a suggestion where the text is of another dialect. */
-async function rejected(
+export async function rejected(
   error: unknown,
   buyer: Buyer,
   { sql, callerName }: { readonly sql: OperationDeps['sql']; readonly callerName: string },
@@ -375,6 +469,7 @@ export function asNotJudged(error: unknown): never {
     throw fail('rate_limited', {
       detail: BUSY_REASONS[error.reason],
       retryAfterSeconds: error.retryAfterSeconds,
+      cause: error,
     });
   throw error instanceof EngineError ? asUnavailable(RESOURCE, error) : error;
 }

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { nearest } from '../../../core/command-text.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
+import { RESULT_KEPT_MS } from '../../../core/domain/job.ts';
 import { SQL_SECONDS_PER_QU, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { fail } from '../../../core/errors.ts';
@@ -14,8 +15,8 @@ export const SQL_FORMATS = ['json', 'json_compact', 'ndjson', 'csv', 'parquet', 
 export type SqlFormat = (typeof SQL_FORMATS)[number];
 
 /** Rows in one answer, by format. */
-const JSON_ROWS_MAX = 10_000;
-const STREAMED_ROWS_MAX = 1_000_000;
+export const JSON_ROWS_MAX = 10_000;
+export const STREAMED_ROWS_MAX = 1_000_000;
 
 /** The media type of each format, what it holds, and how many rows one answer has at most. */
 export const SQL_MEDIA: Readonly<
@@ -109,12 +110,12 @@ export const sqlTierParam: Param<SqlTierId> = {
   read: (raw, name) => readChoice(raw, name, SQL_TIER_IDS, 'standard'),
 };
 
-const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu));
+const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ jobQu }) => jobQu));
 
 /** `checkBudget` compares it with the tier, because each field is read by itself. */
 export const maxQuParam: Param<number | undefined> = {
   in: 'body',
-  description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier.`,
+  description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier, which is larger for a job.`,
   toolText: `The most it may cost, in QU of ${SQL_SECONDS_PER_QU} s; held first. Default: the maximum of the tier.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: LARGEST_BUDGET }),
@@ -127,12 +128,15 @@ export const maxQuParam: Param<number | undefined> = {
 };
 
 /** Refuses more than the tier has. */
-export function checkBudget(tier: SqlTierId, maxQu: number | undefined): void {
-  if (maxQu !== undefined && maxQu > sqlTierOf(tier).maxQu) throw badBudget('max_qu', maxQu);
+export function checkBudget(tier: SqlTierId, maxQu: number | undefined, isJob = false): void {
+  const { maxQu: callQu, jobQu } = sqlTierOf(tier);
+  if (maxQu !== undefined && maxQu > (isJob ? jobQu : callQu)) throw badBudget('max_qu', maxQu, isJob);
 }
 
-function badBudget(name: string, raw: unknown): Error {
-  const ranges = SQL_TIERS.map(({ tier, maxQu }) => `from 1 to ${maxQu} in the tier ${tier}`);
+function badBudget(name: string, raw: unknown, isJob = false): Error {
+  const ranges = SQL_TIERS.map(
+    ({ tier, maxQu, jobQu }) => `from 1 to ${isJob ? jobQu : maxQu} in the tier ${tier}`,
+  );
   return invalid(name, `${name} must be a whole number ${ranges.join(', ')}, not ${quoted(raw)}.`);
 }
 
@@ -190,6 +194,66 @@ export const explainOnlyParam: Param<boolean> = {
     throw invalid(name, `${name} must be true or false, not ${quoted(raw)}.`);
   },
 };
+
+/** Above the longest life of a result. */
+export const MAX_AGE_MAX_SECONDS = RESULT_KEPT_MS / 1_000;
+
+export const maxAgeParam: Param<number | undefined> = {
+  in: 'body',
+  description: `Accepts a kept result of the same query (text, \`params\`, rows) that is at most so many seconds old, up to ${MAX_AGE_MAX_SECONDS}; 0 shares a run that is under way. It costs nothing to an organization that paid for that result and 1 QU to others. Without one the query runs, and its result is kept.`,
+  toolText: 'Accepts a kept result of the same query at most so many seconds old: 0 or 1 QU.',
+  required: false,
+  schema: Type.Integer({ minimum: 0, maximum: MAX_AGE_MAX_SECONDS }),
+  read: (raw, name) => readSeconds(raw, name, MAX_AGE_MAX_SECONDS),
+};
+
+/** Below the time after which proxies close a connection that says nothing. */
+export const WAIT_MAX_SECONDS = 55;
+
+export const waitSecondsParam: Param<number | undefined> = {
+  in: 'body',
+  description: `Runs the query as a job, with the time limit of a job, and waits so many seconds for it, 0 to ${WAIT_MAX_SECONDS}: a query that takes longer is answered 202 with the job, which goes on. Takes the key of an organization.`,
+  toolText: `Runs as a job, with more time, and waits so many seconds, 0 to ${WAIT_MAX_SECONDS}; then answers with the job.`,
+  required: false,
+  schema: Type.Integer({ minimum: 0, maximum: WAIT_MAX_SECONDS }),
+  read: (raw, name) => readSeconds(raw, name, WAIT_MAX_SECONDS),
+};
+
+function readSeconds(raw: unknown, name: string, max: number): number | undefined {
+  if (raw === undefined) return undefined;
+  if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0 && raw <= max) return raw;
+  throw invalid(name, `${name} must be a whole number of seconds from 0 to ${max}, not ${quoted(raw)}.`);
+}
+
+/** A whole number of a page's query. */
+export function countParam<Standard extends number | undefined>(facts: {
+  readonly description: string;
+  readonly min: number;
+  readonly max: number;
+  readonly standard: Standard;
+  readonly example?: number;
+  readonly toolText?: string;
+}): Param<number | Standard> {
+  const { description, toolText, min, max, standard, example } = facts;
+  return {
+    in: 'query',
+    description,
+    required: false,
+    ...(toolText === undefined ? {} : { toolText }),
+    ...(example === undefined ? {} : { example }),
+    schema: Type.Integer({
+      minimum: min,
+      maximum: max,
+      ...(standard === undefined ? {} : { default: standard }),
+    }),
+    read: (raw, name) => {
+      if (raw === undefined) return standard;
+      const value = typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? Number(raw) : raw;
+      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+      throw invalid(name, `${name} must be a whole number from ${min} to ${max}, not ${quoted(raw)}.`);
+    },
+  };
+}
 
 /** Values of `{name:Type}` placeholders as the texts that the engine reads. */
 export const sqlParametersParam: Param<Readonly<Record<string, string>>> = {

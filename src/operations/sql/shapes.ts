@@ -6,7 +6,7 @@ import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import type { NamedExample, OperationDeps } from '../define.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape } from '../meta.ts';
-import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
+import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. */
 
@@ -96,6 +96,20 @@ export const SqlResultShape = Type.Object(
     ),
     meta: MetaShape,
     sql: Type.String({ description: 'The text that ran: yours, as the engine writes it.' }),
+    result: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({ description: '`GET /v0/results/{result}` gives it again, in any format.' }),
+          row_count: CountShape,
+          created_at: TimeShape,
+          expires_at: TimeShape,
+        },
+        { title: 'KeptResult', description: 'The kept result that the answer is made from.' },
+      ),
+    ),
+    next_offset: Type.Optional(
+      orNull(Type.Integer({ minimum: 1, description: '`offset` of the next page of a kept result.' })),
+    ),
     warnings: Type.Optional(WarningsShape),
   },
   { title: 'SqlResult' },

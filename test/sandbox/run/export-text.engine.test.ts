@@ -5,7 +5,7 @@ import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import type { ResultColumn } from '../../../sandbox/results/json-answer.ts';
+import type { ResultColumn } from '../../../sandbox/results/column-type.ts';
 import { exportText } from '../../../sandbox/run/export-text.ts';
 import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';

@@ -3,6 +3,7 @@ import { openFreshRedis } from '../../kit/redis-control.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { controlStoreContract } from './control-store.ts';
 import { usageStoreContract } from './usage-store.ts';
+import { jobStoreContract } from './job-contract.ts';
 
 describe.skipIf(!redisIsThere())('on a real Redis', () => {
   let server: RedisServer;
@@ -13,4 +14,5 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
 
   controlStoreContract('Redis', async () => openFreshRedis(server.url), { sharedRates: true });
   usageStoreContract('Redis', async () => openFreshRedis(server.url));
+  jobStoreContract('Redis', async () => openFreshRedis(server.url));
 });

@@ -2,9 +2,11 @@ import { afterAll } from 'vitest';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
 import { controlStoreContract } from './control-store.ts';
 import { usageStoreContract } from './usage-store.ts';
+import { jobStoreContract } from './job-contract.ts';
 
 const bed = createSqliteBed();
 afterAll(() => bed.end());
 
 controlStoreContract('SQLite', () => bed.open(), { sharedRates: false });
 usageStoreContract('SQLite', () => bed.open());
+jobStoreContract('SQLite', () => bed.open());

@@ -118,7 +118,7 @@ describe('operations', () => {
       .filter(({ at, object }) => !shown(at, object))
       .map(({ object }) => object['name']);
     // Opaque, signed, or the one of two that is left out.
-    expect(bare.sort()).toEqual(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'after', 'before', 'days']);
+    expect(bare.sort()).toEqual(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'after', 'before', 'days', 'token']);
   });
 
   test('have the headers of every answer on each of their answers', () => {

@@ -194,11 +194,16 @@ test('operations, paths, parameters and prices', () => {
     [
       'runSql',
       'post /sql',
-      'sql query tier max_qu params format numbers max_rows explain_only',
+      'sql query tier max_qu params format numbers max_rows max_age wait_seconds explain_only',
       'metered',
       1,
       0.03,
     ],
+    ['createSqlJob', 'post /sql/jobs', 'sql query tier max_qu params max_rows max_age', 'metered', 1, 0],
+    ['listSqlJobs', '/sql/jobs', 'limit offset', 'free', 0, 0],
+    ['getSqlJob', '/sql/jobs/{job}', 'job format', 'free', 0, 0],
+    ['cancelSqlJob', 'delete /sql/jobs/{job}', 'job', 'free', 0, 0],
+    ['getResult', '/results/{result}', 'result format numbers limit offset token', 'free', 0, 0],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
 });
@@ -208,13 +213,14 @@ test('everything that has a price says how it is paid, and what can go wrong wit
     const { parameters, responses } = golden.paths[path][method.toLowerCase()];
     const sent = parameters.map((parameter: unknown) => (followed(parameter) as Parameter).name);
     const isPriced = price.class !== 'free';
+    const isSold = price.x402UsdMicros > 0n;
     expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([
       id,
-      isPriced,
-      isPriced,
+      isSold,
+      isSold,
     ]);
     expect([id, '402' in responses, '502' in responses]).toEqual([id, isPriced, isPriced]);
-    if (!isPriced) continue;
+    if (!isSold) continue;
     const refusal = followed(responses['402']) as FailureResponse;
     expect(Object.keys(refusal.headers)).toContain('PAYMENT-REQUIRED');
     const value = refusal.content['application/problem+json'].examples['payment_required']?.value;

@@ -77,7 +77,12 @@ test.beforeAll(async ({ sandbox: engineOfWorker }) => {
     secondsOf: sqlTierSeconds,
   });
   const clock = testClock(Math.floor(Date.now() / 1_000));
-  api = await testApi(reader, { sandbox, clock, config: sellingThrough(facilitator.url) });
+  api = await testApi(reader, {
+    sandbox,
+    clock,
+    jobsOver: engine.access,
+    config: sellingThrough(facilitator.url),
+  });
   url = await api.app.listen({ host: '127.0.0.1', port: 0 });
   const { store } = api.access.access;
   key = watchSecret(

@@ -1,0 +1,72 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createAttachedReader } from '../clickhouse/engine/attached-reader.ts';
+import type { EngineAccess } from '../clickhouse/engine/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
+import type { SqlSandbox } from '../sandbox/sandbox.ts';
+import type { ControlStore } from './accounts/store.ts';
+import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
+import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
+import type { OperationDeps } from './operations/define.ts';
+import { createJobWork } from './operations/sql/job-work.ts';
+import { directoryFiles } from './results/directory-files.ts';
+import type { ResultFiles } from './results/result-files.ts';
+import { createResults, type Results } from './results/results.ts';
+import { s3Files } from './results/s3-files.ts';
+
+/** Jobs and kept results of an API process, built from the configuration. */
+export interface OpenJobs {
+  readonly results: Results;
+  readonly jobs: Jobs;
+  /** Begins to run jobs, with what their queries need. */
+  begin(deps: OperationDeps, sandbox: SqlSandbox): void;
+  /** Stops what runs, and puts it back into the line. */
+  close(): Promise<void>;
+}
+
+interface JobParts {
+  readonly config: Pick<Config, 'dataDir' | 'results'>;
+  readonly access: EngineAccess;
+  readonly store: ControlStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** In place of the product's own limits, for tests. */
+  readonly limits?: RunnerDeps['limits'];
+}
+
+/** The long queries of the sandbox leave a core to the others; more jobs at once would wait there. */
+const placesHere = (): number => Math.max(1, availableParallelism() - 1);
+
+export function openJobs({ config, access, store, clock, log, limits }: JobParts): OpenJobs {
+  const reader = createAttachedReader(access);
+  const results = createResults({ store, files: openResultFiles(config), reader, clock });
+  const news = createJobNews();
+  let runner: JobRunner | undefined;
+  return {
+    results,
+    jobs: createJobs({ store, clock, log, news, onQueued: () => runner?.wake() }),
+    begin: (deps, sandbox) => {
+      runner = createJobRunner({
+        store,
+        work: createJobWork(deps, sandbox),
+        clock,
+        log,
+        news,
+        places: placesHere(),
+        sweep: () => results.sweep(),
+        ...(limits === undefined ? {} : { limits }),
+      });
+      runner.start();
+    },
+    close: async () => {
+      await runner?.stop();
+      reader.close();
+    },
+  };
+}
+
+function openResultFiles({ dataDir, results: { directory, s3 } }: JobParts['config']): ResultFiles {
+  return s3 === null ? directoryFiles(directory ?? join(dataDir, 'results')) : s3Files(s3);
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../../core/clock.ts';
+import { Failure } from '../../../core/errors.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
+import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
+import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
+import type { OperationDeps } from '../define.ts';
+import { type Buyer, boundsOf, judged, metaNow, rejected, unitsFor, warningsOf } from './declare.ts';
+import { keptSqlOf, unitsForKept } from './kept.ts';
+
+/** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */
+
+/** Between two looks at a running query. */
+const LOOK_MS = 1_000;
+
+export function createJobWork(deps: OperationDeps, sandbox: SqlSandbox): JobWork {
+  return async (job, control) => {
+    const { request } = job;
+    const text = { text: request.sql, parameters: request.parameters, caller: request.callerName };
+    const accepted = await whenFree(() => judged(text, deps.sql), control.signal);
+    const buyer: Buyer = {
+      budget: { maxQu: request.maxQu, seconds: request.seconds },
+      hasKey: true,
+      text: request.sql,
+      parameters: request.parameters,
+    };
+    return runQuery({ job, accepted, buyer }, { deps, sandbox, clock: deps.clock }, control);
+  };
+}
+
+interface Work {
+  readonly job: SqlJob;
+  readonly accepted: Accepted;
+  readonly buyer: Buyer;
+}
+
+interface WorkDeps {
+  readonly deps: OperationDeps;
+  readonly sandbox: SqlSandbox;
+  readonly clock: Clock;
+}
+
+async function runQuery(
+  { job, accepted, buyer }: Work,
+  { deps, sandbox }: WorkDeps,
+  control: JobControl,
+): Promise<JobResult> {
+  const { organizationId, request } = job;
+  const { parameters, tier, maxRows, maxAgeSeconds, plan, callerName } = request;
+  const kept = keptSqlOf(deps);
+  const bounds = boundsOf(accepted, { budget: buyer.budget, maxRows, rowsMax: maxRows });
+  const meta = await metaNow(deps);
+  const warnings = await warningsOf(accepted, deps, meta);
+  const progress = openProgress(sandbox, control);
+  void progress.estimate({ accepted, parameters, caller: callerName });
+  try {
+    const obtained = await whenFree(
+      () =>
+        kept
+          .obtain(
+            {
+              accepted,
+              parameters,
+              tier,
+              maxRows: bounds.maxRows,
+              maxAgeSeconds,
+              payer: { id: organizationId, plan },
+              callerName,
+              meta,
+              warnings,
+              job: { seconds: bounds.seconds, onBegun: progress.begin },
+            },
+            control.signal,
+          )
+          .catch((error: unknown) => {
+            if (error instanceof SandboxBusy && error.reason === 'places') throw error;
+            return rejected(error, buyer, { sql: deps.sql, callerName });
+          }),
+      control.signal,
+    );
+    progress.report(obtained.kept.rowsRead, obtained.kept.engineMs);
+    const ownQu = unitsFor(obtained.kept.engineMs, buyer.budget);
+    return { resultId: obtained.kept.id, usedQu: await unitsForKept(obtained, ownQu, organizationId, kept) };
+  } finally {
+    progress.close();
+  }
+}
+
+/** A job waits for its place as long as it takes: no connection waits with it. */
+async function whenFree<Answer>(call: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const busy = error instanceof SandboxBusy ? error : asBusy(error);
+      if (busy === null || busy.reason !== 'places' || signal.aborted) throw error;
+      await sleep(busy.retryAfterSeconds * 1_000, undefined, { signal }).catch(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+function asBusy(error: unknown): SandboxBusy | null {
+  return error instanceof Failure && error.context.cause instanceof SandboxBusy ? error.context.cause : null;
+}
+
+type Estimated = Parameters<SqlSandbox['estimate']>[0];
+
+function openProgress(sandbox: SqlSandbox, control: JobControl) {
+  let estimate: JobProgress['rowsEstimate'] = null;
+  let timer: NodeJS.Timeout | undefined;
+  let [rowsRead, engineMs] = [0, 0];
+  const report = (rows: number, ms: number): void => {
+    [rowsRead, engineMs] = [rows, ms];
+    control.onProgress({ rowsRead, rowsEstimate: estimate, seconds: Math.round(engineMs / 100) / 10 });
+  };
+  return {
+    report,
+    estimate: async (query: Estimated): Promise<void> => {
+      const found = await sandbox.estimate(query, control.signal).catch(() => null);
+      estimate = found?.rows ?? null;
+      report(rowsRead, engineMs);
+    },
+    begin: (queryId: string): void => {
+      clearInterval(timer);
+      timer = setInterval(() => {
+        // Not known for a moment: the next look will say.
+        sandbox.progress(queryId).then(
+          (now) => now !== null && timer !== undefined && report(now.readRows, now.elapsedMs),
+          () => undefined,
+        );
+      }, LOOK_MS).unref();
+    },
+    close: (): void => {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

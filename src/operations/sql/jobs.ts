@@ -1,0 +1,268 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from '@sinclair/typebox';
+import { hasEnded, RESULT_KEPT_MS } from '../../../core/domain/job.ts';
+import { fail } from '../../../core/errors.ts';
+import type { SqlJob } from '../../jobs/jobs.ts';
+import type { Outcome } from '../answer.ts';
+import { defineOperation, defineUsageOperation, type OperationDeps } from '../define.ts';
+import { invalid, type Param, quoted } from '../params.ts';
+import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
+import { judged, textOf } from './declare.ts';
+import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
+import { keptSqlOf } from './kept.ts';
+import {
+  checkBudget,
+  countParam,
+  maxAgeParam,
+  maxQuParam,
+  maxRowsParam,
+  queryParam,
+  SQL_MEDIA,
+  STREAMED_ROWS_MAX,
+  sqlParam,
+  sqlParametersParam,
+  sqlTierParam,
+} from './params.ts';
+
+/** Jobs: queries that outlive their connection, and whose results are kept. */
+
+const KEPT_DAYS = RESULT_KEPT_MS / 86_400_000;
+
+export const createSqlJob = defineUsageOperation({
+  id: 'createSqlJob',
+  method: 'POST',
+  path: '/sql/jobs',
+  summary: 'Run a SQL query as a job',
+  description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
+  toolText: 'run_sql with wait_seconds does this.',
+  isTool: false,
+  price: JOB_PRICE,
+  load: 'query',
+  params: {
+    sql: sqlParam,
+    query: queryParam,
+    tier: sqlTierParam,
+    max_qu: maxQuParam,
+    params: sqlParametersParam,
+    max_rows: { ...maxRowsParam, description: 'Rows that the result has at most. Default: 1,000,000.' },
+    max_age: maxAgeParam,
+  },
+  output: SqlJobShape,
+  status: 202,
+  repeatable: true,
+  fails: ['invalid_query', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { ...SQL_JOB_EXAMPLE, state: 'queued', started_at: null, progress: null },
+  check: (input) => {
+    textOf(input);
+    checkBudget(input.tier, input.max_qu, true);
+    return input;
+  },
+  terms: ({ tier, max_qu: maxQu }) => ({
+    price: sqlPrice(sqlTierOf(tier), jobBudget(sqlTierOf(tier), maxQu)),
+    byUse: true,
+    tier,
+    jobHoldMs: jobHoldMs(tier),
+  }),
+  review: async (input, { sql }, callerName) => {
+    const text = textOf(input);
+    await judged({ text, parameters: input.params, caller: callerName }, sql);
+    return { input, text };
+  },
+  run: async ({ input, text }, deps, context): Promise<Outcome> => {
+    const { job, isNew } = await submitJob(
+      {
+        ...input,
+        text,
+        maxRows: input.max_rows ?? STREAMED_ROWS_MAX,
+        budget: jobBudget(sqlTierOf(input.tier), input.max_qu),
+      },
+      deps,
+      context,
+    );
+    return jobOutcome(await jobAnswer(job, deps), isNew);
+  },
+});
+
+const JOB_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const jobParam: Param<string> = {
+  in: 'path',
+  description: 'The id of the job.',
+  toolText: 'Id of the job.',
+  required: true,
+  schema: Type.String({ format: 'uuid', pattern: JOB_ID.source }),
+  example: SQL_JOB_EXAMPLE.job,
+  read: (raw, name) => {
+    if (typeof raw === 'string' && JOB_ID.test(raw)) return raw;
+    throw invalid(name, `${name} must be the id of a job, not ${quoted(raw)}.`);
+  },
+};
+
+const JOB_FORMATS = ['json', 'events'] as const;
+
+const jobFormatParam: Param<(typeof JOB_FORMATS)[number]> = {
+  in: 'query',
+  description:
+    '`events`: a stream of server-sent events, one (`job`) for each change until the job has ended. `Accept: text/event-stream` asks for the same.',
+  toolText: '',
+  required: false,
+  schema: Type.Union(
+    JOB_FORMATS.map((form) => Type.Literal(form)),
+    { default: 'json' },
+  ),
+  read: (raw, name) => {
+    const format = JOB_FORMATS.find((known) => known === (raw ?? 'json'));
+    if (format !== undefined) return format;
+    throw invalid(name, `${name} must be json or events, not ${quoted(raw)}.`);
+  },
+};
+
+export const getSqlJob = defineUsageOperation({
+  id: 'getSqlJob',
+  method: 'GET',
+  path: '/sql/jobs/{job}',
+  summary: 'How far a job is',
+  description:
+    'State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
+  toolText:
+    'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
+  price: PRICES.free,
+  load: 'none',
+  params: { job: jobParam, format: jobFormatParam },
+  output: SqlJobShape,
+  media: {
+    'text/event-stream': {
+      holds: 'Events named `job`; the data of each is the job as JSON. The last one has ended.',
+      example: `event: job\ndata: ${JSON.stringify({ job: SQL_JOB_EXAMPLE.job, state: 'running' })}\n\n`,
+    },
+  },
+  fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: SQL_JOB_EXAMPLE,
+  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
+  review: async (input) => input,
+  run: async ({ job: id, format }, deps, { caller }): Promise<Outcome> => {
+    const job = await found(id, deps, caller.organization?.id);
+    const body =
+      format === 'json' ? Readable.from([JSON.stringify(await jobAnswer(job, deps))]) : eventsOf(job, deps);
+    return {
+      usedQu: null,
+      answer: () => ({
+        stream: {
+          mediaType: format === 'json' ? SQL_MEDIA.json.mediaType : 'text/event-stream; charset=utf-8',
+          headers: {},
+          body,
+          trailers: null,
+        },
+      }),
+      discard: () => void body.destroy(),
+    };
+  },
+});
+
+async function found(id: string, deps: OperationDeps, organizationId: string | undefined): Promise<SqlJob> {
+  const { jobs } = keptSqlOf(deps);
+  const job = organizationId === undefined ? null : await jobs.find({ id, organizationId });
+  if (job !== null) return job;
+  throw fail('job_not_found', { detail: 'The organization has no job of this id.' });
+}
+
+/** Proxies close connections that say nothing for a minute. */
+const SILENCE_MAX_MS = 15_000;
+/** Then the client connects again by itself, so that no connection outlives a drain. */
+const EVENTS_MAX_MS = 10 * 60_000;
+/** Between two events. */
+const EVENTS_PAUSE_MS = 250;
+
+function eventsOf(first: SqlJob, deps: OperationDeps): Readable {
+  const { jobs } = keptSqlOf(deps);
+  const left = new AbortController();
+  async function* events(): AsyncGenerator<string> {
+    const end = performance.now() + EVENTS_MAX_MS;
+    let job = first;
+    yield await eventOf(job, deps);
+    while (!hasEnded(job.state) && performance.now() < end && !left.signal.aborted) {
+      await sleep(EVENTS_PAUSE_MS);
+      const now = await jobs.untilChanged(job, SILENCE_MAX_MS, left.signal);
+      yield now === job ? ': still running\n\n' : await eventOf(now, deps);
+      job = now;
+    }
+  }
+  const body = Readable.from(events(), { objectMode: false });
+  body.once('close', () => left.abort());
+  return body;
+}
+
+async function eventOf(job: SqlJob, deps: OperationDeps): Promise<string> {
+  return `event: job\ndata: ${JSON.stringify(await jobAnswer(job, deps))}\n\n`;
+}
+
+export const cancelSqlJob = defineOperation({
+  id: 'cancelSqlJob',
+  method: 'DELETE',
+  changes: 'removes',
+  path: '/sql/jobs/{job}',
+  summary: 'Cancel a job',
+  description:
+    'A queued job ends at once and costs nothing. A running one is stopped within seconds (`cancel_requested`), and what it used is charged. One that has ended stays as it is.',
+  toolText: 'Cancel a job: a queued one costs nothing, of a running one what it used is charged.',
+  price: PRICES.free,
+  load: 'none',
+  params: { job: jobParam },
+  output: SqlJobShape,
+  fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
+  run: async ({ job: id }, deps, { caller }) => {
+    const { jobs } = keptSqlOf(deps);
+    const job = await found(id, deps, caller.organization?.id);
+    const cancelled = await jobs.cancel({ id, organizationId: job.organizationId });
+    return jobAnswer(cancelled ?? job, deps);
+  },
+});
+
+const JOBS_PAGE_MAX = 100;
+const JOBS_PAGE = 20;
+/** Far above the jobs that an organization can have in a week. */
+const OFFSET_MAX = 1_000_000;
+
+export const listSqlJobs = defineOperation({
+  id: 'listSqlJobs',
+  method: 'GET',
+  path: '/sql/jobs',
+  summary: 'The jobs of your organization',
+  description: `Newest first, for ${KEPT_DAYS} days after their end. Free. Without the key of an organization the list is empty.`,
+  toolText: 'Jobs of your organization, newest first.',
+  price: PRICES.free,
+  load: 'none',
+  params: {
+    limit: countParam({ description: 'Jobs on a page.', min: 1, max: JOBS_PAGE_MAX, standard: JOBS_PAGE }),
+    offset: countParam({ description: 'Jobs that are left out.', min: 0, max: OFFSET_MAX, standard: 0 }),
+  },
+  output: Type.Object({
+    jobs: Type.Array(SqlJobShape),
+    next_offset: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'offset',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
+  run: async ({ limit, offset }, deps, { caller: { organization } }) => {
+    if (organization === null) return { jobs: [], next_offset: null };
+    const { jobs } = keptSqlOf(deps);
+    const listed = await jobs.list({ organizationId: organization.id, offset, limit: limit + 1 });
+    return {
+      jobs: await Promise.all(listed.slice(0, limit).map((job) => jobAnswer(job, deps))),
+      next_offset: listed.length > limit ? offset + limit : null,
+    };
+  },
+});

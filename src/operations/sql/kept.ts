@@ -1,0 +1,85 @@
+import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import { fail } from '../../../core/errors.ts';
+import { QueryFailed } from '../../../sandbox/sandbox.ts';
+import type { KeptResult, RunFacts } from '../../results/results.ts';
+import type { Outcome } from '../answer.ts';
+import { asUnavailable } from '../ask.ts';
+import type { OperationDeps } from '../define.ts';
+import type { Meta } from '../meta.ts';
+import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
+import type { KeptSql, Obtained } from './obtain.ts';
+import type { SqlWarning } from './shapes.ts';
+
+/** Answers from kept results. */
+
+/** The units that an answer costs: those of its run, none where the organization paid for the result before, one for others. */
+export async function unitsForKept(
+  { kept, isOwn }: Obtained,
+  ownQu: number,
+  organizationId: string | null,
+  { results }: Pick<KeptSql, 'results'>,
+): Promise<number> {
+  if (isOwn) return ownQu;
+  if (organizationId === null) return 1;
+  // Of many calls at once one is the first.
+  return (await results.allow(kept, organizationId)) ? 1 : 0;
+}
+
+/** An answer that is made from a kept result, as its query would have been answered. */
+export async function keptOutcome(
+  kept: KeptResult,
+  form: Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows' | 'tier'> & { readonly offset?: number },
+  { deps, usedQu }: { readonly deps: OperationDeps; readonly usedQu: number | null },
+): Promise<Outcome> {
+  const { maxRows, offset = 0 } = form;
+  const result = await keptSqlOf(deps)
+    .results.read(kept, { ...engineRequest(form), numbers: form.numbers, offset })
+    .catch(asReadFailure);
+  // Written by the run (obtain.ts).
+  const { sql, warnings, meta } = kept.run as RunFacts & {
+    readonly warnings: readonly SqlWarning[];
+    readonly meta: Meta;
+  };
+  const facts: SqlAnswerFacts = {
+    ...form,
+    sql,
+    warnings,
+    meta,
+    resultId: kept.id,
+    more: {
+      result: {
+        id: kept.id,
+        row_count: kept.rows,
+        created_at: isoTime(kept.createdAtMs),
+        expires_at: isoTime(kept.expiresAtMs),
+      },
+      next_offset: offset + maxRows < kept.rows ? offset + maxRows : null,
+    },
+  };
+  const pending = await openAnswer(result, facts);
+  return {
+    usedQu,
+    answer: (charge) => ({ stream: pending.complete(charge) }),
+    discard: () => void result.body.destroy(),
+  };
+}
+
+function asReadFailure(error: unknown): never {
+  if (error instanceof QueryFailed)
+    throw fail('query_failed', {
+      detail: error.detail,
+      query: { reason: error.reason, ...(error.hint === undefined ? {} : { hint: error.hint }) },
+      cause: error,
+    });
+  throw error instanceof EngineError ? asUnavailable('results', error) : error;
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Throws `Failure` where this deployment keeps no results. */
+export function keptSqlOf({ kept }: Pick<OperationDeps, 'kept'>): KeptSql {
+  if (kept !== null) return kept;
+  throw fail('not_found', { detail: 'This deployment keeps no results and runs no jobs.' });
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { PlanId, SqlTierId } from '../../../core/domain/plan.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
+import type { Meta } from '../meta.ts';
+
+/** Runs whose results are kept, and which equal queries share. */
+export interface KeptSql {
+  readonly results: Results;
+  readonly jobs: Jobs;
+  /**
+   * A kept result that is new enough, or that of an equal query under way in this process, or that of a run of its own. Rejects like
+   * `run` of the sandbox, and with a `Failure` where the result cannot be kept.
+   */
+  obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
+}
+
+export interface KeptQuery extends Pick<SandboxQuery, 'job' | 'maxSeconds'> {
+  readonly accepted: Accepted;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly tier: SqlTierId;
+  readonly maxRows: number;
+  /** How old a kept result may be; null: the query runs, by itself. */
+  readonly maxAgeSeconds: number | null;
+  readonly payer: { readonly id: string; readonly plan: PlanId } | null;
+  readonly callerName: string;
+  /** Of before the run. */
+  readonly meta: Meta;
+  readonly warnings: readonly unknown[];
+}
+
+export interface Obtained {
+  readonly kept: KeptResult;
+  /** Whether it was run for this query. */
+  readonly isOwn: boolean;
+}
+
+interface KeptDeps {
+  readonly results: Results;
+  readonly jobs: Jobs;
+  readonly sandbox: Pick<SqlSandbox, 'run'>;
+  readonly clock: Clock;
+}
+
+export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): KeptSql {
+  const underWay = new Map<string, Promise<KeptResult>>();
+
+  const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
+    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings } = query;
+    const startedAtMs = clock.nowMs();
+    const result = await sandbox.run(
+      {
+        accepted,
+        parameters,
+        tier,
+        format: 'kept',
+        // One more shows that there are more.
+        maxRows: maxRows + 1,
+        caller: callerName,
+        ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
+        ...(query.job === undefined ? {} : { job: query.job }),
+      },
+      signal,
+    );
+    return results.keep(result, {
+      queryKey: queryKeyOf(accepted.text, parameters),
+      dataVersion: dataVersionOf(meta),
+      payer,
+      startedAtMs,
+      maxRows,
+      facts: { tier, sql: accepted.text, warnings, meta },
+    });
+  };
+
+  /** Not stopped when its caller leaves: others may wait for it. */
+  const runShared = (key: string, query: KeptQuery): Promise<KeptResult> => {
+    const begun = run(query, new AbortController().signal).finally(() => underWay.delete(key));
+    underWay.set(key, begun);
+    return begun;
+  };
+
+  const shared = async (query: KeptQuery, maxAgeSeconds: number, signal: AbortSignal): Promise<Obtained> => {
+    const { accepted, parameters, maxRows } = query;
+    const queryKey = queryKeyOf(accepted.text, parameters);
+    const recent = await results.recent({ queryKey, maxRows, maxAgeMs: maxAgeSeconds * 1_000 });
+    if (recent !== null) return { kept: recent, isOwn: false };
+    const key = `${queryKey} ${maxRows}`;
+    const other = underWay.get(key);
+    if (other === undefined) return { kept: await runShared(key, query), isOwn: true };
+    const kept = await other.catch(() => null);
+    // Its run may have had less time, or its caller may be refused: the query runs by itself.
+    return kept === null ? { kept: await run(query, signal), isOwn: true } : { kept, isOwn: false };
+  };
+
+  return {
+    results,
+    jobs,
+    obtain: async (query, signal = new AbortController().signal) => {
+      const { maxAgeSeconds, job } = query;
+      if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };
+      // The run of a job can be cancelled, so that others do not wait for it.
+      if (job === undefined) return shared(query, maxAgeSeconds, signal);
+      const queryKey = queryKeyOf(query.accepted.text, query.parameters);
+      const maxAgeMs = maxAgeSeconds * 1_000;
+      const recent = await results.recent({ queryKey, maxRows: query.maxRows, maxAgeMs });
+      return recent === null
+        ? { kept: await run(query, signal), isOwn: true }
+        : { kept: recent, isOwn: false };
+    },
+  };
+}
+
+/** What of the data a query could see: it changes with every block that is indexed or becomes final. */
+function dataVersionOf({ freshness: { chains } }: Meta): string {
+  return JSON.stringify(
+    chains.map(({ chain, indexed_block: indexed, finalized_block: finalized }) => [
+      chain,
+      indexed,
+      finalized,
+    ]),
+  );
+}

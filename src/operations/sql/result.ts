@@ -1,0 +1,174 @@
+import { Type } from '@sinclair/typebox';
+import { CURSOR_MAX_CHARS, readResultToken } from '../../../core/domain/cursor.ts';
+import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
+import { fail } from '../../../core/errors.ts';
+import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
+import type { KeptResult } from '../../results/results.ts';
+import type { Outcome } from '../answer.ts';
+import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
+import { invalid, type Param, quoted } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { SQL_FACT_HEADERS } from './answer.ts';
+import { keptOutcome, keptSqlOf } from './kept.ts';
+import {
+  countParam,
+  JSON_ROWS_MAX,
+  numbersOf,
+  SQL_FORMATS,
+  SQL_MEDIA,
+  type SqlFormat,
+  STREAMED_ROWS_MAX,
+} from './params.ts';
+import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
+
+/** A kept result, in any format, as often as it is wanted. */
+
+const RESULT_EXAMPLE = '5f'.repeat(32);
+
+const resultParam: Param<string> = {
+  in: 'path',
+  description: 'The id of the result, as its job or answer gives it.',
+  toolText: 'Id of the result.',
+  required: true,
+  schema: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  example: RESULT_EXAMPLE,
+  read: (raw, name) => {
+    if (typeof raw === 'string' && /^[0-9a-f]{64}$/.test(raw)) return raw;
+    throw invalid(name, `${name} must be the id of a result, 64 hex digits, not ${quoted(raw)}.`);
+  },
+};
+
+function choiceParam<Choice extends string, Standard extends Choice | undefined>(facts: {
+  readonly description: string;
+  readonly toolText: string;
+  readonly choices: readonly Choice[];
+  readonly standard: Standard;
+}): Param<Choice | Standard> {
+  const { choices, standard, description, toolText } = facts;
+  return {
+    in: 'query',
+    description,
+    toolText,
+    required: false,
+    schema: Type.Union(
+      choices.map((choice) => Type.Literal(choice)),
+      standard === undefined ? {} : { default: standard },
+    ),
+    read: (raw, name) => {
+      if (raw === undefined) return standard;
+      const choice = choices.find((known) => known === raw);
+      if (choice !== undefined) return choice;
+      throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);
+    },
+  };
+}
+
+const tokenParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Of a signed link (`signed_url` of a job): it stands for the key until it expires.',
+  toolText: '',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined || typeof raw === 'string') return raw;
+    throw invalid(name, `${name} must be the token of a signed link, not ${quoted(raw)}.`);
+  },
+};
+
+/** Rows of one page of JSON. */
+const PAGE_ROWS = 1_000;
+
+export const getResult = defineUsageOperation({
+  id: 'getResult',
+  method: 'GET',
+  path: '/results/{result}',
+  summary: 'A kept result',
+  description:
+    'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change.',
+  toolText: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
+  price: PRICES.free,
+  load: 'page',
+  params: {
+    result: resultParam,
+    format: choiceParam<SqlFormat, SqlFormat>({
+      description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
+      toolText: 'json (the default) or json_compact.',
+      choices: SQL_FORMATS,
+      standard: 'json',
+    }),
+    numbers: choiceParam<NumberForm, undefined>({
+      description: 'As of `POST /v0/sql`.',
+      toolText: '',
+      choices: NUMBER_FORMS,
+      standard: undefined,
+    }),
+    limit: countParam({
+      description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
+      toolText: `Rows of the page, ${PAGE_ROWS} without it.`,
+      min: 1,
+      max: STREAMED_ROWS_MAX,
+      standard: undefined,
+      example: 1_000,
+    }),
+    offset: countParam({
+      description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
+      toolText: '`next_offset` of the page before.',
+      min: 0,
+      max: STREAMED_ROWS_MAX,
+      standard: 0,
+    }),
+    token: tokenParam,
+  },
+  output: SqlResultShape,
+  media: Object.fromEntries(
+    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
+      mediaType.split(';', 1)[0] ?? mediaType,
+      { holds, ...(example === undefined ? {} : { example }) },
+    ]),
+  ),
+  answerHeaders: SQL_FACT_HEADERS,
+  fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
+  // Not a list: an answer has its columns, too.
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: {
+    ...SQL_EXAMPLE,
+    usage: { query_tier: 'standard', units_held: 0, units_charged: 0, balance: null },
+    result: {
+      id: RESULT_EXAMPLE,
+      row_count: 1,
+      created_at: '2026-11-20T12:00:00.000Z',
+      expires_at: '2026-11-27T12:00:00.000Z',
+    },
+    next_offset: null,
+  },
+  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
+  review: async (input) => input,
+  run: async ({ result: id, token, format, numbers, limit, offset }, deps, context): Promise<Outcome> => {
+    const kept = await readable({ id, token }, deps, context);
+    const { rowsMax } = SQL_MEDIA[format];
+    const isJson = format === 'json' || format === 'json_compact';
+    const asked = limit ?? (isJson ? PAGE_ROWS : rowsMax);
+    const maxRows = Math.min(asked, rowsMax, Math.max(0, kept.rows - offset));
+    const tier = SQL_TIER_IDS.find((known) => known === kept.run.tier) ?? 'standard';
+    const form = { format, numbers: numbersOf(format, numbers), maxRows, tier, offset };
+    return keptOutcome(kept, form, { deps, usedQu: null });
+  },
+});
+
+/** The same answer for a result that is not there and one of others: ids are no secrets. */
+async function readable(
+  { id, token }: { readonly id: string; readonly token: string | undefined },
+  deps: OperationDeps,
+  { caller: { organization } }: CallContext,
+): Promise<KeptResult> {
+  const { results } = keptSqlOf(deps);
+  const kept = await results.find(id);
+  if (kept !== null) {
+    const grant = token === undefined ? undefined : readResultToken(deps.cursorKeys, token);
+    if (grant !== undefined && grant.id === id && grant.untilMs > deps.clock.nowMs()) return kept;
+    if (organization !== null && (await results.mayRead(kept, organization.id))) return kept;
+  }
+  throw fail('result_not_found', { detail: 'There is no result of this id that you may read.' });
+}

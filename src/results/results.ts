@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { LRUCache } from 'lru-cache';
+import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
+import { EngineError } from '../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import { PLAN_STORAGE, RESULT_KEPT_MS } from '../../core/domain/job.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { ResultColumn } from '../../sandbox/results/column-type.ts';
+import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
+import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
+import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
+import type { NumberForm, ResultFormat, RunFigures, SandboxResult } from '../../sandbox/sandbox.ts';
+import type { ResultRecord } from '../accounts/result-store.ts';
+import type { ControlStore } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
+import { type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
+
+/** Results that are kept: stored once, and written in any format as often as they are asked for. */
+export interface Results {
+  /** Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Rejects with a `Failure`. */
+  keep(result: SandboxResult, run: KeptRun): Promise<KeptResult>;
+  find(id: string): Promise<KeptResult | null>;
+  /** Whether the organization paid for it or was answered with it before. */
+  mayRead(result: KeptResult, organizationId: string): Promise<boolean>;
+  /** Lets an organization read it; false where it may already. */
+  allow(result: KeptResult, organizationId: string): Promise<boolean>;
+  /** The newest of a query that has all the rows that are asked for and is at most so old; null without one. */
+  recent(question: {
+    readonly queryKey: string;
+    readonly maxRows: number;
+    readonly maxAgeMs: number;
+  }): Promise<KeptResult | null>;
+  /** Writes it again as a run of its query would have given it. Rejects with a `Failure` or `QueryFailed`. */
+  read(result: KeptResult, form: ReadForm, signal?: AbortSignal): Promise<SandboxResult>;
+  /** Removes what has expired, and files that no result names. Says how many. */
+  sweep(): Promise<number>;
+}
+
+/** A run whose result is kept. */
+export interface KeptRun {
+  readonly queryKey: string;
+  /** What the query read: the result of another version has another name. */
+  readonly dataVersion: string;
+  readonly payer: { readonly id: string; readonly plan: PlanId } | null;
+  readonly startedAtMs: number;
+  /** Rows that the result may have; the engine gave one more where there are more. */
+  readonly maxRows: number;
+  /** For answers, which repeat it. */
+  readonly facts: RunFacts;
+}
+
+export interface RunFacts {
+  readonly tier: string;
+  readonly sql: string;
+  readonly warnings: readonly unknown[];
+  readonly meta: unknown;
+}
+
+export interface KeptResult extends RunFigures {
+  readonly id: string;
+  readonly payerId: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly bytes: number;
+  readonly form: KeptForm;
+  readonly columns: readonly ResultColumn[];
+  readonly rows: number;
+  readonly maxRows: number;
+  /** There were more rows than `maxRows`, of which one is stored. */
+  readonly hasMore: boolean;
+  readonly cutByBytes: boolean;
+  readonly run: RunFacts;
+}
+
+export interface ReadForm {
+  readonly format: ResultFormat;
+  readonly maxRows: number;
+  readonly numbers: NumberForm;
+  /** Rows that are left out at the beginning. */
+  readonly offset?: number;
+}
+
+export interface ResultsDeps {
+  readonly store: Pick<ControlStore, 'results'>;
+  readonly files: ResultFiles;
+  readonly reader: AttachedReader;
+  readonly clock: Clock;
+}
+
+/** Files that were read last: a page of a result reads the whole of it. */
+const REMEMBERED_BYTES = 64 * 1024 * 1024;
+/** Records that were read last. They never change. */
+const REMEMBERED_RECORDS = 1_000;
+const SWEPT_MAX = 200;
+/** A file is listed within seconds of its writing; one that is not listed by then was left behind. */
+const UNLISTED_MAX_MS = RESULT_KEPT_MS + 86_400_000;
+const STORAGE_RETRY_AFTER_SECONDS = 5;
+
+/** Names the query of an accepted text, whoever asks it. */
+export function queryKeyOf(text: string, parameters: Readonly<Record<string, string>>): string {
+  const sorted = Object.entries(parameters).sort(([a], [b]) => Number(a > b) - Number(a < b));
+  return digestOf(JSON.stringify([text, sorted]));
+}
+
+export function createResults(deps: ResultsDeps): Results {
+  const { store, clock } = deps;
+  const bytesOf = rememberedFiles(deps.files);
+  const records = new LRUCache<string, KeptResult>({ max: REMEMBERED_RECORDS });
+  const remember = (record: ResultRecord): KeptResult => {
+    const known = records.get(record.id) ?? keptOf(record);
+    records.set(record.id, known);
+    return known;
+  };
+  return {
+    keep: async (result, run) => {
+      const record = await storeResult(deps, result, run);
+      await removeBeyondPlan(deps, run.payer);
+      return remember(record);
+    },
+    find: async (id) => {
+      const record = await askStore(store.results.find({ id, nowMs: clock.nowMs() }));
+      return record === null ? null : remember(record);
+    },
+    mayRead: ({ id }, organizationId) => askStore(store.results.mayRead({ id, organizationId })),
+    allow: ({ id }, organizationId) => askStore(store.results.allow({ id, organizationId })),
+    recent: async ({ queryKey, maxRows, maxAgeMs }) => {
+      const nowMs = clock.nowMs();
+      const record = await askStore(
+        store.results.newest({ queryKey, createdFromMs: nowMs - maxAgeMs, nowMs }),
+      );
+      if (record === null) return null;
+      const kept = remember(record);
+      const isWhole = !kept.hasMore && !kept.cutByBytes;
+      return isWhole || kept.maxRows >= maxRows ? kept : null;
+    },
+    read: (kept, form, signal) => readKept(deps.reader, bytesOf, { kept, form, signal }),
+    sweep: () => sweep(deps),
+  };
+}
+
+async function storeResult(
+  { store, files }: ResultsDeps,
+  result: SandboxResult,
+  run: KeptRun,
+): Promise<ResultRecord> {
+  const { columns, body } = result;
+  if (columns === undefined) throw new Error('a result that is to be kept without its columns');
+  const bytes = await buffer(body);
+  const facts: StoredFacts = {
+    form: keptForm(columns),
+    columns,
+    rows: Math.min(result.resultRows, run.maxRows),
+    maxRows: run.maxRows,
+    hasMore: result.resultRows > run.maxRows,
+    cutByBytes: result.cutByBytes,
+    engineMs: result.engineMs,
+    rowsRead: result.rowsRead,
+    bytesRead: result.bytesRead,
+    memoryBytes: result.memoryBytes,
+    run: run.facts,
+  };
+  const record: ResultRecord = {
+    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, digestOf(bytes)])),
+    queryKey: run.queryKey,
+    organizationId: run.payer?.id ?? null,
+    createdAtMs: run.startedAtMs,
+    expiresAtMs: run.startedAtMs + RESULT_KEPT_MS,
+    bytes: bytes.length,
+    facts: JSON.stringify(facts),
+  };
+  // The file first: what is listed is whole.
+  await askFiles(files.write(record.id, bytes));
+  await askStore(store.results.add(record));
+  return record;
+}
+
+type StoredFacts = Omit<KeptResult, 'id' | 'payerId' | 'createdAtMs' | 'expiresAtMs' | 'bytes'>;
+
+function keptOf({ id, organizationId, createdAtMs, expiresAtMs, bytes, facts }: ResultRecord): KeptResult {
+  // Written by `storeResult`.
+  const stored = JSON.parse(facts) as StoredFacts;
+  return { ...stored, id, payerId: organizationId, createdAtMs, expiresAtMs, bytes };
+}
+
+/** The oldest results of an organization make room for its new ones. */
+async function removeBeyondPlan(deps: ResultsDeps, payer: KeptRun['payer']): Promise<void> {
+  if (payer === null) return;
+  const { results, resultBytes } = PLAN_STORAGE[payer.plan];
+  const listed = await askStore(
+    deps.store.results.paidBy({ organizationId: payer.id, limit: results + SWEPT_MAX }),
+  );
+  let bytes = 0;
+  for (const [at, record] of listed.entries()) {
+    bytes += record.bytes;
+    // The newest one stays, whatever its size.
+    if (at > 0 && (at >= results || bytes > resultBytes)) await removeResult(deps, record.id);
+  }
+}
+
+/** The record first: what is listed has its file. */
+async function removeResult({ store, files }: ResultsDeps, id: string): Promise<void> {
+  await askStore(store.results.remove(id));
+  await askFiles(files.remove(id));
+}
+
+async function sweep(deps: ResultsDeps): Promise<number> {
+  const nowMs = deps.clock.nowMs();
+  const expired = await deps.store.results.expired({ nowMs, limit: SWEPT_MAX });
+  for (const { id } of expired) await removeResult(deps, id);
+  const left = await deps.files.writtenUntil({ atMs: nowMs - UNLISTED_MAX_MS, limit: SWEPT_MAX });
+  for (const name of left) await deps.files.remove(name);
+  return expired.length + left.length;
+}
+
+type BytesOf = (id: string) => Promise<Buffer>;
+
+function rememberedFiles(files: ResultFiles): BytesOf {
+  const remembered = new LRUCache<string, Buffer>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (bytes) => bytes.length + 1,
+  });
+  return async (id) => {
+    const known = remembered.get(id);
+    if (known !== undefined) return known;
+    const bytes: Buffer | null = await askFiles(files.read(id));
+    if (bytes === null)
+      throw fail('result_not_found', { detail: 'The file of this result is gone: run the query again.' });
+    remembered.set(id, bytes);
+    return bytes;
+  };
+}
+
+const TABLE = 'kept';
+
+async function readKept(
+  reader: AttachedReader,
+  bytesOf: BytesOf,
+  {
+    kept,
+    form,
+    signal,
+  }: { readonly kept: KeptResult; readonly form: ReadForm; readonly signal: AbortSignal | undefined },
+): Promise<SandboxResult> {
+  const { columns } = kept;
+  const { format, numbers, offset = 0 } = form;
+  const stored = kept.rows + (kept.hasMore ? 1 : 0);
+  const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
+  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${offset}`;
+  const isFile = format === 'parquet' || format === 'arrow';
+  const bytes = await bytesOf(kept.id);
+  const answer = await reader
+    .read(
+      {
+        name: 'kept-result',
+        text: isFile ? exportText(text, columns, { format, numbers }) : text,
+        table: { name: TABLE, format: kept.form, structure: structureOf(columns), bytes },
+        format: ENGINE_FORMATS[format],
+      },
+      signal,
+    )
+    .catch((error: unknown) => {
+      throw readFailure(error, columns);
+    });
+  const { engineMs, rowsRead, bytesRead, memoryBytes, cutByBytes } = kept;
+  return {
+    engineMs,
+    rowsRead,
+    bytesRead,
+    memoryBytes,
+    resultRows: rows,
+    cutByBytes,
+    queuedMs: 0,
+    body: answer.body,
+  };
+}
+
+function readFailure(error: unknown, columns: readonly ResultColumn[]): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const wide = error.cause instanceof Error ? tooWideOf(error.cause.message) : null;
+  return wide === null ? error : wideFailure(wide, columns, { figures: null, cause: error });
+}
+
+/** A storage that does not answer is 503. */
+async function askFiles<Answer>(call: Promise<Answer>): Promise<Answer> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (!(cause instanceof ResultFilesUnavailable)) throw cause;
+    throw fail('upstream_unavailable', {
+      detail: 'Kept results cannot be read or written right now.',
+      resource: 'results',
+      retryAfterSeconds: STORAGE_RETRY_AFTER_SECONDS,
+      cause,
+    });
+  }
+}
+
+function digestOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
