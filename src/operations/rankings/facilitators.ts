@@ -10,9 +10,9 @@ import {
   trustedText,
   uint32,
 } from '../../../clickhouse/engine/sql.ts';
+import { closedHours, openRows } from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { ask } from '../ask.ts';
-import { closedHours, openRows } from '../index-state/rollups.ts';
 import type { PaymentOrder } from './orders.ts';
 import { during, type FlowScope, listOf, RANKING_SETTINGS } from './organic.ts';
 import type { RankedRow, RowDetails } from './row.ts';

@@ -1,4 +1,5 @@
 import { allOf, dateTime, type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import {
   type JudgedRole,
@@ -13,7 +14,6 @@ import {
 import type { Window } from '../../../core/domain/window.ts';
 import { TWO_THREADS } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
-import type { RollupCoverage } from '../index-state/rollups.ts';
 import { cutBy, type Span, spansOf } from './windows.ts';
 
 /**

@@ -1,6 +1,11 @@
 import { type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
+import {
+  DAY_SECONDS,
+  joinRanges,
+  openFrom,
+  type RollupCoverage,
+} from '../../../clickhouse/tables/coverage.ts';
 import type { Window } from '../../../core/domain/window.ts';
-import { DAY_SECONDS, joinRanges, openFrom, type RollupCoverage } from '../index-state/rollups.ts';
 
 /** Unix seconds, from included, to excluded; null: no end. */
 export interface Span {

@@ -1,7 +1,8 @@
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { Failure } from '../../../core/errors.ts';
 import { readRelayerTotals } from '../../../src/operations/facilitators/read.ts';
-import { type RollupCoverage, readCoverage } from '../../../src/operations/index-state/rollups.ts';
+import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
 import { readAnalystsView, readIndex, readMergedRelayers, readUnfoundTransactions } from '../index-totals.ts';
 import { oracle } from '../oracle/oracle.ts';
 import { differencesOf, type Lines, type Recount } from '../oracle/totals.ts';
