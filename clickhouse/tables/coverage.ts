@@ -1,5 +1,6 @@
-import { integerField, textField } from '../engine/row-reader.ts';
+import type { Span, Window } from '../../core/domain/window.ts';
 import type { Row, Statement } from '../engine/engine.ts';
+import { integerField, textField } from '../engine/row-reader.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../engine/sql.ts';
 import { IS_OPEN, sliceStart } from './rollups.ts';
 
@@ -27,6 +28,8 @@ const HOUR_SECONDS = 3_600;
 const MAX_SECONDS = 5;
 /** More conditions than this cost more than reading some closed slices live. */
 const OPEN_RANGES_MAX = 32;
+/** With the days that a window cuts. */
+const CUT_RANGES_MAX = 64;
 
 /**
  * One statement, because two would see different moments: a day that is split between them would count in both forms, or a
@@ -150,4 +153,16 @@ function within(time: Sql, ranges: readonly TimeRange[]): Sql {
       : sql`(${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)})`,
   );
   return first === undefined ? sql`0` : rest.reduce((all, next) => sql`${all} OR ${next}`, first);
+}
+
+/**
+ * The coverage with every slice read from its rows that a window cuts: a rolled up day counts as a whole. Windows of hours read no day
+ * table at all.
+ */
+export function cutBy(coverage: RollupCoverage, window: Window, spans: readonly Span[]): RollupCoverage {
+  if (window === 'all') return coverage;
+  if (window === '24h') return openFrom(coverage, spans.at(-1)?.from ?? 0);
+  const days = spans.map(({ from }) => Math.floor(from / DAY_SECONDS) * DAY_SECONDS);
+  const cut = days.map((from) => ({ from, to: from + DAY_SECONDS }));
+  return { ...coverage, open: joinRanges([...coverage.open, ...cut], CUT_RANGES_MAX) };
 }

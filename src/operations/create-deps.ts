@@ -58,7 +58,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,
     capabilities: createCapabilities({ reader, clock }),
-    leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
+    leaderboard: createLeaderboard({ reader, clock, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
   return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };

@@ -155,6 +155,7 @@ async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput,
   const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, dataset.agents);
   const warnings = [
     ...(meta.warnings ?? []),
+    ...(page.isPending ? (['rankings_not_computed'] as const) : []),
     ...(rows.length > 0 && scored === 0 ? (['no_agent_on_this_page_has_a_score'] as const) : []),
   ];
   const next = offset + limit;
