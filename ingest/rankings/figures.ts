@@ -12,8 +12,6 @@ import { verdictOf } from './verdict.ts';
 export interface FiguresScope {
   readonly scope: FlowScope;
   readonly role: JudgedRole;
-  /** Whether chains are kept apart; else column `chain` is '' and two wallets paid each other on whatever chain. */
-  readonly byChain: boolean;
 }
 
 /** Ordered pairs of different members of a ring of the newest pass. */
@@ -50,13 +48,21 @@ function spanSums({ spans }: FlowScope, prefix: string, when: Sql): Sql[] {
   );
 }
 
-const chainColumn = (byChain: boolean): Sql => (byChain ? sql`chain` : sql`'' AS chain`);
+/**
+ * Groups by these columns on each chain and, where there are several, once more on all of them together: there `chain` is '', and two
+ * wallets paid each other on whatever chain.
+ */
+function groupBy({ chains }: FlowScope, columns: Sql): Sql {
+  return chains.length === 1
+    ? sql`GROUP BY chain, ${columns}`
+    : sql`GROUP BY GROUPING SETS ((chain, ${columns}), (${columns}))`;
+}
 
 /**
  * One row for each wallet and counterparty of `rows`: chain, wallet, other, the sums of every span, is_self, is_mutual (the other one paid,
  * too, in any of the spans) and is_organic. Both directions of a pair are added up in one group.
  */
-function pairs({ scope, role, byChain }: FiguresScope, rows: Sql): Sql {
+function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
   const indexes = scope.spans.map((_, index) => index);
   const both = [...spanSums(scope, 'forth_', sql`payer = lo`), ...spanSums(scope, 'back_', sql`payer != lo`)];
   const chosen = indexes.flatMap((index) =>
@@ -73,8 +79,8 @@ function pairs({ scope, role, byChain }: FiguresScope, rows: Sql): Sql {
       lo = hi AS is_self, NOT is_self AND ${any('forth')} AND ${any('back')} AS is_mutual,
       NOT is_self AND NOT is_mutual AND (lo, hi) NOT IN ${RING_PAIRS} AS is_organic
     FROM (
-      SELECT ${chainColumn(byChain)}, least(payer, payee) AS lo, greatest(payer, payee) AS hi, ${listOf(both)}
-      FROM (${rows}) GROUP BY chain, lo, hi)
+      SELECT chain, lo, hi, ${listOf(both)}
+      FROM (SELECT *, least(payer, payee) AS lo, greatest(payer, payee) AS hi FROM (${rows})) ${groupBy(scope, sql`lo, hi`)})
     ARRAY JOIN [false, true] AS is_back
     WHERE if(is_back, ${any('back')}, ${any('forth')})`;
 }
@@ -103,13 +109,13 @@ function lostFigures(of: FiguresScope): Sql {
  * How narrowly a wallet's dollars of the window are spread: columns largest_usd and squared. Only of wallets with enough settlements to be
  * judged, because it takes a group for each pair.
  */
-function narrowFigures({ scope, role, byChain }: FiguresScope, now: Sql): Sql {
-  const [wallet, other] = sides(role);
+function narrowFigures({ scope, role }: FiguresScope, now: Sql): Sql {
+  const [wallet] = sides(role);
   const judged = sql`(SELECT ${wallet} FROM (${flows(scope, role)}) WHERE ${now} GROUP BY ${wallet}
     HAVING sum(n) >= ${uint32(SAMPLE_MIN_SETTLEMENTS)})`;
   return sql`SELECT chain, wallet, max(sum_usd) AS largest_usd, sum(${micros(sql`sum_usd`)} * ${micros(sql`sum_usd`)}) AS squared
-    FROM (SELECT ${chainColumn(byChain)}, ${wallet} AS wallet, ${other} AS other, sum(usd) AS sum_usd
-      FROM (${flows(scope, role, [sql`${wallet} IN ${judged}`, sql`payer != payee`])}) WHERE ${now} GROUP BY chain, wallet, other)
+    FROM (SELECT chain, ${wallet} AS wallet, sum(usd) AS sum_usd
+      FROM (${flows(scope, role, [sql`${wallet} IN ${judged}`, sql`payer != payee`])}) WHERE ${now} ${groupBy(scope, sql`payer, payee`)})
     GROUP BY chain, wallet`;
 }
 
@@ -119,7 +125,7 @@ function sides(role: JudgedRole): readonly [wallet: Sql, counterparty: Sql] {
 
 /** The columns of `ranked_wallets` from `chain` to `excluded`. */
 export function walletFigures(of: FiguresScope): Sql {
-  const { scope, role, byChain } = of;
+  const { scope, role } = of;
   const [wallet, other] = sides(role);
   const [now] = scope.spans;
   if (now === undefined) throw new TypeError('a ranking without a window');
@@ -140,8 +146,8 @@ export function walletFigures(of: FiguresScope): Sql {
     FROM (
       SELECT *, n0 AS settlements, ${micros(sql`usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
-      FROM (SELECT ${chainColumn(byChain)}, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...met])}
-        FROM (${flows(scope, role)}) GROUP BY chain, wallet) AS paid
+      FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...met])}
+        FROM (${flows(scope, role)}) ${groupBy(scope, wallet)}) AS paid
       LEFT JOIN (${lostFigures(of)}) AS lost USING (chain, wallet)
       LEFT JOIN (${narrowFigures(of, during(sql`at`, now))}) AS narrow USING (chain, wallet)
       LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed)`;

@@ -53,11 +53,8 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
   const { window, chains, nowMs, signal, walletsMax = RANKED_WALLETS_MAX } = options;
   const started = performance.now();
   const atSeconds = Math.floor(nowMs / 1_000);
+  if (!(await hasSettlements(writer))) return null;
   const coverage = decodeCoverage((await writer.rows(COVERAGE)).rows);
-  if (coverage.open[0]?.from === 0 && coverage.open.length === 1) {
-    const isEmpty = coverage.open[0].to === null && !(await hasSettlements(writer));
-    if (isEmpty) return null;
-  }
   const scope = flowScope(window, { chains, atSeconds, coverage });
   const staged = await nextGeneration(writer, nowMs);
   const gen = staged + 1n;
@@ -66,10 +63,8 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
     const settings = { ...COMPUTE_SETTINGS, ...NULLS_AS_ZERO };
     return writer.run({ name, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings });
   };
-  for (const role of ROLES) {
-    for (const byChain of chains.length > 1 ? [true, false] : [true])
-      await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role, byChain }));
-  }
+  for (const role of ROLES)
+    await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role }));
   await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
   const tookMs = Math.round(performance.now() - started);
   const wallets = await publish(writer, { gen, window, atSeconds, tookMs });
@@ -115,7 +110,6 @@ function figuresInto(
     readonly window: Window;
     readonly scope: FlowScope;
     readonly role: JudgedRole;
-    readonly byChain: boolean;
   },
 ): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
@@ -155,7 +149,9 @@ function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
     (order, index) =>
       sql`arrayReverseSort(groupArray(${place(order)}))[${max}] AS ${trustedText(`last${index}`)}`,
   );
-  const isBest = ORDERS.map((order, index) => sql`${place(order)} >= ${trustedText(`last${index}`)}`);
+  const isBest = ORDERS.map(
+    (order, index) => sql`(${order} > 0 AND ${place(order)} >= ${trustedText(`last${index}`)})`,
+  );
   const isWorthAPlace = ORDERS.map((order) => sql`${order} > 0`);
   const rows = sql`SELECT *, verdict = 'suspect' AS is_suspect FROM ranked_wallets WHERE gen = ${uint64(staged)}`;
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
@@ -163,7 +159,7 @@ function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
     FROM (${rows}) AS staged
     INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${listOf(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
       USING (role, chain, is_suspect)
-    WHERE (role = 'payee' AND wallet IN ${LISTED}) OR ((${anyOf(isWorthAPlace)}) AND (size <= ${max} OR ${anyOf(isBest)}))`;
+    WHERE (role = 'payee' AND wallet IN ${LISTED}) OR (size <= ${max} AND (${anyOf(isWorthAPlace)})) OR ${anyOf(isBest)}`;
 }
 
 const LISTED: Sql = sql`(
