@@ -141,9 +141,9 @@ export function closedHours({ open }: RollupCoverage): Sql {
   return sql`NOT (${within(sql`hour`, open)})`;
 }
 
-/** Condition on `block_time`: rows whose slice is open. */
-export function openRows({ open }: RollupCoverage): Sql {
-  return sql`(${within(sql`block_time`, open)})`;
+/** Condition on `block_time`, or another time: rows whose slice is open. */
+export function openRows({ open }: RollupCoverage, time: Sql = sql`block_time`): Sql {
+  return sql`(${within(time, open)})`;
 }
 
 function within(time: Sql, ranges: readonly TimeRange[]): Sql {
@@ -165,4 +165,14 @@ export function cutBy(coverage: RollupCoverage, window: Window, spans: readonly 
   const days = spans.map(({ from }) => Math.floor(from / DAY_SECONDS) * DAY_SECONDS);
   const cut = days.map((from) => ({ from, to: from + DAY_SECONDS }));
   return { ...coverage, open: joinRanges([...coverage.open, ...cut], CUT_RANGES_MAX) };
+}
+
+/** The coverage with every day read from its rows that is not closed as a whole: for figures of whole days alone. */
+export function wholeDays(coverage: RollupCoverage): RollupCoverage {
+  const dayOf = (time: number): number => Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
+  const open = coverage.open.map(({ from, to }) => ({
+    from: dayOf(from),
+    to: to === null ? null : dayOf(to + DAY_SECONDS - 1),
+  }));
+  return { ...coverage, open: joinRanges(open, CUT_RANGES_MAX) };
 }

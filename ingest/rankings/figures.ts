@@ -64,7 +64,12 @@ function groupBy({ chains }: FlowScope, columns: Sql): Sql {
  */
 function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
   const indexes = scope.spans.map((_, index) => index);
-  const both = [...spanSums(scope, 'forth_', sql`payer = lo`), ...spanSums(scope, 'back_', sql`payer != lo`)];
+  const both = [
+    ...spanSums(scope, 'forth_', sql`payer = lo`),
+    ...spanSums(scope, 'back_', sql`payer != lo`),
+    sql`${dayByDay(scope, sql`payer = lo`)} AS forth_days`,
+    sql`${dayByDay(scope, sql`payer != lo`)} AS back_days`,
+  ];
   const chosen = indexes.flatMap((index) =>
     FIGURES.map(
       (figure) =>
@@ -75,7 +80,7 @@ function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
     trustedText(`(${indexes.map((index) => `${direction}_n${index}`).join(' + ')}) > 0`);
   // Forth, `lo` pays `hi`.
   const walletIsLo = role === 'payer' ? sql`NOT is_back` : sql`is_back`;
-  return sql`SELECT chain, if(${walletIsLo}, lo, hi) AS wallet, if(${walletIsLo}, hi, lo) AS other, ${listOf(chosen)},
+  return sql`SELECT chain, if(${walletIsLo}, lo, hi) AS wallet, if(${walletIsLo}, hi, lo) AS other, ${listOf(chosen)}, if(is_back, back_days, forth_days) AS days,
       lo = hi AS is_self, NOT is_self AND ${any('forth')} AND ${any('back')} AS is_mutual,
       NOT is_self AND NOT is_mutual AND (lo, hi) NOT IN ${RING_PAIRS} AS is_organic
     FROM (
@@ -85,7 +90,13 @@ function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
     WHERE if(is_back, ${any('back')}, ${any('forth')})`;
 }
 
-/** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, self_usd, mutual_usd, excluded. */
+/** Days of the newest window with their settlements, dollars and proven dollars, over the columns of `flows` where `when` holds. */
+function dayByDay({ spans: [now] }: FlowScope, when: Sql): Sql {
+  const counts = now === undefined ? when : sql`${when} AND ${during(sql`at`, now)}`;
+  return sql`sumMapIf([toUInt16(toDate(at))], [n], [usd], [proven], ${counts})`;
+}
+
+/** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, self_usd, mutual_usd, lost_days, excluded. */
 function lostFigures(of: FiguresScope): Sql {
   const { scope, role } = of;
   // Payments that are not organic have both ends among a few wallets: those that pay and are paid, and members of rings. So the pairs of
@@ -100,7 +111,7 @@ function lostFigures(of: FiguresScope): Sql {
     sql`countIf(NOT is_organic AND ${column('n', index)} > 0) AS ${column('lost_parties', index)}`,
   ]);
   return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(usd0, is_self) AS self_usd, sumIf(usd0, is_mutual) AS mutual_usd,
-      groupArrayIf(other, NOT is_organic) AS excluded
+      sumMapIf(days.1, days.2, days.3, days.4, NOT is_organic) AS lost_days, groupArrayIf(other, NOT is_organic) AS excluded
     FROM (${pairs(of, flows(scope, role, [sql`payer IN ${twoWay}`, sql`payee IN ${twoWay}`]))})
     GROUP BY chain, wallet`;
 }
@@ -123,7 +134,7 @@ function sides(role: JudgedRole): readonly [wallet: Sql, counterparty: Sql] {
   return role === 'payer' ? [sql`payer`, sql`payee`] : [sql`payee`, sql`payer`];
 }
 
-/** The columns of `ranked_wallets` from `chain` to `excluded`. */
+/** The columns of `ranked_wallets` from `chain` to `lost_proven`. */
 export function walletFigures(of: FiguresScope): Sql {
   const { scope, role } = of;
   const [wallet, other] = sides(role);
@@ -142,7 +153,7 @@ export function walletFigures(of: FiguresScope): Sql {
   const parties = Array.from({ length: PARTIES_WINDOWS }, (_, index) =>
     index < scope.spans.length ? sql`${column('met', index)} - ${column('lost_parties', index)}` : zero('n'),
   );
-  return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdictOf(role)}, excluded
+  return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdictOf(role)}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
     FROM (
       SELECT *, n0 AS settlements, ${micros(sql`usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
@@ -165,6 +176,10 @@ export const FIGURE_COLUMNS: readonly string[] = [
   'other_count',
   'verdict',
   'excluded',
+  'lost_days',
+  'lost_count',
+  'lost_usd',
+  'lost_proven',
 ];
 
 function zero(figure: (typeof FIGURES)[number]): Sql {

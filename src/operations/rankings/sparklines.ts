@@ -9,6 +9,7 @@ import {
   openFrom,
   openRows,
   type RollupCoverage,
+  wholeDays,
 } from '../../../clickhouse/tables/coverage.ts';
 import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';
@@ -18,8 +19,8 @@ import { decimalValue, roleOf, WALLETS_RESOURCE, type WalletQuery } from './wall
 import { type Parts, partOf, RANKING_SETTINGS } from './windows.ts';
 
 /**
- * What each part of a window was worth to the wallets of a page: the days of these wallets, less the pairs that the pass excluded from
- * their organic figures. So the page reads a range of the days of each wallet and a few pairs by their keys, never all of their pairs.
+ * What each part of a window was worth to the wallets of a page: the days of these wallets, less what the pass excluded from their
+ * organic figures on each day. So the page reads a range of the days of each wallet, never their pairs.
  */
 
 const MAX_SECONDS = 10;
@@ -58,37 +59,35 @@ function amounts(query: WalletQuery, { pass, coverage: known, rows, parts }: Spa
   const byChain = of === 'agents';
   const span = { from: parts.from, to: null };
   // A rolled up day has no hours.
-  const coverage = pass.window === '24h' ? openFrom(known, parts.from) : known;
+  const coverage = wholeDays(pass.window === '24h' ? openFrom(known, parts.from) : known);
   const wallets = texts([...new Set(rows.flatMap(({ subject }) => subject.wallet ?? []))]);
   const ofChain = byChain ? sql`chain` : sql`''`;
   const served = sql`chain IN ${texts(chains)}`;
   const among = sql`wallet IN (SELECT toFixedString(unhex(substring(arrayJoin(${wallets}), 3)), 20))`;
   const ranked = rankedWallets(pass, { role, chains, byChain }, [among]);
-  const excluded = sql`(SELECT ${byChain ? sql`chain, ` : sql``}${pairOf(role, sql`wallet`, sql`other`)} FROM ${ranked} ARRAY JOIN excluded AS other)`;
-  const isExcluded = (payee: Sql, payer: Sql): Sql =>
-    sql`(${byChain ? sql`chain, ` : sql``}${payee}, ${payer}) IN ${excluded}`;
+  const pair = role === 'payee' ? sql`wallet, other` : sql`other, wallet`;
+  const excluded = sql`(SELECT ${byChain ? sql`chain, ` : sql``}${pair} FROM ${ranked} ARRAY JOIN excluded AS other)`;
   const own = trustedText(role);
   const since = sql`day >= toDate(${dateTime(parts.from)})`;
   const days = sql`SELECT ${ofChain} AS of_chain, ${own} AS wallet, toDateTime(day, 'UTC') AS at, ${amountOf(by, DAY_AMOUNTS)} AS amount
       FROM ${trustedText(`${role}_day`)} FINAL
       WHERE ${allOf([sql`${own} IN ${wallets}`, since, closedSlices(coverage), served])} AND settlement_count > 0
     UNION ALL
-    SELECT ${ofChain}, concat('0x', lower(hex(${own}))), toDateTime(day, 'UTC'), -${amountOf(by, PAIR_AMOUNTS)}
-      FROM pair_day_by_payee FINAL
-      WHERE ${allOf([isExcluded(sql`payee`, sql`payer`), since, closedSlices(coverage), served])} AND settlement_count > 0`;
-  const party = sql`toFixedString(unhex(substring(wallet, 3)), 20)`;
-  const live = sql`SELECT ${ofChain} AS of_chain, wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
-      FROM (SELECT * FROM wallet_log FINAL
-        WHERE ${allOf([sql`wallet IN ${wallets}`, sql`block_time >= ${dateTime(parts.from)}`, openRows(coverage)])})
-      WHERE ${allOf([IS_COUNTED, served, sql`role = '${trustedText(role)}'`, sql`block_time <= ${dateTime(Math.floor(pass.rankedAtMs / 1_000))}`])}
-        AND NOT ${role === 'payee' ? isExcluded(party, sql`counterparty`) : isExcluded(sql`counterparty`, party)}`;
+    SELECT ${ofChain}, concat('0x', lower(hex(wallet))), toDateTime(toDate(day), 'UTC') AS lost_at, -amount
+      FROM ${ranked} ARRAY JOIN lost_days AS day, ${amountOf(by, LOST_AMOUNTS)} AS amount
+      WHERE lost_at >= toStartOfDay(${dateTime(parts.from)}) AND NOT ${openRows(coverage, sql`lost_at`)}`;
+  // Sorted by time, of which there is a day or two: the log of wallets has small ranges of each, in every part.
+  const during = allOf([sql`block_time >= ${dateTime(parts.from)}`, openRows(coverage)]);
+  const live = sql`SELECT ${ofChain} AS of_chain, concat('0x', lower(hex(${own}))) AS wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
+      FROM (SELECT chain, block_time, payer, payee, amount_usd, method, del FROM settlements FINAL WHERE ${during})
+      WHERE ${allOf([
+        IS_COUNTED,
+        served,
+        sql`${own} IN (SELECT toFixedString(unhex(substring(arrayJoin(${wallets}), 3)), 20))`,
+        sql`block_time <= ${dateTime(Math.floor(pass.rankedAtMs / 1_000))}`,
+      ])} AND (${byChain ? sql`chain, ` : sql``}payee, payer) NOT IN ${excluded}`;
   if (isOpen(coverage, span)) return live;
   return isClosed(coverage, span) ? days : sql`${days} UNION ALL ${live}`;
-}
-
-/** A pair in the order of the key of `pair_day_by_payee`. */
-function pairOf(role: 'payee' | 'payer', wallet: Sql, other: Sql): Sql {
-  return role === 'payee' ? sql`${wallet}, ${other}` : sql`${other}, ${wallet}`;
 }
 
 interface Amounts {
@@ -98,13 +97,17 @@ interface Amounts {
 }
 
 const DAY_AMOUNTS: Amounts = {
-  count: sql`settlement_count`,
+  count: sql`toDecimal128(settlement_count, 6)`,
   usd: sql`settled_usd`,
   proven: sql`proven_usd`,
 };
-const PAIR_AMOUNTS: Amounts = { ...DAY_AMOUNTS, usd: sql`(proven_usd + other_usd)` };
+const LOST_AMOUNTS: Amounts = {
+  count: sql`arrayMap(one -> toDecimal128(one, 6), lost_count)`,
+  usd: sql`lost_usd`,
+  proven: sql`lost_proven`,
+};
 const ROW_AMOUNTS: Amounts = {
-  count: sql`1`,
+  count: sql`toDecimal128(1, 6)`,
   usd: sql`toDecimal128(amount_usd, 6)`,
   proven: sql`if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6))`,
 };
@@ -114,7 +117,7 @@ function amountOf(by: PaymentOrder, { count, usd, proven }: Amounts): Sql {
   switch (by) {
     case 'settlements':
     case 'counterparties':
-      return sql`toDecimal128(${count}, 6)`;
+      return count;
     case 'proven_usd':
       return proven;
     default:
