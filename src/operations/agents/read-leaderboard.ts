@@ -109,7 +109,7 @@ async function readRanking(
   const rankedAtMs = clock.nowMs();
   const served = scope.chain === undefined ? chains : [scope.chain];
   const judges = scope.by === 'paid_score' && !scope.includeFlagged;
-  const pass = judges ? await readPass(reader, FLAGGED_WINDOW) : undefined;
+  const pass = judges ? await readPass(reader, FLAGGED_WINDOW, RESOURCE) : undefined;
   const flagged = pass == null ? null : isFlagged(pass, served);
   const { rows } = await ask(reader, RESOURCE, {
     name: 'leaderboard-ranking',

@@ -3,6 +3,7 @@ import { bigintField, integerField } from '../../../clickhouse/engine/row-reader
 import { allOf, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { JudgedRole } from '../../../core/domain/data-quality.ts';
+import type { Resource } from '../../../core/domain/resources.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 
@@ -17,9 +18,13 @@ export interface RankedPass {
 
 const MAX_SECONDS = 5;
 
-/** Null before the first one. */
-export async function readPass(reader: Reader, window: Window): Promise<RankedPass | null> {
-  const { rows } = await ask(reader, 'wallets', {
+/** Null before the first one. `resource`: what is missing where the engine does not answer. */
+export async function readPass(
+  reader: Reader,
+  window: Window,
+  resource: Resource,
+): Promise<RankedPass | null> {
+  const { rows } = await ask(reader, resource, {
     name: 'ranking-pass',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,

@@ -13,7 +13,7 @@ import type { PaymentOrder, Subject } from './orders.ts';
 import { type RankedPass, readPass } from './passes.ts';
 import type { RankedRow, RankedSubject } from './row.ts';
 import { readWalletSparklines } from './sparklines.ts';
-import { readWalletRanking, type WalletSubject } from './wallets.ts';
+import { readWalletRanking, WALLETS_RESOURCE, type WalletSubject } from './wallets.ts';
 import { type Parts, partsOf } from './windows.ts';
 
 /** Every ranking by payments, read once for all callers (kept.ts). Those of wallets come from a pass of the worker (passes.ts). */
@@ -79,7 +79,9 @@ export function createRankings(deps: RankingDeps): Rankings {
     depths: DEPTHS,
     read: (scope, depth) => readRanking(deps, scope, depth),
     isCurrent: async ({ pass, isOfPass }) =>
-      isOfPass && pass != null && (await readPass(deps.reader, pass.window))?.gen === pass.gen,
+      isOfPass &&
+      pass != null &&
+      (await readPass(deps.reader, pass.window, WALLETS_RESOURCE))?.gen === pass.gen,
   });
   return {
     async page(scope, { offset, limit }) {
@@ -163,7 +165,7 @@ async function readListed(
   } as const;
   if (of === 'capabilities')
     return { ...about, pass: undefined, rows: await readCapabilityRanking(reader, query, depth) };
-  const pass = await readPass(reader, window);
+  const pass = await readPass(reader, window, 'endpoints');
   return { ...about, pass, rows: await readEndpointRanking(reader, query, { pass, chains, depth }) };
 }
 
@@ -190,7 +192,7 @@ async function readWallets(
   ranked: RankingScope & { readonly of: WalletSubject },
   depth: number,
 ): Promise<Read> {
-  const pass = await readPass(reader, ranked.window);
+  const pass = await readPass(reader, ranked.window, WALLETS_RESOURCE);
   const rankedAtMs = pass?.rankedAtMs ?? clock.nowMs();
   const parts = partsOf(ranked.window, Math.floor(rankedAtMs / 1_000), await readFirstDay(reader));
   const about = { rankedAtMs, pass, isOfPass: true, parts } as const;
