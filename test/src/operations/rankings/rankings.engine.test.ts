@@ -296,6 +296,36 @@ describe('a row', () => {
     expect(all.body.merchants[0].sparkline.reduce((sum: number, one: number) => sum + one, 0)).toBe(12);
   });
 
+  test('adds up in its sparkline to what ranks, on days that are rolled up and on those that are not', async () => {
+    const [shop, friend] = [wallet(0x311), wallet(0x312)];
+    const dollar = {
+      amountUsdMicros: 1_000_000n,
+      method: 'facilitator_relay',
+      facilitator: 'coinbase',
+    } as const;
+    await insertSettlements(engine.writer, [
+      ...[2 * DAY, HOUR].flatMap((age) => [
+        sale({ ...dollar, payee: shop, payer: wallet(0x411), age, amountUsdMicros: 3_000_000n }),
+        sale({ ...dollar, payee: shop, payer: friend, age }),
+        sale({ ...dollar, payee: shop, payer: shop, age }),
+      ]),
+      sale({ ...dollar, payee: friend, payer: shop, age: 3 * DAY }),
+    ]);
+    await rollUp(engine.writer, { below: NOON - (NOON % DAY) });
+    await rankWallets(engine.writer, { windows: ['7d'] });
+    for (const [of, by, line] of [
+      ['merchants', 'organic_usd', [0, 0, 0, 0, 3, 0, 3]],
+      ['merchants', 'proven_usd', [0, 0, 0, 0, 3, 0, 3]],
+      ['merchants', 'settlements', [0, 0, 0, 0, 1, 0, 1]],
+      ['payers', 'organic_usd', [0, 0, 0, 0, 3, 0, 3]],
+    ] as const) {
+      for (const chain of [BASE, 'all']) {
+        const [row] = await walkRanking(`of=${of}&by=${by}&window=7d&chain=${chain}&include_flagged=true`);
+        expect([of, by, chain, row?.sparkline]).toEqual([of, by, chain, line]);
+      }
+    }
+  });
+
   test('names its wallet with the source of the name', async () => {
     const payee = wallet(0x303);
     await insertSettlements(engine.writer, [sale({ payee })]);
