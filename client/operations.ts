@@ -264,8 +264,9 @@ export interface Operations {
 Pages are cut from a
    * ranking that is renewed at most every ten seconds, deep and expensive ones less often
    * (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest
-   * of the row is of now. Pages of one ranking fit together; from one ranking to the next a row can move
-   * across a page boundary, and an agent whose registration a reorg took back is missing from its page.
+   * of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window.
+   * Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary,
+   * and an agent whose registration a reorg took back is missing from its page.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Writer } from '../engine/engine.ts';
-import { sql, trustedText, uint64 } from '../engine/sql.ts';
+import { type Sql, sql, trustedText, uint64 } from '../engine/sql.ts';
 import { bigUint64, name, named, text, texts, time, uint8, usd128 } from './columns.ts';
 import { onFirst, STATE, type Table, type TableRow } from './table.ts';
 
@@ -54,13 +54,29 @@ export const WALLET_VERDICTS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** The wallets that rankings list, by window (column `span`), role and chain. A pass is about one window. */
+export const RANKED_WALLETS = {
+  name: 'ranked_wallets',
+  columns: {},
+  placement: onFirst('the best wallets of one pass, some hundred thousand rows'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** Not copied without its rows: a pass that stands here is not computed again. */
 export const VERDICT_PASSES = { ...passesOf('verdict_passes'), backup: 'derived' } as const satisfies Table;
+
+export const RANKING_PASSES = { ...passesOf('ranking_passes'), backup: 'derived' } as const satisfies Table;
+
+/** Wallets that a pass keeps of each chain and role by each order: twice as many as the pages of a ranking reach. */
+export const RANKED_WALLETS_MAX = 20_000;
 
 /** The rows of the passes, and the table that publishes them. */
 export interface GenerationTables {
   readonly rows: Table;
   readonly passes: Table;
+  /** Condition on both: which of several kinds of passes this is about. */
+  readonly among?: Sql;
 }
 
 const MAX_SECONDS = 60;
@@ -89,7 +105,7 @@ export function ownGeneration({
  */
 export async function dropOldGenerations(
   writer: Writer,
-  { rows, passes }: GenerationTables,
+  { rows, passes, among = sql`1` }: GenerationTables,
   kept: number,
 ): Promise<void> {
   const [table, published] = [trustedText(rows.name), trustedText(passes.name)];
@@ -99,8 +115,8 @@ export async function dropOldGenerations(
     maxSeconds: MAX_SECONDS,
     maxRows: GENERATIONS_MAX,
     sql: sql`SELECT DISTINCT gen FROM ${table}
-      WHERE gen < (SELECT max(gen) FROM ${published})
-        AND gen NOT IN (SELECT gen FROM ${published} ORDER BY gen DESC LIMIT ${uint64(kept)})`,
+      WHERE ${among} AND gen < (SELECT max(gen) FROM ${published} WHERE ${among})
+        AND gen NOT IN (SELECT gen FROM ${published} WHERE ${among} ORDER BY gen DESC LIMIT ${uint64(kept)})`,
   });
   for (const [gen] of old.rows) {
     await writer.dropPartition({

@@ -248,7 +248,7 @@ function hexText(address: Sql): Sql {
   return sql`concat('0x', lower(hex(${address})))`;
 }
 
-function listOf(items: readonly Sql[]): Sql {
+export function listOf(items: readonly Sql[]): Sql {
   const [first, ...rest] = items;
   if (first === undefined) throw new TypeError('a list of nothing');
   return rest.reduce((all, next) => sql`${all}, ${next}`, first);

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { formatDuration } from '../follow/status-report.ts';
+import { runRankings } from '../rankings/follow.ts';
 import { runRings } from '../rings/pass.ts';
 import { runVerdicts } from '../verdicts/pass.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
@@ -22,13 +24,15 @@ import { createMonthCopies } from './plain-months.ts';
 import type { DirtySlice } from './statements.ts';
 
 /**
- * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans, searches for payment rings and judges wallets until
- * the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
+ * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans, searches for payment rings, judges and
+ * ranks wallets until the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
  *
  * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer does not block
  * the others.
  */
 export async function runRollupWorker(deps: {
+  /** Whose chains are served. */
+  readonly config: Pick<Config, 'chains'>;
   readonly writer: Writer;
   /** One for the own tables of each shard of a cluster; absent or empty for one engine. Closed at the end. */
   readonly shards?: readonly Writer[];
@@ -38,7 +42,8 @@ export async function runRollupWorker(deps: {
   readonly terminal: ((line: string) => void) | null;
   readonly onClosed?: () => void;
 }): Promise<void> {
-  const { writer, shards = [], log, signal, clock } = deps;
+  const { config, writer, shards = [], log, signal, clock } = deps;
+  const chains = config.chains.map(({ chain }) => chain);
   try {
     const floor = await untilAcknowledged(log, signal, () => highestVersion(writer));
     const versions = createVersions(floor, () => clock.nowMs());
@@ -46,7 +51,7 @@ export async function runRollupWorker(deps: {
       runRollup({ ...deps, writer: shard, wholeIndex: writer, terminal: null, versions, part: 'slices' }),
     );
     const rest = runRollup({ ...deps, versions, ...(shards.length === 0 ? {} : { part: 'totals' }) });
-    await Promise.all([...rollups, rest, runRings(deps), runVerdicts(deps)]);
+    await Promise.all([...rollups, rest, runRings(deps), runVerdicts(deps), runRankings({ ...deps, chains })]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

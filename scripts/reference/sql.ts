@@ -105,7 +105,7 @@ export function sqlHeadersBlock(): string {
 
 /** Without those that only graphs give. */
 export function sqlWarningsBlock(): string {
-  const ofSql = Object.entries(SQL_WARNINGS).filter(([name]) => !name.startsWith('graph_'));
+  const ofSql = Object.entries(SQL_WARNINGS).filter(([name]) => !/^(graph|rankings)_/.test(name));
   return namesAndMeanings('warning', Object.fromEntries(ofSql));
 }
 

@@ -81,7 +81,7 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,
     capabilities: createCapabilities({ reader, clock }),
-    leaderboard: createLeaderboard({ reader, clock, rollups, chains }),
+    leaderboard: createLeaderboard({ reader, clock, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
   const share = shareRuns(reader);

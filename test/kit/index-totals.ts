@@ -1,13 +1,13 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/read.ts';
-import { pairsBetween } from '../../src/operations/index-state/pairs.ts';
 import {
   closedHours,
   closedSlices,
   openRows,
   type RollupCoverage,
-} from '../../src/operations/index-state/rollups.ts';
+} from '../../clickhouse/tables/coverage.ts';
+import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/read.ts';
+import { pairsBetween } from '../../src/operations/index-state/pairs.ts';
 import { unionAll } from '../../src/operations/wallets/profile-totals.ts';
 import type { Lines, Recount, Totals } from './oracle/totals.ts';
 

@@ -4,10 +4,9 @@ import { allOf, type Sql, sql, text, texts, uint32, uint64 } from '../../../clic
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
-import type { Rollups } from '../index-state/rollups.ts';
 import { keepRankings, type Ranking } from '../rankings/kept.ts';
-import { flowScope, RANKING_SETTINGS } from '../rankings/organic.ts';
-import { suspectPayees } from '../rankings/wallets.ts';
+import { type RankedPass, rankedWallets, readPass } from '../rankings/passes.ts';
+import { RANKING_SETTINGS } from '../rankings/windows.ts';
 
 /**
  * ERC-8004 agents by score, or by the ratings of paying clients. The order is the same for every caller and costs a pass over all
@@ -46,6 +45,8 @@ interface LeaderboardPage {
   readonly rankedAtMs: number;
   readonly agents: readonly RankedAgent[];
   readonly hasMore: boolean;
+  /** Whether it leaves agents out for their payments, which no pass has judged yet. */
+  readonly isPending: boolean;
 }
 
 export interface Leaderboard {
@@ -68,6 +69,7 @@ const RESOURCE = 'agents';
 const FLAGGED_WINDOW = '30d';
 
 interface AgentRanking extends Ranking {
+  readonly isPending: boolean;
   readonly chains: readonly Chain[];
   /** Entries of `CHUNK_AGENTS` agents each, joined by commas. */
   readonly chunks: readonly string[];
@@ -76,7 +78,6 @@ interface AgentRanking extends Ranking {
 interface LeaderboardDeps {
   readonly reader: Reader;
   readonly clock: Clock;
-  readonly rollups: Rollups;
   readonly chains: readonly Chain[];
 }
 
@@ -85,6 +86,7 @@ export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
     clock: deps.clock,
     depths: DEPTHS,
     read: (scope, depth) => readRanking(deps, scope, depth),
+    isCurrent: () => Promise.resolve(false),
   });
   return {
     async page(scope, { offset, limit }) {
@@ -93,19 +95,22 @@ export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
         rankedAtMs: ranking.rankedAtMs,
         agents: cut(ranking, offset, limit),
         hasMore: ranking.size > offset + limit,
+        isPending: ranking.isPending,
       };
     },
   };
 }
 
 async function readRanking(
-  { reader, clock, rollups, chains }: LeaderboardDeps,
+  { reader, clock, chains }: LeaderboardDeps,
   scope: LeaderboardScope,
   depth: number,
 ): Promise<AgentRanking> {
   const rankedAtMs = clock.nowMs();
   const served = scope.chain === undefined ? chains : [scope.chain];
-  const flagged = await flaggedOf(rollups, scope, { chains: served, nowMs: rankedAtMs });
+  const judges = scope.by === 'paid_score' && !scope.includeFlagged;
+  const pass = judges ? await readPass(reader, FLAGGED_WINDOW, RESOURCE) : undefined;
+  const flagged = pass == null ? null : isFlagged(pass, served);
   const { rows } = await ask(reader, RESOURCE, {
     name: 'leaderboard-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
@@ -118,20 +123,16 @@ async function readRanking(
     rankedAtMs,
     chains: served,
     size,
+    isPending: pass === null,
     isComplete: size < depth,
     chunks: rows.map(([, , entries]) => textField(entries)),
   };
 }
 
-/** Condition on agents that are left out because of the payments of their wallets; null for none. */
-async function flaggedOf(
-  rollups: Rollups,
-  { by, includeFlagged }: LeaderboardScope,
-  { chains, nowMs }: { readonly chains: readonly Chain[]; readonly nowMs: number },
-): Promise<Sql | null> {
-  if (by === 'score' || includeFlagged) return null;
-  const scope = flowScope(FLAGGED_WINDOW, { chains, nowMs, coverage: await rollups.coverage(), spans: 2 });
-  return sql`(chain, wallet) IN ${suspectPayees(scope)}`;
+/** Condition on agents that are left out because of the payments of their wallets. */
+function isFlagged(pass: RankedPass, chains: readonly Chain[]): Sql {
+  const suspect = [sql`verdict = 'suspect'`];
+  return sql`(chain, wallet) IN (SELECT chain, wallet FROM ${rankedWallets(pass, { role: 'payee', chains, byChain: true }, suspect)})`;
 }
 
 const COLUMNS: Readonly<Record<RankedBy, Readonly<Record<'score' | 'count' | 'clients', Sql>>>> = {

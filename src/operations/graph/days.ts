@@ -2,10 +2,6 @@ import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
-import { ask } from '../ask.ts';
-import { finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
-import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import {
   closedHours,
   closedSlices,
@@ -13,8 +9,12 @@ import {
   isClosed,
   openRows,
   type RollupCoverage,
-  readCoverage,
-} from '../index-state/rollups.ts';
+} from '../../../clickhouse/tables/coverage.ts';
+import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
+import { ask } from '../ask.ts';
+import { finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
+import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
+import { readCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/slice-walk.ts';
 import { unionAll } from '../wallets/profile-totals.ts';
 import {

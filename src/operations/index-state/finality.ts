@@ -1,10 +1,10 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
+import { openFrom, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import type { ChainStatus } from './chain-status.ts';
-import { openFrom, type RollupCoverage } from './rollups.ts';
 
 /**
  * `finality=finalized`: only rows at or below the newest block that their own chain called final. A chain that has not stated

@@ -27,6 +27,8 @@ export const WARNINGS = {
     'Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was.',
   no_agent_on_this_page_has_a_score:
     'No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment.',
+  rankings_not_computed:
+    'The payments of wallets are being added up for the first time: no wallet is ranked yet, and none is left out for its payments.',
   graph_scan_capped: 'The window holds more settlements than one graph may read: the newest were read.',
 } as const;
 

@@ -1,10 +1,5 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, dateTime, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
-import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chains.ts';
-import { onChain } from '../settlements/slice-walk.ts';
-import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
 import {
   closedSlices,
   isClosed,
@@ -13,7 +8,12 @@ import {
   openRows,
   type RollupCoverage,
   type TimeRange,
-} from './rollups.ts';
+} from '../../../clickhouse/tables/coverage.ts';
+import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { onChain } from '../settlements/slice-walk.ts';
+import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
 
 /** Which payments between wallets: every field narrows them. */
 export interface PairFilter {

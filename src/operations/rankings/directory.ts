@@ -5,17 +5,10 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { CAPABILITIES } from '../../../core/domain/capability.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
-import {
-  type FlowScope,
-  flowsOf,
-  isSuspect,
-  micros,
-  pairs,
-  RANKING_SETTINGS,
-  RING_COUNTS,
-} from './organic.ts';
+import { type RankedPass, rankedWallets } from './passes.ts';
 import type { RankedRow } from './row.ts';
-import { verdictOf } from './wallets.ts';
+import { verdictField } from './wallets.ts';
+import { RANKING_SETTINGS } from './windows.ts';
 
 /**
  * Listed resources and capabilities by what was observed of their own offers in the last 30 days, which ingest counts without
@@ -32,8 +25,9 @@ export interface DirectoryQuery {
 }
 
 interface Read {
-  /** Over which its payees are judged. */
-  readonly scope: FlowScope;
+  /** That judged the payees; null before the first one: then none is known to be suspect. */
+  readonly pass: RankedPass | null;
+  readonly chains: readonly Chain[];
   readonly depth: number;
 }
 
@@ -51,24 +45,28 @@ function listed({ chain, capability }: Pick<DirectoryQuery, 'chain' | 'capabilit
 export async function readEndpointRanking(
   reader: Reader,
   query: DirectoryQuery,
-  { scope, depth }: Read,
+  { pass, chains, depth }: Read,
 ): Promise<RankedRow[]> {
   const { by, minCounterparties, includeFlagged } = query;
   const value = by === 'settlements' ? sql`settlement_count` : sql`unique_payers`;
   const conditions = [
     sql`unique_payers >= ${uint64(minCounterparties)}`,
-    ...(includeFlagged ? [] : [sql`NOT ${isSuspect('payee')}`]),
+    ...(includeFlagged ? [] : [sql`verdict != 'suspect'`]),
   ];
+  const verdicts =
+    pass === null
+      ? sql`SELECT '' AS payee, '' AS verdict`
+      : sql`SELECT concat('0x', lower(hex(wallet))) AS payee, toString(verdict) AS verdict
+        FROM ${rankedWallets(pass, { role: 'payee', chains, byChain: false })}`;
   const { rows } = await ask(reader, 'endpoints', {
     name: 'ranking-endpoints',
     maxSeconds: MAX_SECONDS,
     maxRows: depth,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, toString(settled_usd), settlements, toString(gross), toString(self),
-        toString(largest), toString(squared), toString(mutual), rings
+    sql: sql`SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, toString(settled_usd), verdict
       FROM (SELECT resource, method, pay_to, service_name, settlement_count, unique_payers, settled_usd
         FROM endpoint_list FINAL WHERE ${listed(query)}) AS offers
-      LEFT JOIN (${judgedPayees(query, scope)}) AS payees ON pay_to = concat('0x', lower(hex(wallet)))
+      LEFT JOIN (${verdicts}) AS payees ON pay_to = payee
       WHERE ${allOf(conditions)} ORDER BY ${value} DESC, resource, method LIMIT ${uint32(depth)}`,
   });
   return rows.map((row, index) => {
@@ -88,20 +86,9 @@ export async function readEndpointRanking(
         settlements,
         settledUsdMicros: microsFromDecimal(textField(row[6])),
       },
-      verdict: verdictOf(row.slice(7), 'payee'),
+      verdict: verdictField(row[7]),
     };
   });
-}
-
-/** The wallets that listed resources are paid at, with what they are judged by. */
-function judgedPayees(query: DirectoryQuery, scope: FlowScope): Sql {
-  const payees = sql`(SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM endpoint_list FINAL
-    WHERE ${listed(query)} AND match(pay_to, '^0x[0-9a-f]{40}$'))`;
-  const usd = micros(sql`usd0`);
-  return sql`SELECT wallet, sum(n0) AS settlements, sum(${usd}) AS gross, sumIf(${usd}, is_self) AS self, maxIf(${usd}, NOT is_self) AS largest,
-      sumIf(${usd} * ${usd}, NOT is_self) AS squared, sumIf(${usd}, is_mutual) AS mutual, any(rings) AS rings
-    FROM (${pairs({ scope, side: 'payee', byChain: false, of: flowsOf(scope, payees) })}) AS dealings
-    LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed GROUP BY wallet`;
 }
 
 /**

@@ -10,14 +10,15 @@ import {
   trustedText,
   uint32,
 } from '../../../clickhouse/engine/sql.ts';
+import { closedHours, cutBy, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { type Span, spansOf, type Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
-import { closedHours, openRows } from '../index-state/rollups.ts';
 import type { PaymentOrder } from './orders.ts';
-import { during, type FlowScope, listOf, RANKING_SETTINGS } from './organic.ts';
-import type { RankedRow, RowDetails } from './row.ts';
-import { pointsOf } from './wallets.ts';
-import { type Parts, partOf, sinceParts } from './windows.ts';
+import type { RankedRow } from './row.ts';
+import { pointsOf } from './sparklines.ts';
+import { during, type Parts, partOf, RANKING_SETTINGS, sinceParts } from './windows.ts';
 
 /**
  * Named facilitators by what they relayed. A facilitator is no party of a payment, so nothing is organic of it and no verdict is about it;
@@ -26,6 +27,26 @@ import { type Parts, partOf, sinceParts } from './windows.ts';
 
 export interface FacilitatorQuery {
   readonly by: PaymentOrder;
+}
+
+interface FlowScope {
+  readonly chains: readonly Chain[];
+  /** Newest first; together without a gap. */
+  readonly spans: readonly Span[];
+  readonly coverage: RollupCoverage;
+}
+
+/** Growth compares two windows, and its previous rank the two before. */
+export function facilitatorScope(
+  { by, window }: { readonly by: PaymentOrder; readonly window: Window },
+  {
+    chains,
+    nowMs,
+    coverage,
+  }: { readonly chains: readonly Chain[]; readonly nowMs: number; readonly coverage: RollupCoverage },
+): FlowScope {
+  const spans = spansOf(window, Math.floor(nowMs / 1_000), by === 'growth' ? 3 : 2);
+  return { chains, spans, coverage: cutBy(coverage, window, spans) };
 }
 
 const RESOURCE = 'facilitators';
@@ -67,7 +88,7 @@ export async function readFacilitatorRanking(
 ): Promise<RankedRow[]> {
   const count = scope.spans.length;
   const sums = scope.spans.map((span, index) => {
-    const when = during(sql`at`, span);
+    const when = during(span);
     const name = (figure: string): Sql => trustedText(`${figure}${index}`);
     return sql`sumIf(n, ${when}) AS ${name('n')}, sumIf(usd, ${when}) AS ${name('usd')}, sumIf(proven, ${when}) AS ${name('proven')}`;
   });
@@ -84,7 +105,7 @@ export async function readFacilitatorRanking(
       FROM (
         SELECT *, ${place(0)} AS rank, ${place(1)} AS previous, ${enough(0)} AS is_ranked, ${enough(1)} AS was_ranked
         FROM (SELECT *, ${figureThatRanks(by, 0, count)} AS value0, ${figureThatRanks(by, 1, count)} AS value1
-          FROM (SELECT facilitator, ${listOf(sums)} FROM (${relayed(scope)}) GROUP BY facilitator)))
+          FROM (SELECT facilitator, ${sums.reduce((all, next) => sql`${all}, ${next}`)} FROM (${relayed(scope)}) GROUP BY facilitator)))
       WHERE is_ranked ORDER BY rank LIMIT ${uint32(depth)}`,
   });
   return rows.map((row) => ({
@@ -105,7 +126,7 @@ export async function readFacilitatorRanking(
   }));
 }
 
-export async function readFacilitatorDetails(
+export async function readFacilitatorSparklines(
   reader: Reader,
   { by }: FacilitatorQuery,
   {
@@ -113,18 +134,16 @@ export async function readFacilitatorDetails(
     rows,
     parts,
   }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
-): Promise<ReadonlyMap<string, RowDetails>> {
+): Promise<ReadonlyMap<string, readonly bigint[]>> {
   const shown = rows.flatMap(({ subject }) => subject.facilitator ?? []);
   const amount = by === 'settlements' ? sql`toDecimal128(n, 6)` : sql`usd`;
   const { rows: read } = await ask(reader, RESOURCE, {
-    name: 'ranking-facilitators-details',
+    name: 'ranking-facilitators-sparklines',
     maxSeconds: MAX_SECONDS,
     maxRows: shown.length,
     settings: RANKING_SETTINGS,
     sql: sql`SELECT facilitator, sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${sinceParts(parts)}) AS line, line.1, arrayMap(one -> toString(one), line.2)
       FROM (${relayed(scope)}) WHERE facilitator IN ${texts(shown)} GROUP BY facilitator`,
   });
-  return new Map(
-    read.map((row) => [` ${textField(row[0])}`, { sparkline: pointsOf(row[2], row[3], parts.count) }]),
-  );
+  return new Map(read.map((row) => [` ${textField(row[0])}`, pointsOf(row[2], row[3], parts.count)]));
 }

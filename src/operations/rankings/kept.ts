@@ -33,8 +33,10 @@ export function keepRankings<Scope, Kept extends Ranking>(options: {
   readonly depths: readonly number[];
   /** At least the first `depth` rows, or all there are. */
   readonly read: (scope: Scope, depth: number) => Promise<Kept>;
+  /** Whether reading anew would give the same: then it is kept on. */
+  readonly isCurrent: (kept: Kept) => Promise<boolean>;
 }): KeptRankings<Scope, Kept> {
-  const { clock, depths, read } = options;
+  const { clock, depths, read, isCurrent } = options;
   const kept = new LRUCache<string, { readonly ranking: Kept; readonly freshUntilMs: number }>({
     max: KEPT_MAX,
   });
@@ -46,7 +48,9 @@ export function keepRankings<Scope, Kept extends Ranking>(options: {
   };
   const load = async (name: string, scope: Scope, depth: number): Promise<Kept> => {
     const startedMs = clock.nowMs();
-    const ranking = await read(scope, depth);
+    const last = kept.get(name)?.ranking;
+    const isKeptOn = last !== undefined && (last.isComplete || last.size >= depth) && (await isCurrent(last));
+    const ranking = isKeptOn ? last : await read(scope, depth);
     const restMs = Math.max(MAX_AGE_MS, (clock.nowMs() - startedMs) * REST_FACTOR);
     // A deeper one that is fresh serves these pages too.
     if ((fresh(name)?.size ?? 0) <= ranking.size)

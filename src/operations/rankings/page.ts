@@ -78,11 +78,14 @@ export async function rankingPage(
   const isListed = asked.of === 'endpoints' || asked.of === 'capabilities';
   const table = isListed ? () => dataset.endpoints(chain) : dataset.settlements;
   const next = offset + limit;
+  const meta = await listMeta({ chain, chains, statuses, nowMs }, page.rows, table);
+  const pending = page.isPending ? (['rankings_not_computed'] as const) : [];
   return {
     rows: rankedAnswers(page, { by, directory, chains: chain === undefined ? chains : [chain] }),
     next_offset: page.hasMore && next <= RANKING_OFFSET_MAX ? next : null,
     meta: {
-      ...(await listMeta({ chain, chains, statuses, nowMs }, page.rows, table)),
+      ...meta,
+      ...(pending.length > 0 ? { warnings: [...(meta.warnings ?? []), ...pending] } : {}),
       ...rankingFacts(page, chosen),
     },
   };

@@ -7,15 +7,16 @@ import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import { readCapabilityRanking, readEndpointRanking } from './directory.ts';
-import { readFacilitatorDetails, readFacilitatorRanking } from './facilitators.ts';
+import { facilitatorScope, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
 import type { PaymentOrder, Subject } from './orders.ts';
-import { flowScope } from './organic.ts';
-import type { RankedRow, RankedSubject, RowDetails } from './row.ts';
-import { readWalletDetails, readWalletRanking, spansNeeded } from './wallets.ts';
+import { type RankedPass, readPass } from './passes.ts';
+import type { RankedRow, RankedSubject } from './row.ts';
+import { readWalletSparklines } from './sparklines.ts';
+import { readWalletRanking, WALLETS_RESOURCE, type WalletSubject } from './wallets.ts';
 import { type Parts, partsOf } from './windows.ts';
 
-/** Every ranking by payments, computed once for all callers (kept.ts). */
+/** Every ranking by payments, read once for all callers (kept.ts). Those of wallets come from a pass of the worker (passes.ts). */
 
 export interface RankingScope {
   readonly of: Subject;
@@ -35,6 +36,8 @@ export interface RankingPage {
   readonly hasMore: boolean;
   /** Of the sparklines; null where there are none. */
   readonly parts: Parts | null;
+  /** Whether no pass over the wallets has ended yet. */
+  readonly isPending: boolean;
 }
 
 export interface Rankings {
@@ -49,14 +52,18 @@ const DEPTHS = [1_000, RANKING_OFFSET_MAX + PAGE_MAX + 1] as const;
 const CHUNK_ROWS = 100;
 const FIRST_DAY_MAX_SECONDS = 5;
 
-type Details = ReadonlyMap<string, RowDetails>;
+type Sparklines = ReadonlyMap<string, readonly bigint[]>;
 
 interface KeptRanking extends Ranking {
+  /** That ranked or judged the wallets; null before the first one, undefined where none is needed. */
+  readonly pass: RankedPass | null | undefined;
+  /** Whether nothing but a new pass changes it. */
+  readonly isOfPass: boolean;
   readonly rows: readonly RankedRow[];
   readonly parts: Parts | null;
   /** By chunk; read when a page first shows one of its rows. */
-  readonly details: Map<number, Promise<Details>>;
-  readDetails(rows: readonly RankedRow[]): Promise<Details>;
+  readonly sparklines: Map<number, Promise<Sparklines>>;
+  readSparklines(rows: readonly RankedRow[]): Promise<Sparklines>;
 }
 
 interface RankingDeps {
@@ -71,101 +78,132 @@ export function createRankings(deps: RankingDeps): Rankings {
     clock: deps.clock,
     depths: DEPTHS,
     read: (scope, depth) => readRanking(deps, scope, depth),
+    isCurrent: async ({ pass, isOfPass }) =>
+      isOfPass &&
+      pass != null &&
+      (await readPass(deps.reader, pass.window, WALLETS_RESOURCE))?.gen === pass.gen,
   });
   return {
     async page(scope, { offset, limit }) {
       const ranking = await kept.reaching(scope, offset + limit + 1);
       const rows = ranking.rows.slice(offset, offset + limit);
-      const details = await detailsOf(ranking, offset, rows.length);
+      const sparklines = await sparklinesOf(ranking, offset, rows.length);
       return {
         rankedAtMs: ranking.rankedAtMs,
-        rows: rows.map((row) => withDetails(row, details.get(keyOf(row.subject)))),
+        rows: rows.map((row) => ({ ...row, sparkline: sparklines.get(keyOf(row.subject)) ?? [] })),
         hasMore: ranking.size > offset + limit,
         parts: ranking.parts,
+        isPending: ranking.pass === null,
       };
     },
   };
 }
 
 /** A failed read is not kept: the next page asks again. */
-async function detailsOf(ranking: KeptRanking, offset: number, count: number): Promise<Details> {
-  const { rows, details } = ranking;
+async function sparklinesOf(ranking: KeptRanking, offset: number, count: number): Promise<Sparklines> {
+  const { rows, sparklines } = ranking;
   if (count === 0) return new Map();
   const [first, last] = [Math.floor(offset / CHUNK_ROWS), Math.floor((offset + count - 1) / CHUNK_ROWS)];
   const chunks = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const read = chunks.map((chunk) => {
-    const known = details.get(chunk);
+    const known = sparklines.get(chunk);
     if (known !== undefined) return known;
-    const started = ranking.readDetails(rows.slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS));
-    details.set(chunk, started);
-    started.catch(() => details.delete(chunk));
+    const started = ranking.readSparklines(rows.slice(chunk * CHUNK_ROWS, (chunk + 1) * CHUNK_ROWS));
+    sparklines.set(chunk, started);
+    started.catch(() => sparklines.delete(chunk));
     return started;
   });
   return new Map((await Promise.all(read)).flatMap((some) => [...some]));
 }
 
-function withDetails(row: RankedRow, details: RowDetails = { sparkline: [] }): RankingPage['rows'][number] {
-  const { sparkline, counterparties = row.figures.counterparties, verdict = row.verdict } = details;
-  return { ...row, figures: { ...row.figures, counterparties }, verdict, sparkline };
-}
-
-/** As the reads of details name their rows. */
+/** As the reads of sparklines name their rows. */
 function keyOf({ chain, wallet, facilitator }: RankedSubject): string {
   return `${chain ?? ''} ${wallet ?? facilitator ?? ''}`;
 }
 
-async function readRanking(
+type Read = Pick<KeptRanking, 'rankedAtMs' | 'rows' | 'parts' | 'readSparklines' | 'pass' | 'isOfPass'>;
+
+async function readRanking(deps: RankingDeps, ranked: RankingScope, depth: number): Promise<KeptRanking> {
+  const chains = ranked.chain === undefined ? deps.chains : [ranked.chain];
+  const read = await readAny({ ...deps, chains }, ranked, depth);
+  return {
+    ...read,
+    size: read.rows.length,
+    isComplete: read.rows.length < depth,
+    sparklines: new Map(),
+  };
+}
+
+function readAny(deps: RankingDeps, ranked: RankingScope, depth: number): Promise<Read> {
+  const { of } = ranked;
+  switch (of) {
+    case 'endpoints':
+    case 'capabilities':
+      return readListed(deps, { ...ranked, of }, depth);
+    case 'facilitators':
+      return readFacilitators(deps, { ...ranked, of }, depth);
+    default:
+      return readWallets(deps, { ...ranked, of }, depth);
+  }
+}
+
+const withoutSparklines = () => Promise.resolve(new Map());
+
+async function readListed(
+  { reader, clock, chains }: RankingDeps,
+  ranked: RankingScope & { readonly of: 'endpoints' | 'capabilities' },
+  depth: number,
+): Promise<Read> {
+  const { of, by, window } = ranked;
+  if (by !== 'settlements' && by !== 'counterparties') throw new TypeError(`${of} by ${by}`);
+  const query = { ...ranked, by };
+  const about = {
+    rankedAtMs: clock.nowMs(),
+    isOfPass: false,
+    parts: null,
+    readSparklines: withoutSparklines,
+  } as const;
+  if (of === 'capabilities')
+    return { ...about, pass: undefined, rows: await readCapabilityRanking(reader, query, depth) };
+  const pass = await readPass(reader, window, 'endpoints');
+  return { ...about, pass, rows: await readEndpointRanking(reader, query, { pass, chains, depth }) };
+}
+
+async function readFacilitators(
   { reader, clock, rollups, chains }: RankingDeps,
   ranked: RankingScope,
   depth: number,
-): Promise<KeptRanking> {
-  const { of, by, window, chain } = ranked;
+): Promise<Read> {
   const rankedAtMs = clock.nowMs();
-  const nowSeconds = Math.floor(rankedAtMs / 1_000);
-  const scope = flowScope(window, {
-    chains: chain === undefined ? chains : [chain],
-    nowMs: rankedAtMs,
-    coverage: await rollups.coverage(),
-    spans: spansNeeded(by),
-  });
-  const keep = (
-    rows: readonly RankedRow[],
-    parts: Parts | null,
-    readDetails: KeptRanking['readDetails'],
-  ): KeptRanking => ({
+  const scope = facilitatorScope(ranked, { chains, nowMs: rankedAtMs, coverage: await rollups.coverage() });
+  const parts = partsOf(ranked.window, Math.floor(rankedAtMs / 1_000), await readFirstDay(reader));
+  return {
     rankedAtMs,
-    size: rows.length,
-    isComplete: rows.length < depth,
-    rows,
+    pass: undefined,
+    isOfPass: false,
     parts,
-    details: new Map(),
-    readDetails,
-  });
-  const without = () => Promise.resolve(new Map());
-  switch (of) {
-    case 'endpoints':
-    case 'capabilities': {
-      if (by !== 'settlements' && by !== 'counterparties') throw new TypeError(`${of} by ${by}`);
-      const query = { ...ranked, by };
-      return of === 'endpoints'
-        ? keep(await readEndpointRanking(reader, query, { scope, depth }), null, without)
-        : keep(await readCapabilityRanking(reader, query, depth), null, without);
-    }
-    case 'facilitators': {
-      const parts = partsOf(window, nowSeconds, await readFirstDay(reader));
-      const query = { ...ranked, of };
-      const rows = await readFacilitatorRanking(reader, query, { scope, depth });
-      return keep(rows, parts, (shown) =>
-        readFacilitatorDetails(reader, query, { scope, rows: shown, parts }),
-      );
-    }
-    default: {
-      const parts = partsOf(window, nowSeconds, await readFirstDay(reader));
-      const query = { ...ranked, of };
-      const rows = await readWalletRanking(reader, query, { scope, depth });
-      return keep(rows, parts, (shown) => readWalletDetails(reader, query, { scope, rows: shown, parts }));
-    }
-  }
+    rows: await readFacilitatorRanking(reader, ranked, { scope, depth }),
+    readSparklines: (rows) => readFacilitatorSparklines(reader, ranked, { scope, rows, parts }),
+  };
+}
+
+async function readWallets(
+  { reader, clock, rollups, chains }: RankingDeps,
+  ranked: RankingScope & { readonly of: WalletSubject },
+  depth: number,
+): Promise<Read> {
+  const pass = await readPass(reader, ranked.window, WALLETS_RESOURCE);
+  const rankedAtMs = pass?.rankedAtMs ?? clock.nowMs();
+  const parts = partsOf(ranked.window, Math.floor(rankedAtMs / 1_000), await readFirstDay(reader));
+  const about = { rankedAtMs, pass, isOfPass: true, parts } as const;
+  if (pass === null) return { ...about, rows: [], readSparklines: withoutSparklines };
+  const query = { ...ranked, chains };
+  return {
+    ...about,
+    rows: await readWalletRanking(reader, query, { pass, depth }),
+    readSparklines: async (rows) =>
+      readWalletSparklines(reader, query, { pass, coverage: await rollups.coverage(), rows, parts }),
+  };
 }
 
 /** Unix seconds of the first hour with a settlement; of now, where there is none. */

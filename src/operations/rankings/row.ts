@@ -39,11 +39,3 @@ export interface RankedFigures {
   readonly settledUsdMicros: bigint;
   readonly settlements: number;
 }
-
-/** What is read of a row once a page shows it. */
-export interface RowDetails {
-  readonly sparkline: readonly bigint[];
-  /** Undefined where the ranking itself has it. */
-  readonly counterparties?: number;
-  readonly verdict?: Verdict;
-}

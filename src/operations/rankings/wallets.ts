@@ -1,139 +1,116 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import {
-  allOf,
-  type Sql,
-  sql,
-  text,
-  texts,
-  trustedText,
-  uint32,
-  uint64,
-} from '../../../clickhouse/engine/sql.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
+import { RANKED_WALLETS_MAX } from '../../../clickhouse/tables/generations.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { type JudgedRole, judge, type Verdict } from '../../../core/domain/data-quality.ts';
+import { type JudgedRole, VERDICTS, type Verdict } from '../../../core/domain/data-quality.ts';
 import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';
-import {
-  type FlowScope,
-  flowsOf,
-  isSuspect,
-  micros,
-  pairs,
-  RANKING_SETTINGS,
-  RING_COUNTS,
-  walletFigures,
-} from './organic.ts';
-import type { RankedRow, RowDetails } from './row.ts';
-import { type Parts, partOf, sinceParts } from './windows.ts';
+import { type RankedPass, rankedWallets } from './passes.ts';
+import type { RankedRow } from './row.ts';
+import { RANKING_SETTINGS } from './windows.ts';
 
-/** Merchants, payers and agents by the organic payments of their wallets. */
+/** Merchants, payers and agents by the organic payments of their wallets, as the newest pass ranked them. */
 
 export type WalletSubject = 'merchants' | 'payers' | 'agents';
 
 export interface WalletQuery {
   readonly of: WalletSubject;
   readonly by: PaymentOrder;
+  readonly chains: readonly Chain[];
   readonly capability: string | undefined;
   readonly minCounterparties: number;
   readonly includeFlagged: boolean;
 }
 
-const MICROS: Sql = micros(sql`usd0`);
-const RESOURCE = 'wallets';
-const MAX_SECONDS = 30;
+export const WALLETS_RESOURCE = 'wallets';
+const MAX_SECONDS = 10;
 
 export function roleOf(of: WalletSubject): JudgedRole {
   return of === 'payers' ? 'payer' : 'payee';
 }
 
-/** Windows that are read: growth compares two, and its previous rank the two before. */
-export function spansNeeded(by: PaymentOrder): number {
-  return by === 'growth' ? 3 : 2;
-}
-
 export async function readWalletRanking(
   reader: Reader,
   query: WalletQuery,
-  { scope, depth }: { readonly scope: FlowScope; readonly depth: number },
+  { pass, depth }: { readonly pass: RankedPass; readonly depth: number },
 ): Promise<RankedRow[]> {
-  const { rows } = await ask(reader, RESOURCE, {
+  const { rows } = await ask(reader, WALLETS_RESOURCE, {
     name: `ranking-${query.of}`,
     maxSeconds: MAX_SECONDS,
     maxRows: depth,
     settings: RANKING_SETTINGS,
-    sql: rankingSql(query, scope, depth),
+    sql: rankingSql(query, pass, depth),
   });
-  return rows.map((row) => decodeWallet(row, scope.spans.length > 1));
+  return rows.map((row, index) => decodeWallet(row, index + 1, pass.window !== 'all'));
 }
 
-/** `figure` of span `index`, over the columns of `figuresSql`; 0 for a window that was not read. */
-function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
-  const column = (figure: string, at: number): Sql =>
-    at < spans ? trustedText(`${figure}${at}`) : sql`toDecimal128(0, 6)`;
+/** The figure that ranks, `back` windows before the newest one. */
+function figureThatRanks(by: PaymentOrder, back: 0 | 1): Sql {
+  const column = (figure: string, at: number = back): Sql => trustedText(`${figure}${at}`);
   switch (by) {
     case 'organic_usd':
-      return column('organic_usd', index);
+      return column('organic_usd');
     case 'proven_usd':
-      return column('organic_proven', index);
+      return column('organic_proven');
     case 'settlements':
-      return sql`toDecimal128(${column('organic_n', index)}, 6)`;
+      return sql`toDecimal128(${column('organic_count')}, 6)`;
     case 'counterparties':
-      return sql`toDecimal128(${column('parties', index)}, 6)`;
+      return sql`toDecimal128(${column('parties')}, 6)`;
     case 'growth':
-      return sql`${column('organic_usd', index)} - ${column('organic_usd', index + 1)}`;
+      return sql`${column('organic_usd')} - ${column('organic_usd', back + 1)}`;
   }
 }
 
-/** Counterparties are counted where they rank or filter; else only those of the rows that a page shows. */
-function figuresSql({ of, by, minCounterparties }: WalletQuery, scope: FlowScope): Sql {
-  const countsParties = by === 'counterparties' || minCounterparties > 0;
-  return walletFigures({ scope, side: roleOf(of), byChain: of === 'agents', countsParties });
-}
-
-/** Wallets of each chain that are suspect by what they were paid: columns chain and wallet. */
-export function suspectPayees(scope: FlowScope): Sql {
-  const figures = walletFigures({ scope, side: 'payee', byChain: true, countsParties: false });
-  return sql`(SELECT chain, wallet FROM (${figures}) WHERE ${isSuspect('payee')})`;
-}
-
-function rankingSql(query: WalletQuery, scope: FlowScope, depth: number): Sql {
-  const { of, by, minCounterparties, includeFlagged } = query;
-  const spans = scope.spans.length;
-  const enough = (index: number): Sql =>
-    index < spans
-      ? sql`(value${trustedText(String(index))} > 0 AND parties${trustedText(String(index))} >= ${uint64(minCounterparties)})`
-      : sql`false`;
-  const conditions = [...(includeFlagged ? [] : [sql`NOT ${isSuspect(roleOf(of))}`]), ...capabilityOf(query)];
-  const place = (index: number): Sql =>
-    sql`row_number() OVER (ORDER BY ${enough(index)} DESC, value${trustedText(String(index))} DESC, chain, wallet)`;
-  return sql`SELECT chain, lower(hex(wallet)), agent_id, rank, if(was_ranked, previous, 0), toString(value0), toString(value1),
-      n0, toString(usd0), organic_n0, toString(organic_usd0), toString(organic_proven0)
-    FROM (
-      SELECT *, ${place(0)} AS rank, ${spans > 1 ? place(1) : sql`0`} AS previous, ${enough(0)} AS is_ranked, ${enough(1)} AS was_ranked
-      FROM (SELECT *, ${figureThatRanks(by, 0, spans)} AS value0, ${figureThatRanks(by, 1, spans)} AS value1
-        FROM (${withAgents(query, figuresSql(query, scope))}) WHERE ${allOf(conditions)}))
-    WHERE is_ranked ORDER BY rank LIMIT ${uint32(depth)}`;
+/**
+ * The order is cut before anything else is read of a row. Places of the window before are known as far down as a pass keeps wallets of
+ * that order.
+ */
+function rankingSql(query: WalletQuery, pass: RankedPass, depth: number): Sql {
+  const { of, by, chains, minCounterparties, includeFlagged } = query;
+  const scope = { role: roleOf(of), chains, byChain: of === 'agents' };
+  const kept = [...(includeFlagged ? [] : [sql`verdict != 'suspect'`]), ...capabilityOf(query)];
+  const wallets = withAgents(query, rankedWallets(pass, scope, kept));
+  const inOrder = (back: 0 | 1, columns: Sql, limit: number): Sql => {
+    const value = figureThatRanks(by, back);
+    const enough = [
+      sql`${value} > 0`,
+      ...(minCounterparties === 0
+        ? []
+        : [sql`${trustedText(`parties${back}`)} >= ${uint64(minCounterparties)}`]),
+    ];
+    return sql`SELECT ${columns} FROM ${wallets} WHERE ${allOf(enough)} ORDER BY ${value} DESC, chain, wallet LIMIT ${uint32(limit)}`;
+  };
+  const shown = sql`chain, wallet, agent_id, ${figureThatRanks(by, 0)} AS value0, ${figureThatRanks(by, 1)} AS value1,
+    organic_count0, organic_usd0, organic_proven0, parties0, other_usd, other_count, verdict`;
+  const before = sql`SELECT chain, wallet, rowNumberInAllBlocks() + 1 AS previous
+    FROM (${inOrder(1, sql`chain, wallet`, RANKED_WALLETS_MAX)})`;
+  return sql`SELECT chain, lower(hex(wallet)), agent_id, previous, toString(value0), toString(value1),
+      organic_count0 + other_count, toString(organic_usd0 + other_usd), organic_count0, toString(organic_usd0), toString(organic_proven0),
+      parties0, verdict
+    FROM (${inOrder(0, shown, depth)}) AS now
+    LEFT JOIN (${before}) AS before USING (chain, wallet)
+    ORDER BY value0 DESC, chain, wallet`;
 }
 
 /**
  * Agents with the figures of their wallets. A wallet that several agents of a chain are paid at counts once, for the one that registered
  * first: otherwise one wallet would fill a page.
  */
-function withAgents({ of, capability }: WalletQuery, figures: Sql): Sql {
-  if (of !== 'agents') return sql`SELECT *, '' AS agent_id FROM (${figures})`;
+function withAgents({ of, capability }: WalletQuery, wallets: Sql): Sql {
+  if (of !== 'agents') return sql`(SELECT *, '' AS agent_id FROM ${wallets})`;
   const conditions = [
     sql`del = 0`,
     sql`wallet != toFixedString('', 20)`,
     ...(capability === undefined ? [] : [sql`has(capabilities, ${text(capability)})`]),
   ];
-  return sql`SELECT * FROM (${figures}) AS paid INNER JOIN (
+  return sql`(SELECT * FROM ${wallets} AS paid INNER JOIN (
       SELECT chain AS agent_chain, wallet AS agent_wallet, toString(min(agents.agent_id)) AS agent_id
       FROM (SELECT chain, agent_id, wallet, capabilities, del FROM agents FINAL) AS agents
       WHERE ${allOf(conditions)} GROUP BY agent_chain, agent_wallet) AS named
-    ON paid.chain = named.agent_chain AND paid.wallet = named.agent_wallet`;
+    ON paid.chain = named.agent_chain AND paid.wallet = named.agent_wallet)`;
 }
 
 /** Merchants of a capability: the payees of listed resources that offer it, where nothing speaks against the listing, and agents. */
@@ -149,114 +126,37 @@ function capabilityOf({ of, capability }: WalletQuery): Sql[] {
   ];
 }
 
-function decodeWallet(row: readonly unknown[], hasBefore: boolean): RankedRow {
+function decodeWallet(row: readonly unknown[], rank: number, hasBefore: boolean): RankedRow {
   const chain = textField(row[0]) as Chain | ''; // written by ingest from `Chain` values only
   const agentId = textField(row[2]);
-  const previousRank = integerField(row[4]);
-  const rank = integerField(row[3]);
+  const previousRank = integerField(row[3]);
   return {
     rank,
     previousRank: previousRank === 0 ? null : previousRank,
     subject: {
       wallet: `0x${textField(row[1])}` as Address, // 40 hex digits of a FixedString(20)
-      ...(chain === '' ? {} : { chain }),
-      ...(agentId === '' ? {} : { agentId }),
+      ...(agentId === '' || chain === '' ? {} : { chain, agentId }),
     },
-    value: decimalValue(row[5]),
-    previousValue: hasBefore ? decimalValue(row[6]) : null,
+    value: decimalValue(row[4]),
+    previousValue: hasBefore ? decimalValue(row[5]) : null,
     figures: {
-      settlements: integerField(row[7]),
-      settledUsdMicros: decimalValue(row[8]),
-      organicSettlements: integerField(row[9]),
-      organicUsdMicros: decimalValue(row[10]),
-      provenUsdMicros: decimalValue(row[11]),
-      counterparties: null,
+      settlements: integerField(row[6]),
+      settledUsdMicros: decimalValue(row[7]),
+      organicSettlements: integerField(row[8]),
+      organicUsdMicros: decimalValue(row[9]),
+      provenUsdMicros: decimalValue(row[10]),
+      counterparties: integerField(row[11]),
     },
-    verdict: null,
+    verdict: verdictField(row[12]),
   };
 }
 
-function decimalValue(field: unknown): bigint {
+export function decimalValue(field: unknown): bigint {
   return microsFromDecimal(textField(field));
 }
 
-/** What a wallet is judged by, from all of its rows of `pairs`. */
-export const JUDGED_FIELDS: Sql = sql`sum(n0), toString(sum(${MICROS})), toString(sumIf(${MICROS}, is_self)), toString(maxIf(${MICROS}, NOT is_self)),
-  toString(sumIf(${MICROS} * ${MICROS}, NOT is_self)), toString(sumIf(${MICROS}, is_mutual)), any(rings)`;
-
-export function verdictOf(row: readonly unknown[], role: JudgedRole): Verdict {
-  const settlements = integerField(row[0]);
-  return judge({
-    role,
-    observed: settlements > 0,
-    settlements,
-    usdMicros: bigintField(row[1]),
-    selfUsdMicros: bigintField(row[2]),
-    largestUsdMicros: bigintField(row[3]),
-    squaredUsdMicros: bigintField(row[4]),
-    reciprocalUsdMicros: bigintField(row[5]),
-    rings: integerField(row[6]),
-  }).verdict;
-}
-
-/**
- * What a page shows of its rows besides what ranks, by `chain wallet`, from every counterparty of these wallets: the verdict, the number of
- * counterparties, and what each part of the window was worth: of the figure that ranks where it adds up, of the settlements where it does not.
- */
-export async function readWalletDetails(
-  reader: Reader,
-  query: WalletQuery,
-  {
-    scope,
-    rows,
-    parts,
-  }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
-): Promise<ReadonlyMap<string, RowDetails>> {
-  const { of, by } = query;
-  const role = roleOf(of);
-  const wallets = [...new Set(rows.flatMap(({ subject }) => subject.wallet ?? []))];
-  const among = sql`(SELECT toFixedString(unhex(substring(arrayJoin(${texts(wallets)}), 3)), 20))`;
-  const dollars = by === 'proven_usd' ? sql`proven` : sql`usd`;
-  const amount = by === 'settlements' || by === 'counterparties' ? sql`toDecimal128(n, 6)` : dollars;
-  const dealings = pairs({
-    scope,
-    side: role,
-    byChain: of === 'agents',
-    of: flowsOf(scope, among),
-    extra: {
-      name: 'points',
-      sum: (when) =>
-        sql`sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${when} AND ${sinceParts(parts)})`,
-    },
-  });
-  const { rows: read } = await ask(reader, RESOURCE, {
-    name: `ranking-${of}-details`,
-    maxSeconds: MAX_SECONDS,
-    maxRows: wallets.length * scope.chains.length,
-    settings: RANKING_SETTINGS,
-    sql: sql`SELECT chain, lower(hex(wallet)), sumMapIf(points.1, points.2, is_organic) AS line, line.1, arrayMap(one -> toString(one), line.2),
-        countIf(is_organic AND n0 > 0), ${JUDGED_FIELDS}
-      FROM (${dealings}) AS dealings LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed
-      WHERE wallet IN ${among} GROUP BY chain, wallet`,
-  });
-  return new Map(
-    read.map((row) => [
-      `${textField(row[0])} 0x${textField(row[1])}`,
-      {
-        sparkline: pointsOf(row[3], row[4], parts.count),
-        counterparties: integerField(row[5]),
-        verdict: verdictOf(row.slice(6), role),
-      },
-    ]),
-  );
-}
-
-export function pointsOf(places: unknown, amounts: unknown, count: number): bigint[] {
-  if (!Array.isArray(places) || !Array.isArray(amounts)) throw new TypeError('a sparkline is no list');
-  const points = Array<bigint>(count).fill(0n);
-  for (const [index, place] of places.entries()) {
-    const at = integerField(place);
-    if (at < points.length) points[at] = decimalValue(amounts[index]);
-  }
-  return points;
+/** As a pass wrote it; of a wallet that it did not rank, `unobserved`. */
+export function verdictField(field: unknown): Verdict {
+  const verdict = textField(field);
+  return VERDICTS.find((known) => known === verdict) ?? 'unobserved';
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -9,7 +10,6 @@ import type { RankedPosition } from '../../../core/domain/cursor.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import {

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
@@ -13,7 +14,6 @@ import {
   onFinalChain,
   onlyFinal,
 } from '../index-state/finality.ts';
-import { openRows, type RollupCoverage } from '../index-state/rollups.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';

@@ -1,10 +1,10 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
-import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
 import { keyConditions, PROFILE_RESOURCE, type ProfileScope, unionAll } from './profile-totals.ts';
 import { WHOLE_ROWS_READ_MAX } from './read-profile.ts';
 import type { WalletRole } from './slice.ts';

@@ -2,12 +2,17 @@ import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  closedSlices,
+  DAY_SECONDS,
+  openRows,
+  type RollupCoverage,
+} from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
-import { closedSlices, DAY_SECONDS, openRows, type RollupCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/slice-walk.ts';
 
 /** Whose settlements a profile is about, and which of them count. */

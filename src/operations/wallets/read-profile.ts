@@ -1,11 +1,12 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { type JudgedRole, type Judgement, judge } from '../../../core/domain/data-quality.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
-import type { RollupCoverage, Rollups } from '../index-state/rollups.ts';
+import type { Rollups } from '../index-state/rollups.ts';
 import type { WalletLists } from './owners.ts';
 import {
   decodeGroup,

@@ -1,13 +1,13 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
 import { ask } from '../ask.ts';
 import type { FinalBlock } from '../index-state/finality.ts';
-import type { RollupCoverage, TimeRange } from '../index-state/rollups.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';

@@ -1,9 +1,9 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { closedSlices, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
-import { closedSlices, type RollupCoverage } from '../index-state/rollups.ts';
 
 export type WalletRole = 'payer' | 'payee';
 

@@ -1,3 +1,4 @@
+import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -5,7 +6,6 @@ import { payReasons } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
-import { DAY_SECONDS } from '../index-state/rollups.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';

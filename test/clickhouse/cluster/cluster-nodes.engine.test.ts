@@ -16,6 +16,7 @@ import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { loadConfig } from '../../../core/config/load.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
@@ -341,6 +342,7 @@ async function expectAll(count: number): Promise<void> {
 async function rollUpByTheWorker(): Promise<void> {
   const ending = new AbortController();
   const working = runRollupWorker({
+    config: loadConfig({ env: {} }),
     writer,
     shards: shardsOf(cluster.access).map((shard) => createWriter(shard, testLog)),
     log: testLog,

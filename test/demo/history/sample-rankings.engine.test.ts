@@ -6,6 +6,7 @@ import { seededRandom } from '../../../demo/random.ts';
 import { PASS_LIMITS } from '../../../ingest/rings/edges.ts';
 import { ringPass } from '../../../ingest/rings/pass.ts';
 import { test } from '../../kit/fixtures.ts';
+import { rankWallets } from '../../kit/rank-wallets.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement } from '../../kit/rows.ts';
 
 const [, whole] = sampleChains(castOf(1));
@@ -34,6 +35,7 @@ test('the wallets of the demo that pay themselves or each other in circles are i
   );
   const pass = await ringPass(engine.writer, { nowMs: NOON * 1_000, limits: PASS_LIMITS });
   expect(pass.rings).toBeGreaterThanOrEqual(base.rings.length);
+  await rankWallets(engine.writer, { windows: ['30d'] });
   const planted = [...base.selfPayers, ...base.rings.flat()];
   const grossOf = (wallet: string) =>
     payments.filter(({ payee }) => payee === wallet).reduce((sum, { amount }) => sum + amount, 0n);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, runRings } from '../../../ingest/rings/pass.ts';
@@ -262,7 +263,15 @@ describe('the worker', () => {
     const stopping = new AbortController();
     const { signal } = stopping;
     const { writer } = engine;
-    const running = runRollupWorker({ writer, log: testLog, signal, clock: testClock(), terminal: null });
+    const config = loadConfig({ env: {} });
+    const running = runRollupWorker({
+      config,
+      writer,
+      log: testLog,
+      signal,
+      clock: testClock(),
+      terminal: null,
+    });
     await waitUntil('rings', async () => (await readRings(engine.reader, A)).length === 1);
     stopping.abort();
     await running;

@@ -45,8 +45,7 @@ export function naiveRanking(
   query: NaiveQuery,
 ): NaiveRow[] {
   const { side, by, windowSeconds, nowSeconds, chains, minCounterparties, includeFlagged } = query;
-  const compared = by === 'growth' ? 3 : 2;
-  const windows = windowSeconds === null ? 1 : compared;
+  const windows = windowSeconds === null ? 1 : 3;
   const ageOf = ({ blockTime }: Settlement): number => {
     if (windowSeconds === null) return 0;
     for (let back = 0; ; back++) if (blockTime >= nowSeconds - (back + 1) * windowSeconds) return back;

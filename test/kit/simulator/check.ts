@@ -1,8 +1,9 @@
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { Failure } from '../../../core/errors.ts';
 import { readRelayerTotals } from '../../../src/operations/facilitators/read.ts';
-import { type RollupCoverage, readCoverage } from '../../../src/operations/index-state/rollups.ts';
+import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
 import { readFeed } from '../../../src/operations/settlements/feed.ts';
 import { EVERY_SETTLEMENT } from '../../../src/operations/settlements/filters.ts';
 import type { SettlementPage } from '../../../src/operations/settlements/slice-walk.ts';

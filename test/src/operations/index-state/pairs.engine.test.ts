@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
+import type { TimeRange } from '../../../../clickhouse/tables/coverage.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { retractAbove } from '../../../../ingest/write/retract.ts';
 import {
@@ -7,7 +8,7 @@ import {
   type PairFilter,
   pairsBetween,
 } from '../../../../src/operations/index-state/pairs.ts';
-import { readCoverage, type TimeRange } from '../../../../src/operations/index-state/rollups.ts';
+import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, closeHours } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinRanges, type TimeRange } from '../../../../src/operations/index-state/rollups.ts';
+import { joinRanges, type TimeRange } from '../../../../clickhouse/tables/coverage.ts';
 
 /** Small numbers, so that ranges touch, overlap and lie apart. */
 const range = fc

@@ -7,7 +7,7 @@ import {
   joinRanges,
   openFrom,
   openRows,
-} from '../../../../src/operations/index-state/rollups.ts';
+} from '../../../../clickhouse/tables/coverage.ts';
 
 const tail = { from: 900, to: null };
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { listedItem } from '../../../kit/bazaar.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { payment, testListings } from '../../../kit/listings.ts';
+import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { BASE, insertSettlements, NOON, reportChain, wallet } from '../../../kit/rows.ts';
 
 test('endpoints are ranked by payments of their own offers, and leave out those whose payee is paid by itself or in return', async ({
@@ -24,6 +25,7 @@ test('endpoints are ranked by payments of their own offers, and leave out those 
     ...times.map((at) => payment({ payer: washed, payee: wallet(0x9000 + at), blockTime: NOON - 60 })),
   ]);
   await listings.derive(NOON);
+  await rankWallets(engine.writer, { windows: ['30d'] });
   const ranked = async (flags: string) => {
     const { body } = await api.get(`/v0/leaderboard?of=endpoints${flags}`);
     return body.leaderboard.map((row: Record<string, unknown>) => [

@@ -11,6 +11,7 @@ import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { type NaiveQuery, type NaiveRow, naiveRanking } from '../../../kit/oracle/rankings.ts';
+import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import {
   BASE,
@@ -227,6 +228,7 @@ describe('rankings of wallets', () => {
           expect(rings.length > 0 || !isRinged).toBe(true);
           for (const isRolledUp of [false, true]) {
             if (isRolledUp) await rollUp(engine.writer, {});
+            await rankWallets(engine.writer, { windows: [window] });
             await freshApi();
             await expectRecounted(window, rows, rings, {
               side,
@@ -262,6 +264,7 @@ describe('a row', () => {
       sale({ payee: first, payer: wallet(0x402), age: 10 * DAY, amountUsdMicros: 4_000_000n }),
     ]);
     await rollUp(engine.writer, {});
+    await rankWallets(engine.writer);
     const { body } = await api.get('/v0/merchants?window=7d');
     expect(body.meta).toMatchObject({
       of: 'merchants',
@@ -293,9 +296,40 @@ describe('a row', () => {
     expect(all.body.merchants[0].sparkline.reduce((sum: number, one: number) => sum + one, 0)).toBe(12);
   });
 
+  test('adds up in its sparkline to what ranks, on days that are rolled up and on those that are not', async () => {
+    const [shop, friend] = [wallet(0x311), wallet(0x312)];
+    const dollar = {
+      amountUsdMicros: 1_000_000n,
+      method: 'facilitator_relay',
+      facilitator: 'coinbase',
+    } as const;
+    await insertSettlements(engine.writer, [
+      ...[2 * DAY, HOUR].flatMap((age) => [
+        sale({ ...dollar, payee: shop, payer: wallet(0x411), age, amountUsdMicros: 3_000_000n }),
+        sale({ ...dollar, payee: shop, payer: friend, age }),
+        sale({ ...dollar, payee: shop, payer: shop, age }),
+      ]),
+      sale({ ...dollar, payee: friend, payer: shop, age: 3 * DAY }),
+    ]);
+    await rollUp(engine.writer, { below: NOON - (NOON % DAY) });
+    await rankWallets(engine.writer, { windows: ['7d'] });
+    for (const [of, by, line] of [
+      ['merchants', 'organic_usd', [0, 0, 0, 0, 3, 0, 3]],
+      ['merchants', 'proven_usd', [0, 0, 0, 0, 3, 0, 3]],
+      ['merchants', 'settlements', [0, 0, 0, 0, 1, 0, 1]],
+      ['payers', 'organic_usd', [0, 0, 0, 0, 3, 0, 3]],
+    ] as const) {
+      for (const chain of [BASE, 'all']) {
+        const [row] = await walkRanking(`of=${of}&by=${by}&window=7d&chain=${chain}&include_flagged=true`);
+        expect([of, by, chain, row?.sparkline]).toEqual([of, by, chain, line]);
+      }
+    }
+  });
+
   test('names its wallet with the source of the name', async () => {
     const payee = wallet(0x303);
     await insertSettlements(engine.writer, [sale({ payee })]);
+    await rankWallets(engine.writer);
     await engine.writer.run({
       name: 'test-name',
       sql: sql`INSERT INTO catalogued_payees (chain, address, name, resource, source, ver, del)
@@ -311,7 +345,7 @@ describe('a row', () => {
 describe('a kept ranking', () => {
   const query = '/v0/leaderboard?of=merchants&window=7d&limit=2';
 
-  test('gives pages that fit together, and the same tag to every caller, whatever happens meanwhile', async () => {
+  test('gives pages that fit together, and the same tag to every caller, while a new pass is published', async () => {
     const merchants = [1, 2, 3, 4].map((at) => wallet(0x500 + at));
     await insertSettlements(
       engine.writer,
@@ -319,24 +353,29 @@ describe('a kept ranking', () => {
         sale({ payee, payer: wallet(0x600 + at), amountUsdMicros: BigInt(9 - at) * 1_000_000n }),
       ),
     );
+    await rankWallets(engine.writer);
     const first = await api.get(query);
     await insertSettlements(engine.writer, [
       sale({ payee: merchants[3] ?? wallet(0), payer: wallet(0x700), amountUsdMicros: 50_000_000n }),
     ]);
+    await rankWallets(engine.writer, { nowMs: (NOON + 9) * 1_000 });
     api.clock.advanceSeconds(9);
     const second = await api.get(`${query}&offset=2`);
     expect([...first.body.leaderboard, ...second.body.leaderboard].map(({ wallet: of }: Row) => of)).toEqual(
       merchants,
     );
+    expect(second.body.meta.ranked_at).toBe(first.body.meta.ranked_at);
     const again = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
     expect(again.status).toBe(304);
     api.clock.advanceSeconds(2);
     const renewed = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
     expect([renewed.status, renewed.body.leaderboard[0].wallet]).toEqual([200, merchants[3]]);
+    expect(renewed.body.meta.ranked_at).toBe('2026-11-20T12:00:09Z');
   });
 
-  test('is computed once for many requests at the same time, its details too', async () => {
+  test('is read once for many requests at the same time, its sparklines too, and not again until the next pass', async () => {
     await insertSettlements(engine.writer, [sale({})]);
+    await rankWallets(engine.writer);
     const asked: string[] = [];
     const counting = await testApi({
       ...engine.reader,
@@ -346,9 +385,27 @@ describe('a kept ranking', () => {
       },
     });
     const answers = await Promise.all(Array.from({ length: 20 }, () => counting.get(query)));
-    await counting.close();
     expect(answers.map(({ body }) => body.leaderboard.length)).toEqual(Array(20).fill(1));
-    expect(asked).toEqual(['ranking-merchants', 'ranking-merchants-details']);
+    const once = ['ranking-pass', 'ranking-merchants', 'ranking-merchants-sparklines'];
+    expect(asked).toEqual(once);
+    counting.clock.advanceSeconds(60);
+    await counting.get(query);
+    expect(asked).toEqual([...once, 'ranking-pass']);
+    await counting.close();
+  });
+
+  test('is empty and says so until the first pass has ended', async () => {
+    await insertSettlements(engine.writer, [sale({})]);
+    const { status, body } = await api.get('/v0/merchants');
+    expect({ status, rows: body.merchants, warnings: body.meta.warnings }).toEqual({
+      status: 200,
+      rows: [],
+      warnings: ['rankings_not_computed'],
+    });
+    await rankWallets(engine.writer);
+    api.clock.advanceSeconds(11);
+    const ranked = await api.get('/v0/merchants');
+    expect([ranked.body.merchants.length, ranked.body.meta.warnings]).toEqual([1, undefined]);
   });
 });
 

@@ -8,6 +8,7 @@ import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
+import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
 import {
   BASE,
@@ -89,6 +90,7 @@ describe('invented payments', () => {
       ...PUPPETS.flatMap((puppet) => [payment(puppet, PUPPETEER, 1_000), payment(PUPPETEER, puppet, 999)]),
     ]);
     await ringPass(engine.writer, { nowMs: NOON * 1_000, limits: PASS_LIMITS });
+    await rankWallets(engine.writer);
   });
 
   test.each(['merchants', 'payers'])('fall out of the first hundred %s by every order', async (of) => {
@@ -110,7 +112,7 @@ describe('invented payments', () => {
       engine.writer,
       Array.from({ length: 20 }, (_, at) => payment(0xe000 + at, SELF, 50)),
     );
-    api.clock.advanceSeconds(3_600);
+    await rankWallets(engine.writer);
     expect(await firstHundred('of=merchants&window=7d')).not.toContain(wallet(SELF));
     const { body } = await api.get('/v0/merchants?window=7d&include_flagged=true&limit=1');
     expect(body.merchants).toMatchObject([
@@ -128,6 +130,7 @@ describe('invented payments', () => {
     await registerAgent(engine.writer, { agentId: 2n, owner: honestMerchant(0) });
     await registerAgent(engine.writer, { agentId: 3n, owner: honestMerchant(0) });
     await deriveAll(engine.writer);
+    await rankWallets(engine.writer);
     const { body } = await api.get('/v0/leaderboard?of=agents&by=organic_usd&window=7d');
     expect(body.leaderboard).toMatchObject([
       { rank: 1, agent_id: '2', chain: BASE, wallet: honestMerchant(0), value: 12 },
@@ -162,6 +165,7 @@ describe('invented ratings', () => {
     await insertSettlements(engine.writer, [sale]);
     await rateWithProof(HONEST_AGENT, sale, 4_900);
     await deriveAll(engine.writer);
+    await rankWallets(engine.writer);
   });
 
   async function rateWithProof(

@@ -1,0 +1,202 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, text, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { COVERAGE, decodeCoverage } from '../../clickhouse/tables/coverage.ts';
+import {
+  dropOldGenerations,
+  ownGeneration,
+  RANKED_WALLETS,
+  RANKED_WALLETS_MAX,
+  RANKING_PASSES,
+} from '../../clickhouse/tables/generations.ts';
+import type { Chain } from '../../core/domain/chains.ts';
+import type { JudgedRole } from '../../core/domain/data-quality.ts';
+import type { Window } from '../../core/domain/window.ts';
+import { COMPUTE_SETTINGS } from '../rollup/close.ts';
+import { listOf } from '../rollup/statements.ts';
+import { FIGURE_COLUMNS, walletFigures } from './figures.ts';
+import { type FlowScope, flowScope } from './flows.ts';
+
+/**
+ * One pass: the figures of every wallet of a window, cut to those that a ranking can show, published as a whole
+ * (clickhouse/migrations/0032-ranked-wallets.sql). A pass that is killed at any point leaves the published one as it was, and rows
+ * that the next pass drops.
+ */
+
+/** All of time of a large index takes a minute or two; a machine under load may need a multiple of it. */
+const COMPUTE_MAX_SECONDS = 900;
+const LOOK_MAX_SECONDS = 30;
+/** Keeps the previous generation for running readers. */
+const GENERATIONS_KEPT = 2;
+/** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
+const GENERATION_SPREAD = 1_000_000;
+const ROLES: readonly JudgedRole[] = ['payee', 'payer'];
+
+export interface RankingPassOptions {
+  readonly window: Window;
+  /** That are served. */
+  readonly chains: readonly Chain[];
+  readonly nowMs: number;
+  readonly signal?: AbortSignal;
+  /** Tests lower it. */
+  readonly walletsMax?: number;
+}
+
+export interface RankingPass {
+  readonly gen: bigint;
+  readonly window: Window;
+  readonly wallets: number;
+  readonly tookMs: number;
+}
+
+/** Null where no settlement is indexed. */
+export async function rankingPass(writer: Writer, options: RankingPassOptions): Promise<RankingPass | null> {
+  const { window, chains, nowMs, signal, walletsMax = RANKED_WALLETS_MAX } = options;
+  const started = performance.now();
+  const atSeconds = Math.floor(nowMs / 1_000);
+  if (!(await hasSettlements(writer))) return null;
+  const coverage = decodeCoverage((await writer.rows(COVERAGE)).rows);
+  const scope = flowScope(window, { chains, atSeconds, coverage });
+  const staged = await nextGeneration(writer, nowMs);
+  const gen = staged + 1n;
+  const compute = (name: string, statement: Sql): Promise<void> => {
+    signal?.throwIfAborted();
+    const settings = { ...COMPUTE_SETTINGS, ...NULLS_AS_ZERO };
+    return writer.run({ name, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings });
+  };
+  for (const role of ROLES)
+    await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role }));
+  await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
+  const tookMs = Math.round(performance.now() - started);
+  const wallets = await publish(writer, { gen, window, atSeconds, tookMs });
+  await dropOldGenerations(
+    writer,
+    { rows: RANKED_WALLETS, passes: RANKING_PASSES, among: sql`span = ${text(window)}` },
+    GENERATIONS_KEPT,
+  );
+  return { gen, window, wallets, tookMs };
+}
+
+/** A wallet without a row on the right side of a join lost nothing and is in no ring. */
+const NULLS_AS_ZERO = { join_use_nulls: 0 } as const;
+
+async function hasSettlements(writer: Writer): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'ranking-any',
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT 1 FROM hour_ver LIMIT 1`,
+  });
+  return rows.length > 0;
+}
+
+/** Two that follow each other, above every existing one, even if the clock was set back: the first one is never published. */
+async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
+  const { rows } = await writer.rows({
+    name: 'ranking-generation',
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT greatest((SELECT max(gen) FROM ranking_passes), (SELECT max(gen) FROM ranked_wallets))`,
+  });
+  const newest = BigInt(String(rows[0]?.[0] ?? 0));
+  return ownGeneration({ fresh: BigInt(nowMs), newest, spread: GENERATION_SPREAD });
+}
+
+const COLUMNS = ['span', 'role', ...FIGURE_COLUMNS, 'gen'];
+const columns = (names: readonly string[]): Sql => listOf(names.map(trustedText));
+
+function figuresInto(
+  gen: bigint,
+  of: {
+    readonly window: Window;
+    readonly scope: FlowScope;
+    readonly role: JudgedRole;
+  },
+): Sql {
+  return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
+    SELECT ${text(of.window)}, ${text(of.role)}, *, ${uint64(gen)} FROM (${walletFigures(of)})`;
+}
+
+const micros = (usd: string): string => `toInt256(toDecimal256(${usd}, 6) * 1000000)`;
+
+/** What a ranking of the window, and of the one before, goes by, in whole numbers. */
+const ORDERS: readonly Sql[] = [
+  micros('organic_usd0'),
+  micros('organic_usd1'),
+  micros('organic_proven0'),
+  micros('organic_proven1'),
+  'toInt256(organic_count0)',
+  'toInt256(organic_count1)',
+  'toInt256(parties0)',
+  'toInt256(parties1)',
+  micros('organic_usd0 - organic_usd1'),
+  micros('organic_usd1 - organic_usd2'),
+].map(trustedText);
+
+/** Above every address, as the first eight bytes of one. */
+const ADDRESSES = trustedText("toInt256('18446744073709551616')");
+
+/** One number that sorts as the order does, equal values by their address: numbers sort several times faster than pairs. */
+const place = (order: Sql): Sql =>
+  sql`${order} * ${ADDRESSES} - toInt256(reinterpretAsUInt64(reverse(substring(wallet, 1, 8))))`;
+
+/**
+ * Of each role, chain and side of the line that suspect wallets are left out by, the best by every order; and every payee that an agent or
+ * a listed resource is paid at, because filters leave little else.
+ */
+function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
+  const max = uint32(walletsMax);
+  const last = ORDERS.map(
+    (order, index) =>
+      sql`arrayReverseSort(groupArray(${place(order)}))[${max}] AS ${trustedText(`last${index}`)}`,
+  );
+  const isBest = ORDERS.map(
+    (order, index) => sql`(${order} > 0 AND ${place(order)} >= ${trustedText(`last${index}`)})`,
+  );
+  const isWorthAPlace = ORDERS.map((order) => sql`${order} > 0`);
+  const rows = sql`SELECT *, verdict = 'suspect' AS is_suspect FROM ranked_wallets WHERE gen = ${uint64(staged)}`;
+  return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
+    SELECT ${columns(COLUMNS.slice(0, -1))}, ${uint64(gen)}
+    FROM (${rows}) AS staged
+    INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${listOf(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
+      USING (role, chain, is_suspect)
+    WHERE (role = 'payee' AND wallet IN ${LISTED}) OR (size <= ${max} AND (${anyOf(isWorthAPlace)})) OR ${anyOf(isBest)}`;
+}
+
+const LISTED: Sql = sql`(
+    SELECT wallet FROM (SELECT wallet, del FROM agents FINAL) WHERE del = 0
+    UNION DISTINCT SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM (SELECT pay_to, del FROM endpoint_list FINAL)
+    WHERE del = 0 AND match(pay_to, '^0x[0-9a-f]{40}$'))`;
+
+function anyOf(conditions: readonly Sql[]): Sql {
+  return conditions.reduce((all, next) => sql`${all} OR ${next}`, sql`false`);
+}
+
+/** The moment from which readers see this pass. */
+async function publish(
+  writer: Writer,
+  {
+    gen,
+    window,
+    atSeconds,
+    tookMs,
+  }: {
+    readonly gen: bigint;
+    readonly window: Window;
+    readonly atSeconds: number;
+    readonly tookMs: number;
+  },
+): Promise<number> {
+  await writer.run({
+    name: `publish-ranking ${window}`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    sql: sql`INSERT INTO ranking_passes (gen, span, ranked_at, wallets, took_ms)
+      SELECT ${uint64(gen)}, ${text(window)}, ${dateTime(atSeconds)}, (SELECT count() FROM ranked_wallets WHERE gen = ${uint64(gen)}), ${uint64(tookMs)}`,
+  });
+  const { rows } = await writer.rows({
+    name: 'ranking-published',
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT wallets FROM ranking_passes WHERE gen = ${uint64(gen)}`,
+  });
+  return Number(rows[0]?.[0]);
+}
