@@ -3,15 +3,13 @@ import { fail } from '../../../core/errors.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { beforeParam, type InputOf, invalid, limitParam, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { nowText, orNull, TimeShape } from '../shapes.ts';
+import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS } from './key-params.ts';
 import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
 import { keyManager, organizationScope } from './scope.ts';
 
 /** Keys that an organization makes for its agents, each with what it may do and spend. */
 
-const LABEL_MAX_CHARS = 100;
-const UNITS_PER_DAY_MAX = 1_000_000_000;
-const OPERATIONS_MAX = 100;
 /** The latest of each key. */
 const HISTORY_MAX = 10;
 
@@ -160,110 +158,7 @@ function timeOrNull(atMs: number | null): string | null {
   return atMs === null ? null : nowText(atMs);
 }
 
-/** A field of the body; undefined where it was not sent. */
-function field<Value>(
-  facts: Pick<Param, 'description' | 'toolText' | 'schema' | 'example'>,
-  read: (raw: unknown, name: string) => Value,
-): Param<Value | undefined> {
-  return {
-    in: 'body',
-    required: false,
-    ...facts,
-    read: (raw, name) => (raw === undefined ? undefined : read(raw, name)),
-  };
-}
-
-/** Agents send null for what they leave out, so null takes no limit away: `clear` does. */
-const CLEARABLE = ['units_per_day', 'operations', 'expires_at'] as const;
-
-const BODY = {
-  label: field(
-    {
-      description: `What it is for, 1 to ${LABEL_MAX_CHARS} characters.`,
-      toolText: 'What it is for.',
-      schema: Type.String({ minLength: 1, maxLength: LABEL_MAX_CHARS }),
-      example: 'research agent',
-    },
-    (raw, name) => {
-      const isLabel = typeof raw === 'string' && raw !== '' && raw.length <= LABEL_MAX_CHARS;
-      if (isLabel && !/[\p{Cc}\p{Cs}]/u.test(raw)) return raw;
-      throw invalid(name, `${name} must be a text of 1 to ${LABEL_MAX_CHARS} printable characters.`);
-    },
-  ),
-  units_per_day: field(
-    {
-      description: 'Query Units that it may use on a UTC day.',
-      toolText: 'Budget of a UTC day.',
-      schema: Type.Integer({ minimum: 1, maximum: UNITS_PER_DAY_MAX }),
-      example: 200,
-    },
-    (raw, name) => {
-      if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= UNITS_PER_DAY_MAX)
-        return raw;
-      throw invalid(name, `${name} must be a whole number from 1 to ${UNITS_PER_DAY_MAX}.`);
-    },
-  ),
-  operations: field(
-    {
-      description:
-        'Ids of the operations that it may call, such as `runSql`. What is below `/account` it may always ask.',
-      toolText: 'Tools that it may call.',
-      schema: Type.Array(Type.String(), { minItems: 1, maxItems: OPERATIONS_MAX }),
-    },
-    (raw, name) => {
-      const isList = Array.isArray(raw) && raw.length > 0 && raw.length <= OPERATIONS_MAX;
-      if (isList && raw.every((one) => typeof one === 'string')) return raw.map(operationId);
-      throw invalid(name, `${name} must be a list of 1 to ${OPERATIONS_MAX} ids of operations.`);
-    },
-  ),
-  expires_at: field(
-    {
-      description: 'Until when it is valid, RFC 3339.',
-      toolText: 'RFC 3339 time.',
-      schema: Type.String({ format: 'date-time' }),
-      example: '2026-12-31T00:00:00Z',
-    },
-    (raw, name) => {
-      const atMs = typeof raw === 'string' && RFC_3339.test(raw) ? Date.parse(raw) : Number.NaN;
-      if (!Number.isNaN(atMs)) return atMs;
-      throw invalid(name, `${name} must be a time like 2026-12-31T00:00:00Z, not ${quoted(raw)}.`);
-    },
-  ),
-  manages_keys: field(
-    {
-      description:
-        'Whether it may make, change and revoke keys; not together with a budget or operations. Default of a new key: false.',
-      toolText: 'Whether it may manage keys.',
-      schema: Type.Boolean(),
-    },
-    (raw, name) => {
-      if (typeof raw === 'boolean') return raw;
-      throw invalid(name, `${name} must be true or false.`);
-    },
-  ),
-};
-
-const clearParam = field(
-  {
-    description: `Limits to take away: some of ${CLEARABLE.join(', ')}.`,
-    toolText: `Limits to remove: ${CLEARABLE.join(', ')}.`,
-    schema: Type.Array(oneOf(CLEARABLE), { minItems: 1, maxItems: CLEARABLE.length }),
-  },
-  (raw, name) => {
-    const cleared = Array.isArray(raw) ? CLEARABLE.filter((limit) => raw.includes(limit)) : [];
-    if (cleared.length > 0 && Array.isArray(raw) && cleared.length === raw.length) return cleared;
-    throw invalid(name, `${name} must be a list of ${CLEARABLE.join(', ')}, each once.`);
-  },
-);
-
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
-
-/** Agents know operations as tools: `run_sql` is `runSql`. */
-function operationId(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-type SentLimits = InputOf<typeof BODY> & {
+type SentLimits = InputOf<typeof KEY_LIMIT_PARAMS> & {
   readonly clear?: readonly (typeof CLEARABLE)[number][] | undefined;
 };
 
@@ -320,7 +215,7 @@ export const makeAccountKey = defineOperation({
     'Takes a key that manages keys. The new key draws the units of the organization, within its own budget of a UTC day: a call that would pass it is refused with `key_budget_exhausted`. It may call the named operations alone, until it expires. It is shown once.',
   toolText: 'Make a key with limits, shown once.',
   changes: 'adds',
-  params: { ...BODY, label: { ...BODY.label, required: true } },
+  params: { ...KEY_LIMIT_PARAMS, label: { ...KEY_LIMIT_PARAMS.label, required: true } },
   output: Type.Object({
     api_key: Type.String({ description: 'Keep it: only its digest is stored.' }),
     key: KeyShape,
@@ -371,7 +266,7 @@ export const changeAccountKey = defineOperation({
     'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
   toolText: 'Change limits of a key.',
   changes: 'replaces',
-  params: { key: keyParam, ...BODY, clear: clearParam },
+  params: { key: keyParam, ...KEY_LIMIT_PARAMS, clear: clearParam },
   output: Type.Object({ key: KeyShape }),
   fails: [...FAILS_OF_CHANGES, 'key_not_found'],
   paging: 'none',
