@@ -101,6 +101,14 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   listCapabilities: [[], '/capabilities'],
   getCapability: [[{ slug: 'weather' }], '/capabilities/weather'],
   listEndpoints: [[], '/endpoints'],
+  listBundles: [
+    [{ table: 'settlements', since: '2026-11-01' }],
+    '/bundles?table=settlements&since=2026-11-01',
+  ],
+  getBundleFile: [
+    [{ chain: 'eip155:8453', table: 'settlements', file: 'manifest.json', describe: true }],
+    '/bundles/eip155%3A8453/settlements/manifest.json?describe=true',
+  ],
   getTelemetry: [[], '/telemetry'],
   getSqlSchema: [[], '/sql/schema'],
   mintTrialKey: [[], '/test/x402'],
@@ -112,7 +120,10 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  const served = OPERATIONS.filter(({ method, price }) => method === 'GET' && price.class !== 'sold');
+  // A file is there only after `bundle` (test/src/operations/bundles).
+  const served = OPERATIONS.filter(
+    ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && id !== 'getBundleFile',
+  );
   test.each(served.map((operation) => [operation.id, operation] as const))(
     '%s answers what the document says',
     async (id, operation) => {
