@@ -106,6 +106,14 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   listCapabilities: [[], '/capabilities'],
   getCapability: [[{ slug: 'weather' }], '/capabilities/weather'],
   listEndpoints: [[], '/endpoints'],
+  listBundles: [
+    [{ table: 'settlements', since: '2026-11-01' }],
+    '/bundles?table=settlements&since=2026-11-01',
+  ],
+  getBundleFile: [
+    [{ chain: 'eip155:8453', table: 'settlements', file: 'manifest.json', describe: true }],
+    '/bundles/eip155%3A8453/settlements/manifest.json?describe=true',
+  ],
   getTelemetry: [[], '/telemetry'],
   getSqlSchema: [[], '/sql/schema'],
   listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
@@ -120,8 +128,8 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  // A job and its result are made by test/src/jobs.
-  const made = ['getSqlJob', 'getResult'];
+  // A job and its result are made by test/src/jobs, a file by `bundle` (test/src/operations/bundles).
+  const made = ['getSqlJob', 'getResult', 'getBundleFile'];
   const served = OPERATIONS.filter(
     ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && !made.includes(id),
   );

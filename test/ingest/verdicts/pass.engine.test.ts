@@ -12,6 +12,7 @@ import {
 } from '../../../core/domain/data-quality.ts';
 import { runVerdicts, type VerdictLimits, verdictPass } from '../../../ingest/verdicts/pass.ts';
 import { rangesOf } from '../../../ingest/verdicts/statement.ts';
+import { lookUpLists } from '../../../src/operations/wallets/owners.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
 import {
   judgeProfile,
@@ -60,7 +61,7 @@ async function profiled(
   const { reader } = engine;
   const rollups = createRollups({ reader, clock: testClock() });
   const query = { wallet: of, role, chain: undefined, final: undefined, nowSeconds: NOON, bounds };
-  const profile = await readProfile({ reader, rollups }, query);
+  const profile = await readProfile({ reader, rollups, lists: lookUpLists(reader, of) }, query);
   const { verdict, signals } = judgeProfile(profile, role);
   if (verdict === 'unobserved') return null;
   const triggered = SIGNALS_OF_ROLE[role].filter((id) =>

@@ -67,7 +67,7 @@ async function newKey(): Promise<string> {
 
 const pathOf = (table: string, file: string) => join(copy, BASE.replace(':', '-'), table, file);
 
-/** Changes the manifest of the settlements; `resigned`: as somebody with the key would. */
+/** Changes the manifest of the settlements; `resigned`: signed again with the key of the service. */
 function changeManifest(change: (manifest: Manifest) => Manifest, resigned = false): void {
   const path = pathOf('settlements', 'manifest.json');
   const manifest = parseManifest(readFileSync(path, 'utf8'));

@@ -17,6 +17,16 @@ import { CLOSED_SANDBOX } from '../../kit/closed-sandbox.ts';
 import { openHandedLane, pricedOperation } from '../../kit/gate.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
+/** No call of these tests reads or changes an account. */
+const unused = () => Promise.reject(new Error('none'));
+const UNUSED = {
+  issueTrialKey: unused,
+  usage: unused,
+  queries: unused,
+  forgetQueries: unused,
+  keys: { list: unused, events: unused, make: unused, change: unused, revoke: unused },
+};
+
 /** A service with one place for reads and an engine that answers no statement until its caller leaves. */
 
 let store: ControlStore;
@@ -81,7 +91,7 @@ beforeAll(async () => {
     gate,
     accounts: {
       balance: () => Promise.resolve(null),
-      issueTrialKey: () => Promise.reject(new Error('none')),
+      ...UNUSED,
     },
     sellsCalls: true,
     termsOf: null,
