@@ -51,7 +51,13 @@ export async function runRollupWorker(deps: {
       runRollup({ ...deps, writer: shard, wholeIndex: writer, terminal: null, versions, part: 'slices' }),
     );
     const rest = runRollup({ ...deps, versions, ...(shards.length === 0 ? {} : { part: 'totals' }) });
-    await Promise.all([...rollups, rest, runRings(deps), runVerdicts(deps), runRankings({ ...deps, chains })]);
+    await Promise.all([
+      ...rollups,
+      rest,
+      runRings(deps),
+      runVerdicts(deps),
+      runRankings({ ...deps, chains }),
+    ]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

@@ -173,7 +173,14 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
           // The last check is the engine's. A refusal up to here costs nothing.
           await prepared.review?.(deps, callerName);
           const run: Run = async ({ payment = null, hold = null }) => {
-            const outcome = await runNow(gate, request, { prepared, identity, access, callerName, payment, hold });
+            const outcome = await runNow(gate, request, {
+              prepared,
+              identity,
+              access,
+              callerName,
+              payment,
+              hold,
+            });
             onRows(outcome.rows ?? null);
             return outcome;
           };

@@ -19,8 +19,8 @@ import {
 import { httpCall, whenSent } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 import { JSON_BODY_MAX_BYTES } from './request-input.ts';
-import { COMPRESS_ABOVE_BYTES } from './server.ts';
 import { sendFile } from './send-file.ts';
+import { COMPRESS_ABOVE_BYTES } from './server.ts';
 
 interface ApiDeps {
   readonly deps: OperationDeps;

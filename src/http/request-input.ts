@@ -13,8 +13,7 @@ type Raw = Record<string, unknown>;
 export function rawInput(operation: AnyOperation, request: FastifyRequest): Raw {
   const path = request.params as Record<string, string>; // find-my-way gives decoded texts
   const query = request.query as Raw; // texts, or arrays where a name is repeated
-  if (!takesBody(operation))
-    return withAccepted(operation, together(path, query), request.headers.accept);
+  if (!takesBody(operation)) return withAccepted(operation, together(path, query), request.headers.accept);
   const body = readJsonBody(bodyOf(request), request.headers);
   for (const name of Object.keys(query)) refuseInUrl(operation, name);
   return withAccepted(operation, together(path, body), request.headers.accept);

@@ -86,7 +86,18 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
   };
   const share = shareRuns(reader);
   const kept = options.kept == null ? null : createKeptSql({ ...options.kept, sandbox, clock });
-  return { share, reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts, kept };
+  return {
+    share,
+    reader,
+    sql: unbound(sandbox),
+    clock,
+    cursorKeys,
+    deployment,
+    index,
+    catalogues,
+    accounts,
+    kept,
+  };
 }
 
 function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {

@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 import type { JobRecord, JobStore } from '../job-store.ts';
 import type { ResultRecord, ResultStore } from '../result-store.ts';
-import { prepare } from './rows.ts';
 import type { AllAtOnce, AtOnce } from './rows.ts';
+import { prepare } from './rows.ts';
 
 /** Jobs and kept results in SQLite: what changes them, and what reads them. */
 

@@ -12,8 +12,8 @@ import {
 } from '../../../core/domain/data-quality.ts';
 import { runVerdicts, type VerdictLimits, verdictPass } from '../../../ingest/verdicts/pass.ts';
 import { rangesOf } from '../../../ingest/verdicts/statement.ts';
-import { lookUpLists } from '../../../src/operations/wallets/owners.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
+import { lookUpLists } from '../../../src/operations/wallets/owners.ts';
 import {
   judgeProfile,
   PROFILE_BOUNDS,

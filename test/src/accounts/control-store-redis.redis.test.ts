@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { openFreshRedis } from '../../kit/redis-control.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { controlStoreContract } from './control-store.ts';
-import { usageStoreContract } from './usage-store.ts';
 import { jobStoreContract } from './job-contract.ts';
+import { usageStoreContract } from './usage-store.ts';
 
 describe.skipIf(!redisIsThere())('on a real Redis', () => {
   let server: RedisServer;

@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
 import { controlStoreContract } from './control-store.ts';
-import { usageStoreContract } from './usage-store.ts';
 import { jobStoreContract } from './job-contract.ts';
+import { usageStoreContract } from './usage-store.ts';
 
 const bed = createSqliteBed();
 afterAll(() => bed.end());
