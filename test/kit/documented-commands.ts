@@ -147,7 +147,8 @@ async function send(url: string, args: readonly string[]): Promise<SentRequest> 
 const TAKES: Readonly<Record<string, (args: readonly string[]) => boolean>> = {
   'demo:pay': (args) => args.length === 1 && URL.canParse(args[0] ?? ''),
   'test:nightly': (args) => /^(demo --minutes \d+)?$/.test(args.join(' ')),
-  bench: ([part = '', ...more]) => more.length === 0 && existsSync(join(ROOT, 'bench', part, 'main.ts')),
+  bench: ([part = '', ...more]) =>
+    /^(--rows \d+M)?$/.test(more.join(' ')) && existsSync(join(ROOT, 'bench', part, 'main.ts')),
   gen: (args) => /^(functions)?$/.test(args.join(' ')),
 };
 

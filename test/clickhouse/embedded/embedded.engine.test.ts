@@ -162,7 +162,7 @@ describe('users', () => {
     'SELECT count() FROM system.processes',
     'SELECT count() FROM system.parts',
     'SELECT count() FROM system.disks',
-    'SELECT 1 SETTINGS max_execution_time = 301',
+    'SELECT 1 SETTINGS max_execution_time = 901',
     'SELECT 1 SETTINGS max_execution_time = 0',
     'SELECT 1 SETTINGS limit = 1000002',
     'SELECT 1 SETTINGS limit = 0',

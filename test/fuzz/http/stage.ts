@@ -62,7 +62,7 @@ export async function openStage(): Promise<Stage> {
   facilitator.onVerify = () =>
     jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' });
   const clock = testClock(NOON);
-  const options = { sandbox, clock };
+  const options = { sandbox, clock, jobsOver: engine.access };
   const selling = await listen(
     await testApi(reader, { ...options, config: sellingThrough(facilitator.url) }),
   );

@@ -53,8 +53,11 @@ const STATEMENT_SYNTAX = /^Syntax error(?: \(Multi-statements[^)]*\))?: failed a
 const STATE_TYPE = /AggregateFunction/;
 /** Table functions that read nothing, spelled out here a second time, in lower case. */
 const TABLE_FUNCTIONS = new Set(['numbers', 'values', 'generateseries', 'generate_series']);
-/** Functions that planning adds by itself, such as `__getScalar`; in a text they would be the caller's. */
-const ADDED_BY_ENGINE = /^(__\w+|getSubcolumn)$/;
+/**
+ * Functions that planning adds by itself, such as `__getScalar`, and that of the column `amount` of `wallet_rows`, which is an alias; in a text they
+ * would be the caller's.
+ */
+const ADDED_BY_ENGINE = /^(__\w+|getSubcolumn|reinterpret)$/;
 /** What recursion and GLOBAL IN keep their rows in. */
 const TEMPORARY_TABLE = /^_temporary_and_external_tables\.`_(tmp|data)_[0-9a-f_-]+`$/;
 /** Read by a query without FROM. */

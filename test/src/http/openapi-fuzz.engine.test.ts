@@ -22,8 +22,8 @@ const GRACE_MS = 60_000;
 /** Below this most requests are refused at the door, and nothing is learned of the answers. */
 const ANSWERED_SHARE_MIN = 0.2;
 
-/** The transaction and the file of their examples are in no index of a test. */
-const ABSENT_HERE = ['getTransaction', 'getBundleFile'];
+/** What their examples name is in no index and in no account of a test. */
+const ABSENT_HERE = ['getTransaction', 'getBundleFile', 'getSqlJob', 'cancelSqlJob', 'getResult'];
 
 let stage: Stage;
 let operations: readonly DescribedOperation[];

@@ -43,7 +43,8 @@ const heldBy = async (): Promise<readonly [number, number]> => {
 describe('a job', () => {
   test('is accepted at once with its units held, and charged once when it has succeeded', async () => {
     const created = await jobs.create({ sql: QUICK });
-    expect([created.status, created.body.state]).toEqual([202, 'queued']);
+    expect(created.status).toBe(202);
+    expect(['queued', 'running']).toContain(created.body.state);
     expect(created.body.usage).toEqual({ units_held: 12, units_charged: null, balance: null });
     const job = await jobs.waitFor(created.body.job);
     expect(job).toMatchObject({

@@ -55,6 +55,8 @@ test('only calls of the control store that fail are counted, by their name', asy
     usage: {},
     rates: {},
     replies: {},
+    jobs: {},
+    results: {},
   } as unknown as ControlStore; // what is called
   const metered = observedStore({ meter, tracer: null }, store);
   await expect(metered.units.hold({} as never)).rejects.toBeInstanceOf(StoreUnavailable);

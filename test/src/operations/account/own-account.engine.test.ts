@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect } from 'vitest';
 import type { KeyLimits } from '../../../../src/accounts/account-store.ts';
 import {
@@ -461,37 +458,9 @@ describe('keys', () => {
       'make_account_key',
       'change_account_key',
       'revoke_account_key',
+      'cancel_sql_job',
     ]);
   });
-});
-
-test('the commands of docs/access.md do what the page says', async () => {
-  const customer = await sql.customer();
-  await customer.ask(QUERY);
-  const page = readFileSync(new URL('../../../../docs/access.md', import.meta.url), 'utf8');
-  const section = page.slice(page.indexOf('## Your account'), page.indexOf('## When a part of us'));
-  const commands = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
-    block.split(/\n(?=curl)/).filter((command) => command.trim() !== ''),
-  );
-  const url = await sql.api.app.listen({ host: '127.0.0.1', port: 0 });
-  let id = '';
-  const answers: Record<string, unknown>[] = [];
-  for (const command of commands) {
-    const env = { ...process.env, URL: url, KEY: customer.headers['x-api-key'], ID: id };
-    const { stdout } = await promisify(execFile)('bash', ['-c', command], { env });
-    const answer = JSON.parse(stdout) as Record<string, unknown>;
-    answers.push(answer);
-    id ||= String(Object(answer['key']).id ?? '');
-  }
-  expect(answers).toMatchObject([
-    { totals: { units: 1 } },
-    { queries: [{ sql: QUERY }] },
-    { forgotten: 1 },
-    { api_key: expect.stringMatching(/^six_live_/), key: { units_per_day: 200 } },
-    { next_before: null },
-    { key: { operations: null, units_per_day: 200 } },
-    { was_revoked: false },
-  ]);
 });
 
 const NO_LIMITS: KeyLimits = { managesKeys: false, unitsPerDay: null, operations: null, madeBy: null };
