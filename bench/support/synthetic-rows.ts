@@ -1,4 +1,4 @@
-import { type Sql, sql, text, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { type Sql, sql, text, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 
 /**
  * Settlements made inside the engine, with the distribution behind the measurements of docs/design/storage.md: log-uniform ("zipf-ish") ranks
@@ -25,7 +25,14 @@ const LOGS_PER_LAYER = LOGS_PER_ROW * ROWS_PER_TIMESTAMP * GROUPS_PER_SECOND;
 /** Row numbers of layers are this far apart, so that no layer repeats the hashes of another. */
 const LAYER_NUMBERS = 1e10;
 /** Base, Polygon, Avalanche, Sei, Arbitrum: with shares of 62, 20, 9, 6 and 3 percent. */
-export const SYNTHETIC_CHAINS: Sql = sql`'eip155:8453', 'eip155:137', 'eip155:43114', 'eip155:1329', 'eip155:42161'`;
+export const SYNTHETIC_CHAIN_IDS = [
+  'eip155:8453',
+  'eip155:137',
+  'eip155:43114',
+  'eip155:1329',
+  'eip155:42161',
+] as const;
+export const SYNTHETIC_CHAINS: Sql = trustedText(SYNTHETIC_CHAIN_IDS.map((chain) => `'${chain}'`).join(', '));
 const PAYERS = 800_000;
 export const SYNTHETIC_PAYEES = 30_000;
 const RELAYERS = 200;

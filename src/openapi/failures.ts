@@ -3,7 +3,7 @@ import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../../
 import { REFUSALS } from '../../sandbox/judge/refusal.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import { isOfOwnAccount } from '../operations/account/scope.ts';
-import { type AnyOperation, takesBody } from '../operations/define.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import type { PriceClass } from '../operations/prices.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
 import { COMMON_HEADERS, headerReferences, RECEIPT_HEADERS } from './headers.ts';
@@ -28,7 +28,7 @@ const COMMON_FAILS: readonly ErrorCode[] = [
   'upstream_unavailable',
 ];
 
-/** Additional codes of an operation that reads a body. */
+/** Additional codes of a request that may bring a body, also one that is not used. */
 const BODY_FAILS: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type'];
 
 /** Additional codes of an operation that an Idempotency-Key makes repeatable. */
@@ -57,7 +57,7 @@ export function failsOf(operation: AnyOperation): readonly ErrorCode[] {
     ...operation.fails,
     ...COMMON_FAILS,
     ...FAILS_OF_CLASS[operation.price.class],
-    ...(takesBody(operation) ? BODY_FAILS : []),
+    ...(operation.method === 'GET' ? [] : BODY_FAILS),
     ...(isOfOwnAccount(operation) ? [] : (['key_restricted'] as const)),
     ...(operation.repeatable ? REPEAT_FAILS : []),
   ]);

@@ -39,11 +39,24 @@ function mayCost({ operation, request, answer }: Charged, who: string): readonly
   if (!isTheirs || !isCall || operation.priceClass !== 'metered') return [0];
   const said = unitsSaid(answer);
   if (answer.status >= 400) return [said ?? 0];
+  if (answer.status === 202) return upTo(unitsHeld(answer));
   // A kept answer tells what the first one cost.
   if (answer.headers['idempotent-replayed'] === 'true') return [0];
   if (said !== null) return [said];
   const isEstimate = operation.body !== null;
   return [isEstimate ? 0 : 1];
+}
+
+/** A job is charged when it ends: any units that were held for it. */
+function upTo(held: number): number[] {
+  return Array.from({ length: held + 1 }, (_, units) => units);
+}
+
+function unitsHeld({ body }: FuzzAnswer): number {
+  const { usage } = JSON.parse(body.toString('utf8')) as {
+    readonly usage: { readonly units_held: number };
+  }; // judged before
+  return usage.units_held;
 }
 
 function unitsSaid({ headers, body }: FuzzAnswer): number | null {

@@ -111,7 +111,7 @@ export function readDocument(document: JsonObject): readonly DescribedOperation[
     typeof schema['$ref'] === 'string' ? (resolve(schema['$ref']).target as JsonObject) : schema;
 
   return Object.entries(document['paths'] as JsonObject).flatMap(([path, item]) =>
-    ['get', 'post']
+    ['get', 'post', 'patch', 'delete']
       .filter((method) => method in (item as JsonObject))
       .map((method) => operationAt(path, method)),
   );

@@ -97,6 +97,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   get_entity_summary: { wallet: wallet(0xb2) },
   list_counterparties: { wallet: wallet(0xb2) },
   get_pair: { payer: wallet(0xa1), payee: wallet(0xb2) },
+  make_account_key: { label: 'made through mcp-remote' },
   get_merchant: { address: wallet(0xb2) },
   get_agent: { wallet: wallet(0xb2) },
   get_graph: { window: 10 },
