@@ -98,7 +98,7 @@ const SWEPT_MAX = 200;
 const UNLISTED_MAX_MS = RESULT_KEPT_MS + 86_400_000;
 const STORAGE_RETRY_AFTER_SECONDS = 5;
 
-/** Names the query of an accepted text, whoever asks it. */
+/** Names the query of an accepted text: the same name for every caller. */
 export function queryKeyOf(text: string, parameters: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(parameters).sort(([a], [b]) => Number(a > b) - Number(a < b));
   return digestOf(JSON.stringify([text, sorted]));
