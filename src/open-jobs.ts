@@ -7,7 +7,9 @@ import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import type { SqlSandbox } from '../sandbox/sandbox.ts';
 import type { ControlStore } from './accounts/store.ts';
+import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
+import { type JobLine, polledLine } from './jobs/line.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
 import type { OperationDeps } from './operations/define.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
@@ -27,7 +29,7 @@ export interface OpenJobs {
 }
 
 interface JobParts {
-  readonly config: Pick<Config, 'dataDir' | 'results'>;
+  readonly config: Pick<Config, 'control' | 'dataDir' | 'results'>;
   readonly access: EngineAccess;
   readonly store: ControlStore;
   readonly clock: Clock;
@@ -43,10 +45,11 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
   const reader = createAttachedReader(access);
   const results = createResults({ store, files: openResultFiles(config), reader, clock });
   const news = createJobNews();
+  const line = openLine(config, log);
   let runner: JobRunner | undefined;
   return {
     results,
-    jobs: createJobs({ store, clock, log, news, onQueued: () => runner?.wake() }),
+    jobs: createJobs({ store, clock, log, news, onQueued: () => line.announce() }),
     begin: (deps, sandbox) => {
       runner = createJobRunner({
         store,
@@ -54,6 +57,7 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
         clock,
         log,
         news,
+        line,
         places: placesHere(),
         sweep: () => results.sweep(),
         ...(limits === undefined ? {} : { limits }),
@@ -62,6 +66,7 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
     },
     close: async () => {
       await runner?.stop();
+      await line.close();
       reader.close();
     },
   };
@@ -69,4 +74,8 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
 
 function openResultFiles({ dataDir, results: { directory, s3 } }: JobParts['config']): ResultFiles {
   return s3 === null ? directoryFiles(directory ?? join(dataDir, 'results')) : s3Files(s3);
+}
+
+function openLine({ control: { redisUrl, keyPrefix } }: JobParts['config'], log: Log): JobLine {
+  return redisUrl === null ? polledLine(log) : bullmqLine({ url: redisUrl, keyPrefix, log });
 }

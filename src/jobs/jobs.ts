@@ -115,7 +115,7 @@ export interface JobsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly news: JobNews;
-  /** Wakes the runner of this process. */
+  /** Announces a job that was queued. */
   readonly onQueued: () => void;
 }
 

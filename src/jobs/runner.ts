@@ -17,6 +17,7 @@ import {
   jobOf,
   type SqlJob,
 } from './jobs.ts';
+import type { JobLine } from './line.ts';
 
 /**
  * Runs the jobs of the line, in every API process. A job is claimed for a lease that its worker renews; where a process died, another
@@ -29,8 +30,6 @@ import {
  */
 export interface JobRunner {
   start(): void;
-  /** Looks at the line now. */
-  wake(): void;
   /** Stops what runs and puts it back into the line. Resolves when nothing runs. */
   stop(): Promise<void>;
 }
@@ -55,6 +54,8 @@ export interface RunnerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly news: JobNews;
+  /** Says when a job waits. */
+  readonly line: JobLine;
   /** Jobs that this process runs at once. */
   readonly places: number;
   /** Called now and then: removes expired results. */
@@ -66,7 +67,6 @@ const LIMITS = {
   /** Far above a pause of the process or of the store. */
   leaseMs: 30_000,
   renewMs: 1_000,
-  pollMs: 1_000,
   sweepMs: 60_000,
 } as const;
 
@@ -77,64 +77,32 @@ type StopReason = 'cancelled' | 'lost' | 'stopping';
 export function createJobRunner(deps: RunnerDeps): JobRunner {
   const limits: Readonly<Record<keyof typeof LIMITS, number>> = { ...LIMITS, ...deps.limits };
   const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
-  let mustLook = false;
-  let sweptAtMs = Number.NEGATIVE_INFINITY;
+  let working: Promise<void> = Promise.resolve();
 
-  const look = async (): Promise<void> => {
-    while (running.size < deps.places && !stopping.signal.aborted) {
-      const nowMs = deps.clock.nowMs();
-      const record = await deps.store.jobs.claim({ nowMs, leaseUntilMs: nowMs + limits.leaseMs });
-      if (record === null) return;
-      const run: Promise<void> = runJob(deps, limits, jobOf(record), stopping.signal)
+  const claimNext = async (): Promise<(() => Promise<void>) | null> => {
+    const nowMs = deps.clock.nowMs();
+    const record = await deps.store.jobs.claim({ nowMs, leaseUntilMs: nowMs + limits.leaseMs });
+    if (record === null) return null;
+    return () =>
+      runJob(deps, limits, jobOf(record), stopping.signal)
         .catch((error: unknown) => {
           const waits = error instanceof StoreUnavailable;
           deps.log[waits ? 'warn' : 'error']({ err: error, job: record.id }, 'a job was left to its lease');
         })
-        .finally(() => {
-          running.delete(run);
-          deps.news.emit(record.id);
-          wake();
-        });
-      running.add(run);
-    }
-  };
-
-  const wake = (): void => {
-    if (stopping.signal.aborted || timer === undefined) return;
-    mustLook = true;
-    if (isLooking) return;
-    isLooking = true;
-    void (async () => {
-      while (mustLook && !stopping.signal.aborted) {
-        mustLook = false;
-        await look().catch((error: unknown) =>
-          deps.log.debug({ err: error }, 'the line of jobs cannot be read'),
-        );
-      }
-      isLooking = false;
-    })();
-  };
-
-  const tick = (): void => {
-    wake();
-    if (performance.now() - sweptAtMs < limits.sweepMs) return;
-    sweptAtMs = performance.now();
-    void sweep(deps);
+        .finally(() => deps.news.emit(record.id));
   };
 
   return {
     start: () => {
-      timer = setInterval(tick, limits.pollMs).unref();
-      wake();
+      timer = setInterval(() => void sweep(deps), limits.sweepMs).unref();
+      void sweep(deps);
+      working = deps.line.work({ places: deps.places, claimNext, signal: stopping.signal });
     },
-    wake,
     stop: async () => {
       stopping.abort();
       clearInterval(timer);
-      await Promise.all(running);
+      await working;
     },
   };
 }
@@ -214,6 +182,7 @@ async function afterFailure(deps: RunnerDeps, claim: Claim, error: unknown): Pro
   if (reason === 'stopping' || (isOurs && job.attempt < JOB_ATTEMPTS_MAX)) {
     if (reason === null) deps.log.warn({ err: error, job: job.id }, 'a job is run again');
     await deps.store.jobs.putBack({ id: job.id, attempt: job.attempt });
+    deps.line.announce();
     return;
   }
   if (isOurs) deps.log.error({ err: error, job: job.id }, 'a job failed');
