@@ -1,4 +1,5 @@
 import { Call, ListCall, type Paging, type RepeatableOptions } from './call.ts';
+import { createJobMethods, type JobMethods } from './jobs.ts';
 import { type Operations, ROUTES } from './operations.ts';
 import { createWallet, type Payer, type Receipt } from './payment.ts';
 import { type Connection, type RetryOptions, retryPolicy, send } from './send.ts';
@@ -27,7 +28,7 @@ export interface ClientOptions {
   readonly retry?: RetryOptions | false | undefined;
 }
 
-export interface Client extends Operations, SqlMethods {
+export interface Client extends Operations, SqlMethods, JobMethods {
   /** Dollars that the payer has signed for, as a decimal text, whether or not they were settled. */
   signedUsd(): string;
 }
@@ -53,6 +54,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...operationsOf(connection),
     ...createSqlMethods(connection),
+    ...createJobMethods(connection),
     signedUsd: () => wallet?.signedUsd() ?? '0',
   };
 }

@@ -1,6 +1,7 @@
 export { Call, ListCall, type Reply } from './call.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export { type ClientErrorCode, SettlementIndexError } from './errors.ts';
+export type { JobMethods, JobWaitOptions, SqlJobOptions } from './jobs.ts';
 export type { Operations } from './operations.ts';
 export {
   type Payer,
@@ -22,6 +23,7 @@ export type {
   Problem,
   Schemas,
   SqlEstimate,
+  SqlJob,
   SqlResult,
   SqlTier,
   SqlWarning,

@@ -94,7 +94,7 @@ export interface CallOptions {
 }
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path and query below the base path. */
   readonly path: string;
   readonly body?: string;

@@ -101,18 +101,8 @@ interface AskOptions extends Pick<ApiRequest, 'reads'> {
 }
 
 function requestOf(sql: string, options: SqlOptions, { format, reads, explainOnly }: AskOptions): ApiRequest {
-  const { params, tier, maxQu, maxRows, numbers, idempotencyKey } = options;
-  // JSON leaves undefined members out.
-  const body = {
-    sql,
-    tier,
-    max_qu: maxQu,
-    params,
-    format,
-    numbers,
-    max_rows: maxRows,
-    explain_only: explainOnly,
-  };
+  const { numbers, idempotencyKey } = options;
+  const body = { ...sqlFields(sql, options), format, numbers, explain_only: explainOnly };
   return {
     method: 'POST',
     path: '/sql',
@@ -123,4 +113,12 @@ function requestOf(sql: string, options: SqlOptions, { format, reads, explainOnl
     idempotencyKey,
     options,
   };
+}
+
+/** What every request to run a query says, by the names of the wire. JSON leaves undefined members out. */
+export function sqlFields(
+  sql: string,
+  { tier, maxQu, params, maxRows }: Pick<SqlOptions, 'tier' | 'maxQu' | 'params' | 'maxRows'>,
+) {
+  return { sql, tier, max_qu: maxQu, params, max_rows: maxRows };
 }

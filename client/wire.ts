@@ -59,6 +59,9 @@ export type SqlResult = Extract<SqlReply, { rows: unknown }>;
 /** The answer to `explain_only`: the text that would run, and what it would read and cost. */
 export type SqlEstimate = Extract<SqlReply, { estimate: unknown }>;
 
+/** A query that runs on its own, how far it is, and where its result is. */
+export type SqlJob = Answer<'getSqlJob'>;
+
 /** A likely mistake in a query, such as a constant that matches no row. */
 export type SqlWarning = SqlEstimate['warnings'][number];
 

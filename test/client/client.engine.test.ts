@@ -319,3 +319,45 @@ describe('queries', () => {
     expect(bytes).toBeGreaterThan(100);
   });
 });
+
+describe('jobs', () => {
+  const TEXT = 'SELECT log_index, payer FROM settlements ORDER BY log_index';
+
+  test('are started, waited for, and give their result in pages and as files without another charge', async () => {
+    const started = await client.startJob(TEXT, { maxQu: 2, idempotencyKey: 'a job of the client' });
+    expect(await client.startJob(TEXT, { maxQu: 2, idempotencyKey: 'a job of the client' })).toMatchObject({
+      job: started.job,
+    });
+    const seen: string[] = [];
+    const job = await client.jobEnded(started.job, { onProgress: ({ state }) => void seen.push(state) });
+    expect([job.state, job.usage, seen.at(-1)]).toEqual([
+      'succeeded',
+      expect.objectContaining({ units_held: 2, units_charged: 1 }),
+      'succeeded',
+    ]);
+    const result = job.result?.id ?? '';
+    const page = await client.getResult({ result, limit: 2 });
+    expect(page).toMatchObject({ result: { row_count: ROWS }, next_offset: 2 });
+    const file = await client.resultFile(result, { format: 'csv' });
+    expect((await file.text()).trim().split('\n')).toHaveLength(ROWS + 1);
+    const { spent } = await customer.units();
+    expect((await client.resultFile(result, { format: 'parquet' })).mediaType).toContain('parquet');
+    expect((await customer.units()).spent).toBe(spent);
+  });
+
+  test('are cancelled, and an abort of the wait leaves them alone', async () => {
+    const { job } = await client.startJob(LONG, { maxQu: 3 });
+    const abort = new AbortController();
+    const waiting = client.jobEnded(job, { signal: abort.signal, onProgress: () => abort.abort('enough') });
+    await expect(waiting).rejects.toBe('enough');
+    expect(['queued', 'running']).toContain((await client.getSqlJob({ job })).state);
+    await client.cancelJob(job);
+    expect((await client.jobEnded(job)).state).toBe('cancelled');
+  });
+
+  test('that are refused are errors, and so is a job of another organization', async () => {
+    expect((await failureOf(client.startJob('SELECT payeer FROM settlements'))).code).toBe('invalid_query');
+    expect((await failureOf(client.cancelJob(JOB))).code).toBe('job_not_found');
+    expect((await failureOf(client.resultFile(RESULT, { format: 'csv' }))).status).toBe(404);
+  });
+});
