@@ -7,6 +7,7 @@ import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import type { SqlSandbox } from '../sandbox/sandbox.ts';
 import type { ControlStore } from './accounts/store.ts';
+import type { UsageRecorder } from './gate/usage.ts';
 import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
@@ -32,6 +33,7 @@ interface JobParts {
   readonly config: Pick<Config, 'control' | 'dataDir' | 'results'>;
   readonly access: EngineAccess;
   readonly store: ControlStore;
+  readonly usage: Pick<UsageRecorder, 'keepQuery'>;
   readonly clock: Clock;
   readonly log: Log;
   /** In place of the product's own limits, for tests. */
@@ -41,7 +43,7 @@ interface JobParts {
 /** The long queries of the sandbox leave a core to the others; more jobs at once would wait there. */
 const placesHere = (): number => Math.max(1, availableParallelism() - 1);
 
-export function openJobs({ config, access, store, clock, log, limits }: JobParts): OpenJobs {
+export function openJobs({ config, access, store, usage, clock, log, limits }: JobParts): OpenJobs {
   const reader = createAttachedReader(access);
   const results = createResults({ store, files: openResultFiles(config), reader, clock });
   const news = createJobNews();
@@ -59,6 +61,7 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
         news,
         line,
         places: placesHere(),
+        keepRun: usage.keepQuery,
         sweep: () => results.sweep(),
         ...(limits === undefined ? {} : { limits }),
       });

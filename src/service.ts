@@ -188,7 +188,7 @@ async function openApi(
   observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config, walls });
   const gate = observed.observedGate(observation, gated.gate);
   const operations = observed.observedOperations(observation);
-  const jobs = openJobs({ config, access, store, clock: systemClock, log });
+  const jobs = openJobs({ config, access, store, usage: gated.usage, clock: systemClock, log });
   cleanups.push(() => jobs.close());
   keepRequestsYoung();
   const app = buildApp({

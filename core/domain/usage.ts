@@ -61,9 +61,9 @@ export interface QueryRun {
   /** The most that it could cost. */
   readonly budgetQu: number;
   readonly chargedQu: number;
-  /** Null where it failed. */
+  /** Null where it failed, and where a job was ended by another process than the one that ran it. */
   readonly rows: number | null;
-  /** `succeeded`, or the code of its failure. */
+  /** `succeeded`, the code of its failure, or of a job `cancelled` or `expired`. */
   readonly status: string;
   readonly text: string;
   readonly textCut: boolean;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isOrganizationName } from '../../core/domain/caller.ts';
@@ -225,10 +226,17 @@ async function keepingQuery(
   const startedAtMs = clock.nowMs();
   let rows: number | null = null;
   const keep = (status: string, chargedQu: number): void => {
-    if (asked === null) return;
+    if (asked === null || caller.organization === null) return;
     const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
     const ran = { startedAtMs, durationMs, surface, status, chargedQu };
-    usage?.keepQuery(caller, { ...asked, ...ran, rows: status === SUCCEEDED ? rows : null });
+    usage?.keepQuery({
+      ...asked,
+      ...ran,
+      id: `qry_${randomUUID()}`,
+      organizationId: caller.organization.id,
+      keyId: caller.key?.id ?? '',
+      rows: status === SUCCEEDED ? rows : null,
+    });
   };
   try {
     const answer = await run((counted) => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import {
   dayOf,
@@ -18,8 +17,8 @@ import type { Caller } from '../operations/define.ts';
 export interface UsageRecorder {
   /** Does nothing for a caller without an account: no key and no organization. */
   countCall(caller: Caller, call: { readonly operation: string; readonly usdMicros: bigint | null }): void;
-  /** Does nothing for a caller without an organization. */
-  keepQuery(caller: Caller, run: Omit<QueryRun, 'id' | 'organizationId' | 'keyId' | 'textCut'>): void;
+  /** Keeps a run for the list of its organization. */
+  keepQuery(run: Omit<QueryRun, 'textCut'>): void;
   /** Writes what is in memory. Never rejects. */
   flush(): Promise<void>;
 }
@@ -92,14 +91,10 @@ export function createUsageRecorder(deps: {
       });
       soon(counts.size >= COUNTS_MAX);
     },
-    keepQuery({ organization, key }, { text, ...run }) {
-      if (organization === null) return;
+    keepQuery({ text, ...run }) {
       const isLong = text.length > QUERY_TEXT_MAX_CHARS;
       runs.push({
         ...run,
-        id: `qry_${randomUUID()}`,
-        organizationId: organization.id,
-        keyId: key?.id ?? '',
         // A pair of surrogates is not cut in two.
         text: isLong ? text.slice(0, QUERY_TEXT_MAX_CHARS).replace(/[\ud800-\udbff]$/, '') : text,
         textCut: isLong,

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../../core/clock.ts';
+import type { Surface } from '../../core/domain/caller.ts';
 import type { Hold } from '../../core/domain/hold.ts';
 import { hasEnded, type JobState, PLAN_STORAGE } from '../../core/domain/job.ts';
 import type { PlanId, SqlTierId } from '../../core/domain/plan.ts';
@@ -52,6 +53,7 @@ export interface JobRequest {
   readonly maxAgeSeconds: number | null;
   readonly plan: PlanId;
   readonly callerName: string;
+  readonly surface: Surface;
   readonly hold: Hold;
 }
 

@@ -5,6 +5,7 @@ import {
   JOB_WAIT_MAX_MS,
   RESULT_KEPT_MS,
 } from '../../core/domain/job.ts';
+import type { QueryRun } from '../../core/domain/usage.ts';
 import { ERRORS, Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../accounts/store.ts';
@@ -45,6 +46,7 @@ export interface JobControl {
 
 export interface JobResult {
   readonly resultId: string;
+  readonly rows: number;
   readonly usedQu: number;
 }
 
@@ -58,6 +60,8 @@ export interface RunnerDeps {
   readonly line: JobLine;
   /** Jobs that this process runs at once. */
   readonly places: number;
+  /** Keeps the run of a job that ended for the list of its organization. */
+  readonly keepRun: (run: Omit<QueryRun, 'textCut'>) => void;
   /** Called now and then: removes expired results. */
   readonly sweep: () => Promise<unknown>;
   readonly limits?: Partial<typeof LIMITS>;
@@ -139,7 +143,8 @@ async function runJob(
     if (early !== null) return await end(deps, claim, early);
     const result = await deps.work(job, { signal: claim.signal, onProgress: claim.report });
     if (!(await claim.record(result))) return;
-    await end(deps, claim, { state: 'succeeded', usedQu: result.usedQu, failure: null });
+    const { usedQu, rows } = result;
+    await end(deps, claim, { state: 'succeeded', usedQu, rows, failure: null });
   } catch (error) {
     await afterFailure(deps, claim, error);
   } finally {
@@ -150,6 +155,8 @@ async function runJob(
 interface Ending {
   readonly state: EndedJobState;
   readonly usedQu: number;
+  /** Absent where there is no result, or an earlier attempt published it. */
+  readonly rows?: number | null;
   readonly failure: JobFailure | null;
 }
 
@@ -207,7 +214,7 @@ function failureOf(error: unknown): JobFailure {
 async function end(
   deps: RunnerDeps,
   { job, reason }: Claim,
-  { state, usedQu, failure }: Ending,
+  { state, usedQu, rows = null, failure }: Ending,
 ): Promise<void> {
   const { store, clock, log } = deps;
   const { id, attempt, request } = job;
@@ -221,10 +228,40 @@ async function end(
     const charge = await whileUnavailable(() => chargeJob(tools, request.hold, usedQu, note), given.signal);
     const outcome: JobOutcome = { ...charge, failure };
     const ended = { id, attempt, state, outcome: JSON.stringify(outcome), atMs: clock.nowMs() };
-    await whileUnavailable(() => store.jobs.end(ended), given.signal);
+    const isEnded = await whileUnavailable(() => store.jobs.end(ended), given.signal);
+    if (isEnded) deps.keepRun(runOf(job, { ended, rows, ...outcome }));
   } finally {
     clearInterval(lost);
   }
+}
+
+function runOf(
+  { id, organizationId, request, createdAtMs, startedAtMs }: SqlJob,
+  {
+    ended,
+    rows,
+    chargedQu,
+    failure,
+  }: JobOutcome & {
+    readonly ended: { readonly state: EndedJobState; readonly atMs: number };
+    readonly rows: number | null;
+  },
+): Omit<QueryRun, 'textCut'> {
+  const begunAtMs = startedAtMs ?? createdAtMs;
+  return {
+    id: `qry_${id}`,
+    organizationId,
+    keyId: request.hold.keyId ?? '',
+    startedAtMs: begunAtMs,
+    durationMs: Math.max(0, ended.atMs - begunAtMs),
+    surface: request.surface,
+    tier: request.tier,
+    budgetQu: request.maxQu,
+    chargedQu,
+    rows,
+    status: failure?.code ?? ended.state,
+    text: request.sql,
+  };
 }
 
 function holdClaim(

@@ -102,11 +102,11 @@ export async function testApi(
   keepTestStore(inject('scratch'));
   const access = await openTestAccess({ config, clock, log });
   const { jobsOver } = options;
-  const { store } = access.access;
+  const { store, usage } = access.access;
   const jobs =
     jobsOver === undefined
       ? null
-      : openJobs({ config: { ...config, dataDir: access.dataDir }, access: jobsOver, store, clock, log });
+      : openJobs({ config: { ...config, dataDir: access.dataDir }, access: jobsOver, store, usage, clock, log });
   const app = buildApp({
     ...access.access,
     kept: jobs,

@@ -28,7 +28,9 @@ const QueryShape = Type.Object(
     max_qu: Type.Integer({ minimum: 0, description: 'The most that it could cost.' }),
     units_charged: CountShape,
     rows: orNull(CountShape),
-    status: Type.String({ description: '`succeeded`, or the code of its failure.' }),
+    status: Type.String({
+      description: '`succeeded`, the code of its failure, or of a job `cancelled` or `expired`.',
+    }),
     sql: Type.String(),
     sql_cut: Type.Boolean({
       description: `Whether the text was longer than ${QUERY_TEXT_MAX_CHARS} characters.`,
@@ -42,7 +44,7 @@ export const listAccountQueries = defineOperation({
   method: 'GET',
   path: '/account/queries',
   summary: 'The SQL that the account ran, newest first',
-  description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was judged or run, over any surface, with its text; the latest 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all, any other key its own. They are in no backup, and \`DELETE\` forgets them at once. Runs appear within seconds.`,
+  description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was judged or run, over any surface, with its text, jobs included once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all, any other key its own. They are in no backup, and \`DELETE\` forgets them at once. Runs appear within seconds.`,
   toolText: 'The SQL that your account ran: text, rows, units, status.',
   price: PRICES.free,
   load: 'none',

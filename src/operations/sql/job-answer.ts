@@ -221,7 +221,7 @@ export interface JobInput {
 export async function submitJob(
   input: JobInput,
   deps: OperationDeps,
-  { caller: { organization }, hold, idempotencyKey, callerName }: CallContext,
+  { caller: { organization }, hold, idempotencyKey, callerName, surface }: CallContext,
 ): Promise<{ readonly job: SqlJob; readonly isNew: boolean }> {
   const { jobs } = keptSqlOf(deps);
   if (organization === null || hold === null) throw new Error('a job without units that are held for it');
@@ -240,6 +240,7 @@ export async function submitJob(
       maxAgeSeconds: maxAge ?? null,
       plan: organization.plan,
       callerName,
+      surface,
       hold,
     },
   });

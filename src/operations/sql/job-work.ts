@@ -81,7 +81,8 @@ async function runQuery(
     );
     progress.report(obtained.kept.rowsRead, obtained.kept.engineMs);
     const ownQu = unitsFor(obtained.kept.engineMs, buyer.budget);
-    return { resultId: obtained.kept.id, usedQu: await unitsForKept(obtained, ownQu, organizationId, kept) };
+    const { id: resultId, rows } = obtained.kept;
+    return { resultId, rows, usedQu: await unitsForKept(obtained, ownQu, organizationId, kept) };
   } finally {
     progress.close();
   }

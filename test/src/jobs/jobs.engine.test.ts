@@ -66,6 +66,18 @@ describe('a job', () => {
     expect(await heldBy()).toEqual([0, 1]);
   });
 
+  test('is in the list of own queries once it has ended, and can be forgotten there', async () => {
+    const job = await jobs.ended({ sql: QUICK });
+    const failed = await jobs.ended({ sql: endless(), max_qu: 1 });
+    const { queries } = (await jobs.send('GET', '/v0/account/queries')).body;
+    const of = (id: string) => queries.find((run: { readonly id: string }) => run.id === `qry_${id}`);
+    expect(queries).toHaveLength(2);
+    expect(of(failed.job)).toMatchObject({ status: 'query_failed', rows: null, units_charged: 1, max_qu: 1 });
+    expect(of(job.job)).toMatchObject({ status: 'succeeded', rows: 5, units_charged: 1, sql: QUICK });
+    await jobs.send('DELETE', `/v0/account/queries/qry_${job.job}`);
+    expect((await jobs.send('GET', '/v0/account/queries')).body.queries).toHaveLength(1);
+  });
+
   test('that is refused costs nothing and is not queued', async () => {
     const refused = await jobs.create({ sql: 'SELECT * FROM system.tables' });
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_query']);
