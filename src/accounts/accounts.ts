@@ -6,8 +6,8 @@ import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';
 import type { KeyRecord } from './account-store.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
-import { createSavedQueries } from './saved-queries.ts';
 import type { AuthorizationId } from './payment-store.ts';
+import { createSavedQueries } from './saved-queries.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 

@@ -1,9 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import {
-  QUERY_VERSIONS_MAX,
-  SAVED_QUERIES_MAX,
-  skeletonOf,
-} from '../../core/domain/saved-query.ts';
+import { QUERY_VERSIONS_MAX, SAVED_QUERIES_MAX, skeletonOf } from '../../core/domain/saved-query.ts';
 import { fail } from '../../core/errors.ts';
 import type { SavedContent, SavedQuery, SavedSettings } from '../operations/saved/definition.ts';
 import type { RefreshRun, SavedQueries } from '../operations/saved/saved-queries.ts';
@@ -84,7 +80,13 @@ function tooMany(): Error {
 }
 
 /** The texts of the record are ours. */
-export function savedQueryOf({ handle, content, settings, refreshAtMs, ...record }: SavedQueryRecord): SavedQuery {
+export function savedQueryOf({
+  handle,
+  content,
+  settings,
+  refreshAtMs,
+  ...record
+}: SavedQueryRecord): SavedQuery {
   return {
     ...record,
     owner: handle,

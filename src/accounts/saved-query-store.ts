@@ -90,7 +90,9 @@ export interface RefreshStore {
    */
   claim(claim: { readonly nowMs: number; readonly untilMs: number }): Promise<DueRefresh | null>;
   /** Ends the claim before its time: the run is looked at again at `atMs`. Nothing where another run is due by now. */
-  pause(refresh: Pick<DueRefresh, 'organizationId' | 'slug' | 'dueAtMs'> & { readonly atMs: number }): Promise<void>;
+  pause(
+    refresh: Pick<DueRefresh, 'organizationId' | 'slug' | 'dueAtMs'> & { readonly atMs: number },
+  ): Promise<void>;
   /**
    * Ends a run: keeps it (the newest `keptMax` of the query) and sets when the next is due. False, and nothing changes, where another
    * run is due by now or the query is not refreshed any more.

@@ -2,7 +2,13 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { type Answer, type AuthorShare, type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import {
+  type Answer,
+  type AuthorShare,
+  type Charge,
+  type Outcome,
+  withCharge,
+} from '../operations/answer.ts';
 import type { CallTerms } from '../operations/define.ts';
 import type { OpenCall, PaymentLane, SentPayment, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';

@@ -1,11 +1,17 @@
-import type { RefreshStore, SavedQueryName, SavedQueryRecord, SavedQueryStore } from '../saved-query-store.ts';
+import type {
+  RefreshStore,
+  SavedQueryName,
+  SavedQueryRecord,
+  SavedQueryStore,
+} from '../saved-query-store.ts';
 import { listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import type { Names } from './layout.ts';
 
 /** Saved queries in Redis: one hash for a query, with all of its versions. */
 
 export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQueryStore {
-  const read = (query: SavedQueryName & { readonly version: number | null }) => readQuery(redis, names, query);
+  const read = (query: SavedQueryName & { readonly version: number | null }) =>
+    readQuery(redis, names, query);
   return {
     claimHandle: async ({ organizationId, handle, skeleton }) => {
       const keys = [names.organization(organizationId), names.handles, names.handleSkeletons];
@@ -95,7 +101,8 @@ async function readQuery(
   const name = names.savedQuery(queryEntry(query));
   const answer = await redis.script('readQuery', [name], [query.version ?? '']);
   if (answer === null) return null;
-  const [version, latest, handle, settings, createdAtMs, updatedAtMs, dueAtMs, content, atMs] = listOf(answer);
+  const [version, latest, handle, settings, createdAtMs, updatedAtMs, dueAtMs, content, atMs] =
+    listOf(answer);
   return {
     organizationId: query.organizationId,
     slug: query.slug,

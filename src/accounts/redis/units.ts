@@ -47,7 +47,16 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
   return {
     grant: async ({ organizationId, grantId, units, note, earnedBy, atMs }) => {
       refuseUnits(units, 1);
-      const values = [callerKeys, grantId, units, note, atMs, UNITS_MAX, monthOf(dayOf(atMs)), earnedBy ?? ''];
+      const values = [
+        callerKeys,
+        grantId,
+        units,
+        note,
+        atMs,
+        UNITS_MAX,
+        monthOf(dayOf(atMs)),
+        earnedBy ?? '',
+      ];
       const answer = decodeAnswer(await redis.script('grant', grantKeys(organizationId), values));
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
@@ -78,9 +87,7 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
         ...(share === undefined ? [] : grantKeys(share.organizationId)),
       ];
       const shared =
-        share === undefined
-          ? []
-          : [share.grantId, share.units, share.note, UNITS_MAX, share.earnedBy ?? ''];
+        share === undefined ? [] : [share.grantId, share.units, share.note, UNITS_MAX, share.earnedBy ?? ''];
       const values = [
         callerKeys,
         holdId,

@@ -106,25 +106,26 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     `UPDATE saved_query SET settings = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
      WHERE organization_id = :organizationId AND slug = :slug AND settings IS NOT NULL`,
   );
+  const write = ({ isDue, ...query }: Written): void => {
+    const { isPublic, refreshSeconds, atMs } = query;
+    const dueAtMs = refreshSeconds === null ? null : atMs;
+    upsert.run({ ...query, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
+  };
   return {
     putQuery: ({ queriesMax, versionsMax, ...query }) => {
-      const { atMs, content, settings, refreshSeconds, isPublic } = query;
       if (handle.one(query)?.handle == null) return { outcome: 'no_handle', version: 0 };
       const before = known.one(query);
-      const isThere = before !== undefined && before.settings !== null;
-      if (!isThere && (queries.one(query)?.count ?? 0) >= queriesMax) return { outcome: 'too_many', version: 0 };
       const latest = before?.latestVersion ?? 0;
-      const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === content;
-      if (isSame && before.settings === settings) return { outcome: 'unchanged', version: latest };
-      if (!isSame && isThere && (versions.one(query)?.count ?? 0) >= versionsMax)
-        return { outcome: 'too_many', version: 0 };
+      const isThere = before !== undefined && before.settings !== null;
+      const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === query.content;
+      if (isSame && before.settings === query.settings) return { outcome: 'unchanged', version: latest };
+      const has = (counted: typeof queries): number => counted.one(query)?.count ?? 0;
+      const isFull = isThere ? !isSame && has(versions) >= versionsMax : has(queries) >= queriesMax;
+      if (isFull) return { outcome: 'too_many', version: 0 };
       const version = isSame ? latest : latest + 1;
       if (!isSame) insertVersion.run({ ...query, version });
-      const isDue = !isSame || before.refreshSeconds !== refreshSeconds ? 1 : 0;
-      const dueAtMs = refreshSeconds === null ? null : atMs;
-      upsert.run({ ...query, version, isPublic: isPublic ? 1 : 0, isDue, dueAtMs });
-      if (isSame) return { outcome: 'changed', version };
-      return { outcome: isThere ? 'new_version' : 'created', version };
+      write({ ...query, version, isDue: !isSame || before.refreshSeconds !== query.refreshSeconds });
+      return { outcome: outcomeOf(isThere, isSame), version };
     },
     removeQuery: (query) => {
       if (remove.run({ ...query }) === 0) return false;
@@ -133,6 +134,16 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
       return true;
     },
   };
+}
+
+interface Written extends Omit<Parameters<SavedQueryStore['put']>[0], 'queriesMax' | 'versionsMax'> {
+  readonly version: number;
+  readonly isDue: boolean;
+}
+
+function outcomeOf(isThere: boolean, isSame: boolean): 'created' | 'new_version' | 'changed' {
+  if (isSame) return 'changed';
+  return isThere ? 'new_version' : 'created';
 }
 
 const THIS_RUN = 'organization_id = :organizationId AND slug = :slug AND due_at_ms = :dueAtMs';

@@ -19,7 +19,10 @@ export interface SavedQueries {
     readonly slug: string;
     readonly content: SavedContent;
     readonly settings: SavedSettings;
-  }): Promise<{ readonly outcome: 'created' | 'new_version' | 'changed' | 'unchanged'; readonly query: SavedQuery }>;
+  }): Promise<{
+    readonly outcome: 'created' | 'new_version' | 'changed' | 'unchanged';
+    readonly query: SavedQuery;
+  }>;
   /** One of the organization; null where there is no such query or version. Version null: the latest. */
   find(query: OwnQuery & { readonly version: number | null }): Promise<SavedQuery | null>;
   /** The same by handle, whatever its visibility: the caller decides who may see it. */

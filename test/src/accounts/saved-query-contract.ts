@@ -74,7 +74,9 @@ function handles(fresh: Open): void {
     const ids = Array.from({ length: 8 }, (_, at) => `crowd-${at}`);
     for (const id of ids) await organization(store, id);
     const outcomes = await Promise.all(
-      ids.map((organizationId) => store.saved.claimHandle({ organizationId, handle: 'crowd', skeleton: 'crowd' })),
+      ids.map((organizationId) =>
+        store.saved.claimHandle({ organizationId, handle: 'crowd', skeleton: 'crowd' }),
+      ),
     );
     expect(outcomes.filter((one) => one === 'claimed')).toHaveLength(1);
     expect(outcomes.filter((one) => one === 'taken')).toHaveLength(7);
@@ -86,7 +88,10 @@ function queries(fresh: Open, named: Open): void {
     const { saved } = await named();
     expect(await saved.put(query())).toEqual({ outcome: 'created', version: 1 });
     expect(await saved.put(query({ atMs: T0 + 1 }))).toEqual({ outcome: 'unchanged', version: 1 });
-    expect(await saved.put(query({ content: 'b', atMs: T0 + 2 }))).toEqual({ outcome: 'new_version', version: 2 });
+    expect(await saved.put(query({ content: 'b', atMs: T0 + 2 }))).toEqual({
+      outcome: 'new_version',
+      version: 2,
+    });
     expect(await saved.put(query({ content: 'b', settings: 's', atMs: T0 + 3 }))).toEqual({
       outcome: 'changed',
       version: 2,
@@ -140,8 +145,13 @@ function queries(fresh: Open, named: Open): void {
     await saved.claimHandle({ organizationId: 'acme', handle: 'the-acme', skeleton: 'x' });
     expect((await saved.put(query({ queriesMax: 1 }))).outcome).toBe('created');
     expect(await saved.put(query({ slug: 'b', queriesMax: 1 }))).toEqual({ outcome: 'too_many', version: 0 });
-    expect((await saved.put(query({ content: 'b', versionsMax: 2, queriesMax: 1 }))).outcome).toBe('new_version');
-    expect(await saved.put(query({ content: 'c', versionsMax: 2 }))).toEqual({ outcome: 'too_many', version: 0 });
+    expect((await saved.put(query({ content: 'b', versionsMax: 2, queriesMax: 1 }))).outcome).toBe(
+      'new_version',
+    );
+    expect(await saved.put(query({ content: 'c', versionsMax: 2 }))).toEqual({
+      outcome: 'too_many',
+      version: 0,
+    });
     // Settings need no room.
     expect((await saved.put(query({ content: 'b', settings: 's', versionsMax: 2 }))).outcome).toBe('changed');
   });
@@ -313,7 +323,11 @@ function shares(fresh: Open): void {
     await store.units.hold({ ...hold, organizationId: 'other' });
     await store.units.capture(capture);
     expect(await store.units.balance('other')).toEqual({ granted: 12, balance: 7, held: 5, spent: 0 });
-    await store.units.capture({ ...capture, organizationId: 'other', share: { ...share, grantId: 'sale:2' } });
+    await store.units.capture({
+      ...capture,
+      organizationId: 'other',
+      share: { ...share, grantId: 'sale:2' },
+    });
     expect(await store.units.balance('other')).toEqual({ granted: 14, balance: 11, held: 0, spent: 3 });
     expect((await readLedger(store, 'other')).map(({ kind }) => kind)).toEqual([
       'grant',
