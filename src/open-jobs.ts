@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { SqlSandbox } from '../sandbox/sandbox.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
+import { createRefresher, type Refresher, type RefresherDeps } from './jobs/refresher.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
 import type { OperationDeps } from './operations/define.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
@@ -16,7 +17,7 @@ import type { ResultFiles } from './results/result-files.ts';
 import { createResults, type Results } from './results/results.ts';
 import { s3Files } from './results/s3-files.ts';
 
-/** Jobs and kept results of an API process, built from the configuration. */
+/** Jobs, kept results and refreshes of an API process, built from the configuration. */
 export interface OpenJobs {
   readonly results: Results;
   readonly jobs: Jobs;
@@ -34,19 +35,22 @@ interface JobParts {
   readonly log: Log;
   /** In place of the product's own limits, for tests. */
   readonly limits?: RunnerDeps['limits'];
+  readonly refreshLimits?: RefresherDeps['limits'];
 }
 
 /** The long queries of the sandbox leave a core to the others; more jobs at once would wait there. */
 const placesHere = (): number => Math.max(1, availableParallelism() - 1);
 
-export function openJobs({ config, access, store, clock, log, limits }: JobParts): OpenJobs {
+export function openJobs({ config, access, store, clock, log, limits, refreshLimits }: JobParts): OpenJobs {
   const reader = createAttachedReader(access);
   const results = createResults({ store, files: openResultFiles(config), reader, clock });
   const news = createJobNews();
   let runner: JobRunner | undefined;
+  let refresher: Refresher | undefined;
+  const jobs = createJobs({ store, clock, log, news, onQueued: () => runner?.wake() });
   return {
     results,
-    jobs: createJobs({ store, clock, log, news, onQueued: () => runner?.wake() }),
+    jobs,
     begin: (deps, sandbox) => {
       runner = createJobRunner({
         store,
@@ -59,8 +63,18 @@ export function openJobs({ config, access, store, clock, log, limits }: JobParts
         ...(limits === undefined ? {} : { limits }),
       });
       runner.start();
+      refresher = createRefresher({
+        store,
+        jobs,
+        plans: deps.deployment.plans,
+        clock,
+        log,
+        ...(refreshLimits === undefined ? {} : { limits: refreshLimits }),
+      });
+      refresher.start();
     },
     close: async () => {
+      await refresher?.stop();
       await runner?.stop();
       reader.close();
     },

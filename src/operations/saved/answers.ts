@@ -33,6 +33,8 @@ interface Ready {
 export interface SavedAnswers {
   /** The answer, from memory where it is there. */
   read(kept: KeptResult, query: SavedQuery, form: AnswerForm): Promise<ReadyAnswer>;
+  /** A text as the sandbox prints it, by the text that was saved; undefined before it was judged in this process. */
+  readonly printed: { get(sql: string): string | undefined; set(sql: string, text: string): unknown };
 }
 
 export interface ReadyAnswer {
@@ -44,6 +46,8 @@ export interface ReadyAnswer {
 /** Of one answer: larger ones are made for each call. */
 const REMEMBERED_ANSWER_BYTES = 1024 * 1024;
 const REMEMBERED_BYTES = 64 * 1024 * 1024;
+/** At most 64 KiB each, and mostly some hundred bytes. */
+const REMEMBERED_TEXTS = 1_000;
 /** Of an entry besides its bytes, roughly. */
 const ENTRY_BYTES = 1_000;
 
@@ -53,6 +57,7 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
     sizeCalculation: ({ bytes }) => (bytes?.length ?? 0) + ENTRY_BYTES,
   });
   return {
+    printed: new LRUCache<string, string>({ max: REMEMBERED_TEXTS }),
     read: async (kept, query, form) => {
       const name = nameOf(kept, query, form);
       const known = remembered.get(name);

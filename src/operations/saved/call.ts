@@ -1,5 +1,4 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { LRUCache } from 'lru-cache';
 import { organizationName } from '../../../core/domain/caller.ts';
 import { ERRORS, Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
@@ -58,7 +57,7 @@ const argumentsParam: Param<Readonly<Record<string, unknown>>> = {
   in: 'query',
   description:
     'Values of its parameters by name, as a JSON object: the same as sending each by its name, for callers that cannot.',
-  toolText: 'Values of its parameters, by name.',
+  toolText: 'Its parameters by name.',
   required: false,
   schema: Type.Record(Type.String(), Type.Unknown()),
   read: (raw, name) => {
@@ -81,11 +80,11 @@ function parsed(text: string): unknown {
 const CALL_PARAMS = {
   owner: ownerParam,
   slug: slugParam,
-  version: versionParam,
+  version: { ...versionParam, toolText: '' },
   arguments: argumentsParam,
   format: choiceParam(SQL_FORMATS, 'json', {
     description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
-    toolText: 'json (the default) or json_compact.',
+    toolText: '',
   }),
   numbers: choiceParam(NUMBER_FORMS, undefined, { description: 'As of `POST /v0/sql`.', toolText: '' }),
   limit: countParam({
@@ -123,7 +122,7 @@ export const callSavedQuery = defineStoredOperation({
   summary: 'Call a saved query',
   description:
     'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
-  toolText: 'Run a saved query with your values, or answer from its kept result.',
+  toolText: 'Run a saved query, or answer from its kept result.',
   price: LISTED_PRICE,
   load: 'query',
   params: CALL_PARAMS,
@@ -144,7 +143,7 @@ export const callSavedQuery = defineStoredOperation({
     const { query, isOwn } = await visibleQuery(input, deps, caller);
     const values = valuesOf(query.content.parameters, input.arguments, others);
     const call: SavedCall = { query, isOwn, values, form: formOf(input) };
-    return prepared(call, await warmResult(call, deps), deps);
+    return prepared(call, await warmResult(call, deps));
   },
 });
 
@@ -187,19 +186,17 @@ function sentValue(
   return readValue(hasField ? inObject[name] : others[name], name, type);
 }
 
-/** Texts as the sandbox prints them, by the text that was saved: known once one was judged in this process. */
-const CANONICAL = new LRUCache<string, string>({ max: 1_000 });
-
 /** A kept result that is new enough. Not found before the text was judged in this process. */
 async function warmResult({ query, values }: SavedCall, deps: OperationDeps): Promise<KeptResult | null> {
   const { sql, maxRows, freshnessSeconds } = query.content;
-  const text = CANONICAL.get(sql);
+  const kept = keptSqlOf(deps);
+  const text = kept.answers.printed.get(sql);
   if (text === undefined || freshnessSeconds === 0) return null;
   const queryKey = queryKeyOf(text, values);
-  return keptSqlOf(deps).results.recent({ queryKey, maxRows, maxAgeMs: freshnessSeconds * 1_000 });
+  return kept.results.recent({ queryKey, maxRows, maxAgeMs: freshnessSeconds * 1_000 });
 }
 
-function prepared(call: SavedCall, warm: KeptResult | null, { deployment }: OperationDeps): PreparedCall {
+function prepared(call: SavedCall, warm: KeptResult | null): PreparedCall {
   let accepted: Promise<Accepted> | undefined;
   const judge = (deps: OperationDeps): Promise<Accepted> => {
     accepted ??= acceptedOf(call, deps);
@@ -254,7 +251,7 @@ async function acceptedOf(call: SavedCall, deps: OperationDeps): Promise<Accepte
   const { sql } = query.content;
   try {
     const accepted = await judged({ text: sql, parameters: values, caller: authorName(query) }, deps.sql);
-    CANONICAL.set(sql, accepted.text);
+    keptSqlOf(deps).answers.printed.set(sql, accepted.text);
     return accepted;
   } catch (error) {
     throw told(error, call);

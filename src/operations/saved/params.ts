@@ -28,7 +28,7 @@ const NAME_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
 export const slugParam: Param<string> = {
   in: 'path',
   description: `Name of the query: lower-case letters, digits and single hyphens, at most ${SLUG_MAX_CHARS}.`,
-  toolText: 'Name of the query, such as top-payees.',
+  toolText: 'Its slug.',
   required: true,
   schema: Type.String({ pattern: NAME_PATTERN, maxLength: SLUG_MAX_CHARS }),
   example: 'top-payees',
@@ -44,7 +44,7 @@ export const slugParam: Param<string> = {
 export const ownerParam: Param<string> = {
   in: 'path',
   description: 'Handle of the organization that owns the query.',
-  toolText: 'Its owner, as the list has it.',
+  toolText: 'Its owner.',
   required: true,
   schema: Type.String({ pattern: NAME_PATTERN, minLength: HANDLE_MIN_CHARS, maxLength: HANDLE_MAX_CHARS }),
   example: 'acme',
@@ -90,7 +90,7 @@ export const versionParam: Param<number | undefined> = {
 export const searchParam: Param<string | undefined> = {
   in: 'query',
   description: 'Only queries whose owner, slug, title or description has each of these words, in any case.',
-  toolText: 'Words that owner, title or description must have.',
+  toolText: 'Words in its owner, title or description.',
   required: false,
   schema: Type.String({ maxLength: 100 }),
   example: 'payees',

@@ -18,11 +18,10 @@ export const listPublicQueries = defineOperation({
   summary: 'Saved queries that everyone may call',
   description:
     'By owner and slug, with their parameters and prices. With the key of an organization its own queries are among them, whatever their visibility.',
-  toolText:
-    'Saved queries that you may call with call_saved_query: your own and public ones, with parameters and prices.',
+  toolText: 'Saved queries for call_saved_query: yours and public ones, with parameters and prices.',
   price: PRICES.free,
   load: 'none',
-  params: { search: searchParam, limit: limitParam, offset: offsetParam },
+  params: { search: searchParam, limit: { ...limitParam, toolText: '' }, offset: offsetParam },
   output: Type.Object({ queries: Type.Array(PublicQueryShape), next_offset: NextOffsetShape }),
   fails: ['invalid_parameter'],
   paging: 'offset',

@@ -65,8 +65,8 @@ export const saveQuery = defineOperation({
   summary: 'Save a query as an endpoint',
   description:
     'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
-  toolText:
-    'Save a SELECT as an endpoint of your organization, with typed parameters. Judged first; other text makes the next version.',
+  toolText: '',
+  isTool: false,
   price: PRICES.free,
   load: 'query',
   changes: 'replaces',
@@ -143,6 +143,12 @@ async function contentOf(input: SaveInput, deps: OperationDeps, callerName: stri
   // The types are in the text: judged once with any values to learn them, then with those that its author gave.
   const types = await typesOf(sql, told, deps, callerName);
   const parameters = told.map((one) => savedParameter(one, types));
+  const needed = parameters.find(({ standard }) => standard === null);
+  if (refresh !== undefined && needed !== undefined)
+    throw invalid(
+      'refresh_seconds',
+      `refresh_seconds: the query runs with its defaults, and ${needed.name} has none.`,
+    );
   const values = judgedValues(parameters);
   const text = { text: sql, parameters: values, caller: callerName };
   const accepted = await judged(text, deps.sql);
