@@ -56,13 +56,27 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ bytes }) => (bytes?.length ?? 0) + ENTRY_BYTES,
   });
+  const underWay = new Map<string, Promise<Ready>>();
+  /** A crowd that comes at once makes one answer. What is too large to remember is read once, so each caller makes its own. */
+  const madeTogether = async (wanted: Wanted): Promise<Ready> => {
+    const { name } = wanted;
+    const others = await underWay.get(name)?.catch(() => null);
+    if (others?.bytes) return others;
+    const made = make(results, wanted);
+    underWay.set(name, made);
+    try {
+      const ready = await made;
+      if (ready.bytes !== null) remembered.set(name, ready);
+      return ready;
+    } finally {
+      if (underWay.get(name) === made) underWay.delete(name);
+    }
+  };
   return {
     printed: new LRUCache<string, string>({ max: REMEMBERED_TEXTS }),
     read: async (kept, query, form) => {
       const name = nameOf(kept, query, form);
-      const known = remembered.get(name);
-      const ready = known ?? (await make(results, { kept, query, form, name }));
-      if (known === undefined && ready.bytes !== null) remembered.set(name, ready);
+      const ready = remembered.get(name) ?? (await madeTogether({ kept, query, form, name }));
       return readyAnswer(ready, Math.min(form.maxRows, Math.max(0, kept.rows - form.offset)));
     },
   };
@@ -98,8 +112,8 @@ async function make(results: Pick<Results, 'read'>, { kept, query, form, name }:
     : await plainBody(result, kept, form);
   const ahead = await readAhead(inBuffers(body), REMEMBERED_ANSWER_BYTES);
   return {
-    // Of the whole name: another page, format or version is another answer.
-    etag: `"${createHash('sha256').update(name).digest('hex').slice(0, 32)}"`,
+    // Of the whole name: another page, format or version is another answer. Weak, because the server may compress it.
+    etag: `W/"${createHash('sha256').update(name).digest('hex').slice(0, 32)}"`,
     mediaType: SQL_MEDIA[format].mediaType,
     headers: headersOf(kept, query, form),
     bytes: ahead.isWhole ? Buffer.concat(ahead.begun) : null,
