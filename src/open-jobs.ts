@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { SqlSandbox } from '../sandbox/sandbox.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
-import { createRefresher, type Refresher, type RefresherDeps } from './jobs/refresher.ts';
+import { createRefresher, type Refresher } from './jobs/refresher.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
 import type { OperationDeps } from './operations/define.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
@@ -35,7 +35,6 @@ interface JobParts {
   readonly log: Log;
   /** In place of the product's own limits, for tests. */
   readonly limits?: RunnerDeps['limits'];
-  readonly refreshLimits?: RefresherDeps['limits'];
 }
 
 /** The long queries of the sandbox leave a core to the others; more jobs at once would wait there. */
@@ -69,7 +68,6 @@ export function openJobs({ config, access, store, clock, log, limits, refreshLim
         plans: deps.deployment.plans,
         clock,
         log,
-        ...(refreshLimits === undefined ? {} : { limits: refreshLimits }),
       });
       refresher.start();
     },

@@ -70,7 +70,7 @@ export function skeletonOf(handle: string): string {
 export const REFRESH_MIN_SECONDS = 15 * 60;
 export const REFRESH_MAX_SECONDS = 7 * 86_400;
 /** After failures the time between two runs doubles, up to this. */
-export const REFRESH_BACKOFF_MAX_SECONDS = 28 * 86_400;
+const REFRESH_BACKOFF_MAX_SECONDS = 28 * 86_400;
 /** Runs of a query that are listed, the newest. */
 export const REFRESH_RUNS_KEPT = 100;
 

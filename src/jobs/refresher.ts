@@ -33,7 +33,6 @@ export interface RefresherDeps {
   readonly plans: Readonly<Record<PlanId, Plan>>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly limits?: Partial<typeof LIMITS>;
 }
 
 const LIMITS = {
@@ -50,15 +49,14 @@ const LIMITS = {
 const LOOKS_MAX = 20;
 
 export function createRefresher(deps: RefresherDeps): Refresher {
-  const limits: Readonly<Record<keyof typeof LIMITS, number>> = { ...LIMITS, ...deps.limits };
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | undefined;
   const look = async (): Promise<void> => {
     for (let at = 0; at < LOOKS_MAX && timer !== undefined; at += 1) {
       const nowMs = deps.clock.nowMs();
-      const due = await deps.store.refreshes.claim({ nowMs, untilMs: nowMs + limits.claimMs });
+      const due = await deps.store.refreshes.claim({ nowMs, untilMs: nowMs + LIMITS.claimMs });
       if (due === null) return;
-      await refresh(deps, limits, due);
+      await refresh(deps, due);
     }
   };
   const tick = (): void => {
@@ -73,7 +71,7 @@ export function createRefresher(deps: RefresherDeps): Refresher {
   };
   return {
     start: () => {
-      timer = setInterval(tick, limits.pollMs).unref();
+      timer = setInterval(tick, LIMITS.pollMs).unref();
       tick();
     },
     stop: async () => {
@@ -84,9 +82,7 @@ export function createRefresher(deps: RefresherDeps): Refresher {
   };
 }
 
-type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
-
-async function refresh(deps: RefresherDeps, limits: Limits, due: DueRefresh): Promise<void> {
+async function refresh(deps: RefresherDeps, due: DueRefresh): Promise<void> {
   const { store, jobs, clock } = deps;
   const { organizationId, slug } = due;
   const [record, organization] = await Promise.all([
@@ -98,10 +94,10 @@ async function refresh(deps: RefresherDeps, limits: Limits, due: DueRefresh): Pr
   const query = savedQueryOf(record);
   const job = await jobs.find({ id: jobIdOf(due), organizationId });
   if (job !== null && hasEnded(job.state)) return finish(deps, due, query, endingOf(job));
-  if (job !== null) return store.refreshes.pause({ ...due, atMs: clock.nowMs() + limits.lookMs });
+  if (job !== null) return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.lookMs });
   const begun = await begin(deps, due, query, organization);
-  if (begun === 'begun') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + limits.lookMs });
-  if (begun === 'no_room') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + limits.pauseMs });
+  if (begun === 'begun') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.lookMs });
+  if (begun === 'no_room') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.pauseMs });
   return finish(deps, due, query, begun);
 }
 
@@ -166,7 +162,7 @@ async function begin(
 function endingOf({ id, state, outcome }: SqlJob): Ending {
   const units = outcome?.chargedQu ?? 0;
   if (state === 'succeeded') return { state, units, job: id, code: null, detail: null };
-  const { code = state, detail = `The job ended as ${state}.` } = outcome?.failure ?? {};
+  const { code, detail } = outcome?.failure ?? { code: state, detail: `The job ended as ${state}.` };
   return { state: 'failed', units, job: id, code, detail };
 }
 

@@ -80,7 +80,7 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
 }
 
 /** Names a query among those of all organizations. */
-export function queryEntry({ organizationId, slug }: SavedQueryName): string {
+function queryEntry({ organizationId, slug }: SavedQueryName): string {
   return `${encodeURIComponent(organizationId)}/${slug}`;
 }
 

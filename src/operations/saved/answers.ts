@@ -8,7 +8,6 @@ import type { Answer, Charge } from '../answer.ts';
 import { NOT_CHARGED } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, SQL_ANSWER_MAX_BYTES, type SqlAnswerFacts } from '../sql/answer.ts';
-import { isoTime } from '../sql/kept.ts';
 import { SQL_MEDIA } from '../sql/params.ts';
 import type { SavedQuery } from './definition.ts';
 
@@ -37,7 +36,7 @@ export interface SavedAnswers {
   readonly printed: { get(sql: string): string | undefined; set(sql: string, text: string): unknown };
 }
 
-export interface ReadyAnswer {
+interface ReadyAnswer {
   readonly rows: number;
   answer(charge: Charge): Answer;
   discard(): void;
@@ -152,7 +151,7 @@ function tailOf(
     total_rows: kept.rows,
     next_offset: end < kept.rows ? end : null,
     truncated: kept.hasMore || kept.cutByBytes,
-    computed_at: isoTime(kept.createdAtMs),
+    computed_at: new Date(kept.createdAtMs).toISOString(),
     meta: kept.run.meta,
   };
 }
@@ -160,7 +159,7 @@ function tailOf(
 function headersOf(kept: KeptResult, { version }: SavedQuery, { offset, maxRows }: AnswerForm) {
   return {
     'x-query-version': String(version),
-    'x-computed-at': isoTime(kept.createdAtMs),
+    'x-computed-at': new Date(kept.createdAtMs).toISOString(),
     'x-row-count': String(Math.max(0, Math.min(maxRows, kept.rows - offset))),
     'x-total-rows': String(kept.rows),
     'x-truncated': String(kept.hasMore || kept.cutByBytes),

@@ -49,12 +49,12 @@ export interface SavedQueries {
   refreshes(query: OwnQuery): Promise<readonly RefreshRun[]>;
 }
 
-export interface OwnQuery {
+interface OwnQuery {
   readonly organizationId: string;
   readonly slug: string;
 }
 
-export interface VersionFacts {
+interface VersionFacts {
   readonly version: number;
   readonly title: string;
   readonly createdAtMs: number;

@@ -78,7 +78,7 @@ export const VersionShape = Type.Object(
   { title: 'SavedQueryVersion' },
 );
 
-export const REFRESH_STATES = ['succeeded', 'failed'] as const;
+const REFRESH_STATES = ['succeeded', 'failed'] as const;
 
 export const RefreshShape = Type.Object(
   {

@@ -340,6 +340,19 @@ test('others pay the run and the price of the author, who gets it in units', asy
   expect((await author.customer.units()).granted).toBe(after.granted);
 });
 
+test('fifty equal calls at once are one execution, and a hundred later ones none', async () => {
+  const text = ownText();
+  const mark = text.slice(-50);
+  await author.saved('crowd', { sql: text, parameters: { x: { default: 'a' } } });
+  const crowd = await Promise.all(Array.from({ length: 50 }, () => author.call('crowd')));
+  expect(new Set(crowd.map(({ status, text: body }) => `${status} ${body}`)).size).toBe(1);
+  expect(crowd[0]?.status).toBe(200);
+  expect([sql.runsOf(mark), await spent(author)]).toEqual([1, 1]);
+  for (let at = 0; at < 100; at += 1)
+    expect((await author.call('crowd')).headers['x-units-charged']).toBe('0');
+  expect([sql.runsOf(mark), await spent(author)]).toEqual([1, 1]);
+});
+
 test('a handle is chosen once, by a key that manages keys, and none that looks like another', async () => {
   const taken = author.owner;
   const plain = await sql.customer();
