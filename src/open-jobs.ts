@@ -40,7 +40,7 @@ interface JobParts {
 /** The long queries of the sandbox leave a core to the others; more jobs at once would wait there. */
 const placesHere = (): number => Math.max(1, availableParallelism() - 1);
 
-export function openJobs({ config, access, store, clock, log, limits, refreshLimits }: JobParts): OpenJobs {
+export function openJobs({ config, access, store, clock, log, limits }: JobParts): OpenJobs {
   const reader = createAttachedReader(access);
   const results = createResults({ store, files: openResultFiles(config), reader, clock });
   const news = createJobNews();

@@ -57,7 +57,7 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const gone = { ...common, slug: 'gone', isPublic: true, refreshSeconds: 900 };
     await store.saved.put({ ...gone, content: 'one' });
     await store.saved.remove({ organizationId, slug: 'gone' });
-    const directory = join(root, 'saved-backup');
+    const directory = mkdtempSync(join(root, 'saved-backup-'));
     await backUpAccounts(configOf('saved'), directory);
     await restoreAccounts(configOf('saved-again'), directory, 'redis');
     const restored = open('saved-again');
