@@ -104,6 +104,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Queries that outlive their connection, and results that are paid once.',
   },
   {
+    slug: 'saved-queries',
+    file: 'saved-queries.md',
+    reader: 'analysts',
+    title: 'Saved queries',
+    description: 'Your queries as endpoints with parameters, versions, a price and a result that is kept warm.',
+  },
+  {
     slug: 'connect',
     file: 'connect.md',
     reader: 'analysts',

@@ -16,6 +16,9 @@ import { monthOf } from './usage.ts';
 /** Of one organization, at a time. The change that logs them holds Redis up for some 5 µs each. */
 const UNLOGGED_HOLDS_MAX = 200;
 
+/** In place of a hold that capture.lua makes again. */
+const NOT_LOST = ['', '', '', '', ''] as const;
+
 interface Answer {
   readonly outcome: unknown;
   readonly charged: number;
@@ -32,16 +35,29 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     names.openHolds,
     names.unloggedHolds(organizationId),
   ];
+  /** What grant.lua names. */
+  const grantKeys = (organizationId: string): readonly string[] => [
+    ...unitKeys(organizationId),
+    names.grants(organizationId),
+    names.usage(usageOwner({ organizationId })),
+  ];
   /** What units-common.lua takes before a script's own values. */
   const callerKeys = names.key('');
   const forgetting = (atMs: number): readonly number[] => [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
   return {
-    grant: async ({ organizationId, grantId, units, note, atMs }) => {
+    grant: async ({ organizationId, grantId, units, note, earnedBy, atMs }) => {
       refuseUnits(units, 1);
-      const keys = [...unitKeys(organizationId), names.grants(organizationId)];
-      const answer = decodeAnswer(
-        await redis.script('grant', keys, [callerKeys, grantId, units, note, atMs, UNITS_MAX]),
-      );
+      const values = [
+        callerKeys,
+        grantId,
+        units,
+        note,
+        atMs,
+        UNITS_MAX,
+        monthOf(dayOf(atMs)),
+        earnedBy ?? '',
+      ];
+      const answer = decodeAnswer(await redis.script('grant', grantKeys(organizationId), values));
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
@@ -57,14 +73,21 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
       const [unitsPerDay, used] = listOf(said).slice(-2);
       return { outcome, balance, budget: { unitsPerDay: numberOf(unitsPerDay), used: numberOf(used) } };
     },
-    capture: async ({ organizationId, holdId, units, atMs, held }) => {
+    capture: async ({ organizationId, holdId, units, atMs, held, share }) => {
       refuseUnits(units, 0);
+      if (share !== undefined) refuseUnits(share.units, 1);
       const entry = holdEntry(organizationId, holdId);
       const lost =
         held === undefined
-          ? []
+          ? NOT_LOST
           : [held.units, held.heldAtMs, held.overdueAtMs, held.operation, encodedKey(held.keyId)];
-      const keys = [...unitKeys(organizationId), names.usage(usageOwner({ organizationId }))];
+      const keys = [
+        ...unitKeys(organizationId),
+        names.usage(usageOwner({ organizationId })),
+        ...(share === undefined ? [] : grantKeys(share.organizationId)),
+      ];
+      const shared =
+        share === undefined ? [] : [share.grantId, share.units, share.note, UNITS_MAX, share.earnedBy ?? ''];
       const values = [
         callerKeys,
         holdId,
@@ -74,6 +97,7 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
         ...forgetting(atMs),
         monthOf(dayOf(atMs)),
         ...lost,
+        ...shared,
       ];
       const answer = decodeAnswer(await redis.script('capture', keys, values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');

@@ -161,15 +161,22 @@ async function preflight(
   { sql }: OperationDeps,
   callerName: string,
 ): Promise<void> {
-  const plan = { accepted, parameters: input.params, caller: callerName };
-  const failure = await sql.estimate(plan).then(
+  const failure = await certainFailure({ accepted, parameters: input.params, caller: callerName }, sql);
+  // Before a payment is settled: callers that pay over x402 have no key.
+  if (failure !== null) return rejected(failure, buyerOf(input, false), { sql, callerName });
+}
+
+/** What planning says that a run is sure to fail with; null where it is not sure. */
+export async function certainFailure(
+  plan: Parameters<OperationDeps['sql']['estimate']>[0],
+  sql: OperationDeps['sql'],
+): Promise<Refused | QueryFailed | null> {
+  const failure: unknown = await sql.estimate(plan).then(
     () => null,
     (error: unknown) => error,
   );
-  const isSure =
-    failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
-  // Before a payment is settled: callers that pay over x402 have no key.
-  if (isSure) return rejected(failure, buyerOf(input, false), { sql, callerName });
+  if (failure instanceof Refused) return failure;
+  return failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason) ? failure : null;
 }
 
 interface Asked {

@@ -5,11 +5,14 @@ import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { Meta } from '../meta.ts';
+import { createSavedAnswers, type SavedAnswers } from '../saved/answers.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
   readonly results: Results;
   readonly jobs: Jobs;
+  /** Answers of saved queries. */
+  readonly answers: SavedAnswers;
   /**
    * A kept result that is new enough, or that of an equal query under way in this process, or that of a run of its own. Rejects like
    * `run` of the sandbox, and with a `Failure` where the result cannot be kept.
@@ -97,6 +100,7 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   return {
     results,
     jobs,
+    answers: createSavedAnswers(results),
     obtain: async (query, signal = new AbortController().signal) => {
       const { maxAgeSeconds, job } = query;
       if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };

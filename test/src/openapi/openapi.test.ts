@@ -105,6 +105,7 @@ test('operations, paths, parameters and prices', () => {
       0,
     ],
     ['revokeAccountKey', 'delete /account/keys/{key}', 'key', 'free', 0, 0],
+    ['claimHandle', 'put /account/handle', 'handle', 'free', 0, 0],
     [
       'listFlows',
       '/flows',
@@ -204,6 +205,30 @@ test('operations, paths, parameters and prices', () => {
     ['getSqlJob', '/sql/jobs/{job}', 'job format', 'free', 0, 0],
     ['cancelSqlJob', 'delete /sql/jobs/{job}', 'job', 'free', 0, 0],
     ['getResult', '/results/{result}', 'result format numbers limit offset token', 'free', 0, 0],
+    [
+      'saveQuery',
+      'put /queries/{slug}',
+      'slug sql parameters title description tier max_qu max_rows freshness_seconds visibility hide_text price_qu refresh_seconds',
+      'free',
+      0,
+      0,
+    ],
+    ['listSavedQueries', '/queries', 'limit after', 'free', 0, 0],
+    ['getSavedQuery', '/queries/{slug}', 'slug version', 'free', 0, 0],
+    ['deleteSavedQuery', 'delete /queries/{slug}', 'slug', 'free', 0, 0],
+    ['listQueryVersions', '/queries/{slug}/versions', 'slug', 'free', 0, 0],
+    ['listQueryRefreshes', '/queries/{slug}/refreshes', 'slug', 'free', 0, 0],
+    ['listPublicQueries', '/q', 'search limit offset', 'free', 0, 0],
+    [
+      'callSavedQuery',
+      '/q/{owner}/{slug}',
+      'owner slug version arguments format numbers limit offset',
+      'metered',
+      1,
+      0.01,
+    ],
+    ['getPublicQuery', '/q/{owner}/{slug}/about', 'owner slug version', 'free', 0, 0],
+    ['getOwnerOpenApi', '/q/{owner}/openapi.json', 'owner', 'free', 0, 0],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
 });
