@@ -134,8 +134,8 @@ export interface Operations {
    * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
    * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
    * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
-   * cursor is refused with another `role`, `order`, `window` or `chain` than that of its page. On one chain
-   * unless `chain` is `all`.
+   * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. On
+   * one chain unless `chain` is `all`.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -439,7 +439,8 @@ Pages are cut from a
    *
    * The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in
    * another format. Free, as often as wanted, for the organizations that were answered with it, and for the
-   * holder of a signed link. Rows and their order never change.
+   * holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256`
+   * cite it: text, state of the index, and hash.
    *
    * Price: Free, no key needed.
    *

@@ -146,6 +146,13 @@ export const ERRORS = {
       'Read the list again from the start, without `after`, and go on from the `prev_after` of its first page.',
     retryable: false,
   },
+  snapshot_gone: {
+    status: 410,
+    title: 'The snapshot cannot be answered any more',
+    advice:
+      'Use a newer one: `snapshot` of `meta` in any answer of settlements. `detail` says why, and names the oldest revision that is left.',
+    retryable: false,
+  },
   not_found: {
     status: 404,
     title: 'There is no such route',

@@ -76,6 +76,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
   },
   {
+    slug: 'snapshots',
+    file: 'snapshots.md',
+    reader: 'start',
+    title: 'Snapshots: numbers that stay true',
+    description:
+      'Ask again and get the same rows: `as_of`, what it holds, how long, and how to cite a result.',
+  },
+  {
     slug: 'copies',
     file: 'copies.md',
     reader: 'start',

@@ -287,6 +287,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: TRIAL_KEY,
     detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
   },
+  snapshot_gone: {
+    detail:
+      'The snapshot cannot be answered: what the catalogues said under revision 3 is kept no more: revisions are answered for 90 days. The oldest one that can: s1_r9_0b9f4a31_1795166103000000000_8453-29000000-38411402-5d0c1f0a7e2b9c44',
+  },
   cursor_expired: {
     parameter: 'after',
     detail: 'The changes after this cursor are not kept any more: they are kept for 29 days.',

@@ -23,6 +23,7 @@ import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
+import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { readHorizon } from './settlements/changes.ts';
@@ -36,7 +37,7 @@ const JOINED_MAX_MS = 100;
 const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'bundles' | 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -67,6 +68,12 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
   const meter = observation?.meter ?? null;
   const index: IndexFacts = {
     freshness,
+    snapshots: createSnapshots({
+      reader,
+      clock,
+      chains,
+      isCluster: options.config.clickhouse.cluster !== null,
+    }),
     names: createNames({ reader, clock }),
     dataset,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),

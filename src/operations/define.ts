@@ -21,6 +21,7 @@ import type { DatasetFacts, PublicTableRows } from './index-state/dataset.ts';
 import type { Freshness } from './index-state/freshness.ts';
 import { type IndexStates, readEngineUptime } from './index-state/index-state.ts';
 import type { Rollups } from './index-state/rollups.ts';
+import type { Snapshots } from './index-state/snapshots.ts';
 import type { Names } from './names.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
@@ -158,6 +159,7 @@ export interface Deployment {
 /** Facts about the index as a whole. */
 export interface IndexFacts {
   readonly freshness: Freshness;
+  readonly snapshots: Snapshots;
   readonly names: Names;
   readonly dataset: DatasetFacts;
   /** Up to which write everything can be seen; at most a second old. */

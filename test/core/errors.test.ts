@@ -26,6 +26,7 @@ test('codes and statuses', () => {
     idempotency_conflict: 409,
     key_already_issued: 409,
     cursor_expired: 410,
+    snapshot_gone: 410,
     not_found: 404,
     transaction_not_found: 404,
     job_not_found: 404,

@@ -96,6 +96,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   forbidden_origin: 'ACCESS_DENIED',
   upgrade_required: 'ACCESS_DENIED',
   cursor_expired: 'BAD_ARGUMENTS',
+  snapshot_gone: 'BAD_ARGUMENTS',
   not_found: 'NOT_IMPLEMENTED',
   transaction_not_found: 'UNKNOWN_EXCEPTION',
   job_not_found: 'UNKNOWN_EXCEPTION',

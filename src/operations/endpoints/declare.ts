@@ -177,6 +177,7 @@ export const listEndpoints = defineOperation({
     meta: {
       chain: META_EXAMPLE.chain,
       as_of: META_EXAMPLE.as_of,
+      snapshot: null,
       freshness: META_EXAMPLE.freshness,
       sources: [
         {

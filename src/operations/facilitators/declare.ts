@@ -130,6 +130,7 @@ export const listFacilitators = defineOperation({
     meta: {
       chain: META_EXAMPLE.chain,
       as_of: META_EXAMPLE.as_of,
+      snapshot: null,
       freshness: META_EXAMPLE.freshness,
       ranked_at: META_EXAMPLE.as_of,
       basis: BASIS,

@@ -213,6 +213,7 @@ export const RANKED_EXAMPLE: RankedAnswer = {
 export const RANKING_META_EXAMPLE: Static<typeof RankingMetaShape> = {
   chain: META_EXAMPLE.chain,
   as_of: META_EXAMPLE.as_of,
+  snapshot: null,
   freshness: META_EXAMPLE.freshness,
   of: 'merchants',
   by: 'organic_usd',

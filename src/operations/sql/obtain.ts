@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { PlanId, SqlTierId } from '../../../core/domain/plan.ts';
+import { printSnapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
@@ -20,7 +21,7 @@ export interface KeptSql {
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
 
-export interface KeptQuery extends Pick<SandboxQuery, 'job' | 'maxSeconds'> {
+export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds'> {
   readonly accepted: Accepted;
   readonly parameters: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
@@ -51,7 +52,7 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
-    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings } = query;
+    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings, asOf } = query;
     const startedAtMs = clock.nowMs();
     const result = await sandbox.run(
       {
@@ -62,14 +63,15 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
         // One more shows that there are more.
         maxRows: maxRows + 1,
         caller: callerName,
+        ...(asOf === undefined ? {} : { asOf }),
         ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
         ...(query.job === undefined ? {} : { job: query.job }),
       },
       signal,
     );
     return results.keep(result, {
-      queryKey: queryKeyOf(accepted.text, parameters),
-      dataVersion: dataVersionOf(meta),
+      queryKey: keyOf(query),
+      dataVersion: asOf === undefined ? dataVersionOf(meta) : printSnapshot(asOf),
       payer,
       startedAtMs,
       maxRows,
@@ -85,8 +87,8 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   };
 
   const shared = async (query: KeptQuery, maxAgeSeconds: number, signal: AbortSignal): Promise<Obtained> => {
-    const { accepted, parameters, maxRows } = query;
-    const queryKey = queryKeyOf(accepted.text, parameters);
+    const { maxRows } = query;
+    const queryKey = keyOf(query);
     const recent = await results.recent({ queryKey, maxRows, maxAgeMs: maxAgeSeconds * 1_000 });
     if (recent !== null) return { kept: recent, isOwn: false };
     const key = `${queryKey} ${maxRows}`;
@@ -106,7 +108,7 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
       if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };
       // The run of a job can be cancelled, so that others do not wait for it.
       if (job === undefined) return shared(query, maxAgeSeconds, signal);
-      const queryKey = queryKeyOf(query.accepted.text, query.parameters);
+      const queryKey = keyOf(query);
       const maxAgeMs = maxAgeSeconds * 1_000;
       const recent = await results.recent({ queryKey, maxRows: query.maxRows, maxAgeMs });
       return recent === null
@@ -114,6 +116,10 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
         : { kept: recent, isOwn: false };
     },
   };
+}
+
+function keyOf({ accepted, parameters, asOf }: KeptQuery): string {
+  return queryKeyOf(accepted.text, parameters, asOf === undefined ? null : printSnapshot(asOf));
 }
 
 /** What of the data a query could see: it changes with every block that is indexed or becomes final. */

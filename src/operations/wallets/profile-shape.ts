@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
-import { MetaShape } from '../meta.ts';
+import { MetaShape, SNAPSHOT_EXAMPLE } from '../meta.ts';
 import {
   AddressShape,
   ChainShape,
@@ -224,6 +224,7 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
   meta: {
     chain: EXAMPLE_CHAIN,
     as_of: '2026-11-20T09:15:04Z',
+    snapshot: SNAPSHOT_EXAMPLE,
     freshness: {
       chains: [
         {

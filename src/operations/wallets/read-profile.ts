@@ -4,6 +4,7 @@ import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhous
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { type JudgedRole, type Judgement, judge } from '../../../core/domain/data-quality.ts';
+import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
 import type { Rollups } from '../index-state/rollups.ts';
@@ -168,10 +169,15 @@ export interface ProfileBounds {
  */
 export const WHOLE_ROWS_READ_MAX = 200_000;
 
+/** Of a snapshot, which has no rollups: a second or two of the engine. */
+export const SNAPSHOT_ROWS_READ_MAX = 5_000_000;
+
 export const PROFILE_BOUNDS: ProfileBounds = {
   scanRowsMax: SCAN_ROWS_MAX,
   wholeRowsReadMax: WHOLE_ROWS_READ_MAX,
 };
+
+export const SNAPSHOT_BOUNDS: ProfileBounds = { ...PROFILE_BOUNDS, wholeRowsReadMax: SNAPSHOT_ROWS_READ_MAX };
 
 export interface Profile {
   readonly totals: ProfileTotals;
@@ -215,6 +221,7 @@ async function readCounted(
   // Most wallets are small, and then this is all.
   const small = await readSmallWallet(reader, query, wholeRowsReadMax);
   if (small !== null) return wholly(small);
+  if (query.asOf !== undefined) throw tooLargeFor(wholeRowsReadMax);
   // What the engine finds too large nearly always is, so its totals are read at once.
   const [{ totals, partners }, scan] = await Promise.all([
     coverageOf(deps, query).then((coverage) => readProfileTotals(reader, { ...query, coverage })),

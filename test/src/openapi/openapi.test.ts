@@ -109,7 +109,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listFlows',
       '/flows',
-      'limit before after chain finality since until asset facilitator tier min_usd max_usd',
+      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd',
       'keyed',
       0,
       0.001,
@@ -117,16 +117,16 @@ test('operations, paths, parameters and prices', () => {
     [
       'listTransactions',
       '/transactions',
-      'limit before after chain finality since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
+      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
       'keyed',
       0,
       0.001,
     ],
-    ['getTransaction', '/transactions/{tx_hash}', 'tx_hash chain', 'keyed', 0, 0.001],
+    ['getTransaction', '/transactions/{tx_hash}', 'tx_hash chain as_of', 'keyed', 0, 0.001],
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
-      'wallet limit before after chain finality since until asset facilitator tier min_usd max_usd role counterparty',
+      'wallet limit before after chain finality as_of since until asset facilitator tier min_usd max_usd role counterparty',
       'keyed',
       0,
       0.001,
@@ -135,12 +135,12 @@ test('operations, paths, parameters and prices', () => {
     [
       'listCounterparties',
       '/entities/{wallet}/counterparties',
-      'wallet limit before window role order chain finality',
+      'wallet limit before window role order chain finality as_of',
       'keyed',
       0,
       0.001,
     ],
-    ['getPair', '/pairs/{payer}/{payee}', 'payer payee window chain finality', 'keyed', 0, 0.001],
+    ['getPair', '/pairs/{payer}/{payee}', 'payer payee window chain finality as_of', 'keyed', 0, 0.001],
     ['listWallets', '/wallets', 'limit before role chain finality', 'keyed', 0, 0.001],
     [
       'listFacilitators',
@@ -158,8 +158,8 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
-    ['getMerchant', '/merchants/{address}', 'address chain finality', 'keyed', 0, 0.001],
-    ['getAgent', '/agents/{wallet}', 'wallet chain finality', 'keyed', 0, 0.001],
+    ['getMerchant', '/merchants/{address}', 'address chain finality as_of', 'keyed', 0, 0.001],
+    ['getAgent', '/agents/{wallet}', 'wallet chain finality as_of', 'keyed', 0, 0.001],
     [
       'listAgents',
       '/agents',
@@ -195,7 +195,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'runSql',
       'post /sql',
-      'sql query tier max_qu params format numbers max_rows max_age wait_seconds explain_only',
+      'sql query as_of tier max_qu params format numbers max_rows max_age wait_seconds explain_only',
       'metered',
       1,
       0.03,
