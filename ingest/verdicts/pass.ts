@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   dropOldGenerations,
@@ -10,13 +9,11 @@ import {
 import type { Clock } from '../../core/clock.ts';
 import { METHOD_VERSION, NEWEST_ROWS_MAX, WHOLE_WALLET_ROWS_MAX } from '../../core/domain/data-quality.ts';
 import type { Log } from '../../core/log.ts';
+import { type Pass, restOf } from '../passes/repeat.ts';
 import { type LargeWallet, rangesOf, verdictsOfLarge, verdictsOfRange } from './statement.ts';
 
-/** From the end of one pass to the start of the next: a hundred times what it took, so that passes cost one per cent. */
-const PAUSE_PER_PASS = 100;
-/** Soon again while a first backfill runs, and after the first search for rings. */
-const PAUSE_MIN_MS = 5 * 60_000;
-const PAUSE_MAX_MS = 60 * 60_000;
+/** A hundred times what a pass took costs one per cent; soon again while a first backfill runs, and after the first search for rings. */
+const REST = { perPass: 100, minMs: 5 * 60_000, maxMs: 60 * 60_000 } as const;
 
 const LOOK_MAX_SECONDS = 60;
 /** Keeps the previous generation for running readers. */
@@ -53,37 +50,20 @@ export interface VerdictDeps {
   readonly limits?: Partial<VerdictLimits>;
 }
 
-/**
- * Judges every wallet after the start and then every hour, more often while passes are quick, until the signal aborts. If the engine
- * fails, the pass is lost and the verdicts of the previous one stay published.
- */
-export async function runVerdicts(deps: VerdictDeps): Promise<void> {
-  const { log, signal } = deps;
-  try {
-    while (!signal.aborted) {
-      const startedMs = performance.now();
-      const pass = await verdictPass(deps).catch(expectEngineError);
-      signal.throwIfAborted(); // a statement that ends with the worker did not fail
-      if (pass instanceof EngineError) reportFailure(log, pass);
-      else if (pass !== null) log.info(pass, 'wallets judged');
-      const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);
-      await delay(Math.min(Math.max(pauseMs, PAUSE_MIN_MS), PAUSE_MAX_MS), undefined, { signal });
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-function expectEngineError(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
-  throw error;
-}
-
-/** Even a refusal (a right that a remote engine does not grant) must not stop indexing; it only logs at a higher level. */
-function reportFailure(log: Log, error: EngineError): void {
-  const words = 'wallets could not be judged; the verdicts of the last pass stay';
-  if (error.problem === 'engine_refused') log.error({ err: error }, words);
-  else log.warn({ err: error }, words);
+/** Judges every wallet after the start and then every hour, more often while passes are quick. */
+export function verdictPasses(deps: Omit<VerdictDeps, 'signal'>): Pass {
+  const { log } = deps;
+  return {
+    name: 'verdicts',
+    failureText: 'wallets could not be judged; the verdicts of the last pass stay',
+    restMs: restOf(REST),
+    async run(signal) {
+      const pass = await verdictPass({ ...deps, signal });
+      if (pass === null) return 'current';
+      log.info(pass, 'wallets judged');
+      return 'done';
+    },
+  };
 }
 
 export interface VerdictPass {
