@@ -55,6 +55,15 @@ export const WALLET_VERDICTS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** What profiles of large wallets are judged by, written by the pass of their verdicts. */
+export const LARGE_WALLETS = {
+  name: 'large_wallets',
+  columns: {},
+  placement: onFirst('some rows of each large wallet, of which there are few'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** The wallets that rankings list, by window (column `span`), role and chain. A pass is about one window. */
 export const RANKED_WALLETS = {
   name: 'ranked_wallets',
