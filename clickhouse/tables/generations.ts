@@ -73,6 +73,15 @@ export const RANKED_WALLETS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** Facilitators by what they relayed, written and published by the pass that ranks wallets. */
+export const RANKED_FACILITATORS = {
+  name: 'ranked_facilitators',
+  columns: {},
+  placement: onFirst('a row of each facilitator, window and chain'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** Not copied without its rows: a pass that stands here is not computed again. */
 export const VERDICT_PASSES = { ...passesOf('verdict_passes'), backup: 'derived' } as const satisfies Table;
 

@@ -93,7 +93,7 @@ describe('a pass', () => {
       };
       const outcome = await pass(dying).catch((error: Error) => error.message);
       if (outcome !== 'killed') {
-        expect(survived).toBe(4); // figures of two roles, the choice, the publication
+        expect(survived).toBe(5); // figures of two roles, the choice, facilitators, the publication
         break;
       }
       expect(await published()).toEqual(before);
