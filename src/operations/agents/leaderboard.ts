@@ -105,6 +105,7 @@ export const getLeaderboard = defineOperation({
     checkRankingOffset(input.offset);
     return { ...input, chosen };
   },
+  shared: 'all',
   run: async ({ chosen, ...input }, deps) => {
     const { of, by } = chosen;
     if (of === 'agents' && isRating(by)) return rateAgents({ ...input, by }, deps);

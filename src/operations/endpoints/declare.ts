@@ -193,6 +193,7 @@ export const listEndpoints = defineOperation({
       ],
     },
   },
+  shared: 'all',
   run: async (input, deps) => {
     const {
       reader,

@@ -136,6 +136,7 @@ export const listFacilitators = defineOperation({
       basis: BASIS,
     },
   },
+  shared: 'all',
   run: async (input, deps) => {
     const {
       reader,

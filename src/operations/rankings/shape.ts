@@ -31,12 +31,12 @@ const FiguresShape = Type.Object(
     }),
     proven_usd: orNull(UsdShape, {
       description:
-        'The part of `organic_usd` that a named facilitator relayed; of facilitators all proven dollars, which rank nothing.',
+        'The part of `organic_usd` that a named facilitator relayed.',
     }),
     organic_settlement_count: orNull(CountShape),
     distinct_counterparties: orNull(CountShape, {
       description:
-        'Other wallets in organic payments; of endpoints the payers, of capabilities the addresses that were paid. Null for facilitators.',
+        'Other wallets in organic payments; of facilitators the wallets served, payers and payees; of endpoints the payers, of capabilities the addresses that were paid.',
     }),
     settled_usd: { ...UsdShape, description: 'All dollars of the window.' },
     settlement_count: { ...CountShape, description: 'All settlements of the window.' },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
@@ -82,30 +82,37 @@ async function readTransaction(reader: Reader, query: TransactionQuery): Promise
  */
 function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
   const hash = text(txHash.slice(2));
-  const slice = [
-    sql`block_time IN (SELECT block_time FROM transaction_times
-      WHERE prefix = reinterpretAsUInt32(substring(unhex(${hash}), 1, 4)))`,
-    ...onChain(chain),
-  ];
+  const slice = sliceOf({ txHash, chain });
   return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM ${settlementRows(asOf, slice)}
     WHERE del = 0 AND tx_hash = toFixedString(unhex(${hash}), 32)
     ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
 }
 
+/** Conditions on the sort key: the seconds that the transaction may be of. */
+function sliceOf({ txHash, chain }: TransactionQuery): Sql[] {
+  return [
+    sql`block_time IN (SELECT block_time FROM transaction_times
+      WHERE prefix = reinterpretAsUInt32(substring(unhex(${text(txHash.slice(2))}), 1, 4)))`,
+    ...onChain(chain),
+  ];
+}
+
 interface Fee extends Pick<TableRow<typeof TRANSACTION_FEES>, 'gasUsed' | 'gasPrice' | 'l1Fee' | 'fee'> {}
 
-const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee']);
+const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee', 'chain', 'block_time']);
+/** A hash is of one transaction on each chain. */
+const FEES_MAX = 1_000;
 
-/** What a transaction cost its relayer; null until its receipt was read, or where none is. */
-async function readFee(reader: Reader, { chain, blockTime, txHash }: ListedSettlement): Promise<Fee | null> {
+/** What transactions of this hash cost their relayers, as far as their receipts were read; asked in one round with the settlements. */
+async function readFees(reader: Reader, query: TransactionQuery) {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'transaction-fee',
     maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE block_time = ${dateTime(blockTime)} AND chain = ${text(chain)}
-      AND tx_hash = toFixedString(unhex(${text(txHash.slice(2))}), 32) AND del = 0`,
+    maxRows: FEES_MAX,
+    sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE ${allOf(sliceOf(query))}
+      AND tx_hash = toFixedString(unhex(${text(query.txHash.slice(2))}), 32) AND del = 0`,
   });
-  return rows[0] === undefined ? null : FEE.read(rows[0]);
+  return rows.map(FEE.read);
 }
 
 function feeAnswer({ gasUsed, gasPrice, l1Fee, fee }: Fee): Static<typeof FeeShape> {
@@ -177,20 +184,19 @@ export const getTransaction = defineOperation({
     const { chains } = deployment;
     const nowMs = clock.nowMs();
     const { asOf, meta } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
-    const [statuses, { rows, total }] = await Promise.all([
+    const [statuses, { rows, total }, fees] = await Promise.all([
       freshness.statuses(),
       readTransaction(reader, { txHash, chain, asOf }),
+      asOf === undefined ? readFees(reader, { txHash, chain }) : [],
     ]);
     const finalityOf = finalityIn(asOf, statuses);
     const [first] = rows;
-    const [directory, fee] = await Promise.all([
-      asOf === undefined ? names.of(partiesOf(rows)) : NO_NAMES,
-      first === undefined || asOf !== undefined ? null : readFee(reader, first),
-    ]);
+    const directory = asOf === undefined ? await names.of(partiesOf(rows)) : NO_NAMES;
+    const fee = fees.find((one) => one.chain === first?.chain && one.blockTime === first?.blockTime);
     return {
       tx_hash: txHash,
       settlement_count: total,
-      fee: fee === null ? null : feeAnswer(fee),
+      fee: fee === undefined ? null : feeAnswer(fee),
       settlements: rows.map((row) => namedSettlementAnswer(row, finalityOf(row), deployment, directory)),
       meta: metaAnswer({ chain, chains, statuses, nowMs, ...meta }),
     };

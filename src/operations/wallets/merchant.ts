@@ -193,7 +193,9 @@ function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_
 }
 
 function scanNote({ scan, scanTruncated }: Profile): { note?: string } {
-  return scanTruncated ? { note: `Over the newest ${scan.settlements} settlements.` } : {};
+  if (!scanTruncated) return {};
+  const asOf = scan.scannedAt === null ? '' : ` as of ${timeText(scan.scannedAt)}`;
+  return { note: `Over the newest ${scan.settlements} settlements${asOf}.` };
 }
 
 /** Rings come from a pass of their own, with its own method and window. */
