@@ -91,3 +91,8 @@ export function withQuery(
   const text = next.toString();
   return text === '' ? path : `${path}?${text}`;
 }
+
+/** The page of a facilitator. */
+export function facilitatorPath(id: string): string {
+  return `/facilitators/${encodeURIComponent(id)}`;
+}
