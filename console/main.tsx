@@ -114,7 +114,7 @@ function NoSuchPage() {
       <h1>No such page</h1>
       <EmptyState title="There is no page at this address.">
         <p>
-          <Link to="/">To the live flow</Link>
+          <Link to="/">Home</Link>
         </p>
       </EmptyState>
     </>

@@ -24,3 +24,15 @@ const CATALOGUE_SOURCES: Readonly<Record<string, string>> = {
 export function catalogueSourceText(source: string): string {
   return CATALOGUE_SOURCES[source] ?? source;
 }
+
+const WORDS: Readonly<Record<string, string>> = {
+  agent_card: 'agent card',
+  endpoint_catalogue: 'listing',
+  operator_catalogue: 'this service',
+  facilitator: 'facilitators',
+};
+
+/** The source in a word or two, beside the address: `agent card`. */
+export function nameSourceWord(source: string): string {
+  return WORDS[source] ?? source.replaceAll('_', ' ');
+}

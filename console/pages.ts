@@ -29,10 +29,10 @@ const PARTS: PageEntry = {
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
-    title: 'Live flow',
+    title: 'Home',
     inNavigation: true,
     section: '/',
-    load: () => import('./pages/settlements.tsx').then(({ FlowsPage }) => FlowsPage),
+    load: () => import('./pages/home.tsx').then(({ HomePage }) => HomePage),
   },
   {
     path: '/sql',
@@ -40,6 +40,13 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: true,
     section: '/sql',
     load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
+  },
+  {
+    path: '/flow',
+    title: 'Live flow',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/settlements.tsx').then(({ FlowPage }) => FlowPage),
   },
   {
     path: '/transactions',
@@ -63,6 +70,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ MerchantPage }) => MerchantPage),
   },
   {
+    path: '/payers',
+    title: 'Payers',
+    inNavigation: true,
+    section: '/payers',
+    load: () => import('./pages/merchants.tsx').then(({ PayersPage }) => PayersPage),
+  },
+  {
+    path: '/wallets',
+    title: 'Wallets by address',
+    inNavigation: false,
+    section: '/merchants',
+    load: () => import('./pages/merchants.tsx').then(({ WalletsPage }) => WalletsPage),
+  },
+  {
     path: '/agents',
     title: 'Agents',
     inNavigation: true,
@@ -77,10 +98,17 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ AgentPage }) => AgentPage),
   },
   {
+    path: '/agents-by-revenue',
+    title: 'Agents by revenue',
+    inNavigation: false,
+    section: '/agents',
+    load: () => import('./pages/agents.tsx').then(({ AgentsByRevenuePage }) => AgentsByRevenuePage),
+  },
+  {
     path: '/leaderboard',
     title: 'Leaderboard',
-    inNavigation: true,
-    section: '/leaderboard',
+    inNavigation: false,
+    section: '/agents',
     load: () => import('./pages/agents.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
   },
   {
@@ -89,6 +117,20 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: true,
     section: '/facilitators',
     load: () => import('./pages/facilitators.tsx').then(({ FacilitatorsPage }) => FacilitatorsPage),
+  },
+  {
+    path: '/facilitators/:id',
+    title: 'Facilitator',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitator.tsx').then(({ FacilitatorPage }) => FacilitatorPage),
+  },
+  {
+    path: '/relayers',
+    title: 'Relayers',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitators.tsx').then(({ RelayersPage }) => RelayersPage),
   },
   {
     path: '/endpoints',

@@ -11,6 +11,8 @@ interface ListMeta {
 
 interface CursorAnswer {
   readonly next_before: string | null;
+  /** Of lists that can be read forward. */
+  readonly prev_after?: string | null;
   readonly meta: ListMeta;
 }
 
@@ -21,6 +23,8 @@ export interface CursorList<Row> {
   /** Of the newest request, for the first page or a further one. */
   readonly problem: ApiProblem | null;
   readonly paging: { readonly hasMore: boolean; readonly isLoading: boolean; more(): void };
+  /** The cursor of what is newer than the first page; null where there is none. */
+  readonly after: string | null;
   reload(): void;
 }
 
@@ -67,6 +71,7 @@ export function useCursorList<Answer extends CursorAnswer, Row>(
     meta: answer?.meta ?? null,
     problem: now?.problem ?? first.problem,
     paging: { hasMore: next !== null, isLoading: first.isLoading || (now?.isLoading ?? false), more },
+    after: answer?.prev_after ?? null,
     reload: first.reload,
   };
 }

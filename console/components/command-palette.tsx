@@ -7,7 +7,7 @@ import { useEntries } from '../palette/use-entries.ts';
 import { Identicon } from '../parts/wallet-link.tsx';
 import { navigate } from '../router.tsx';
 import { CONSOLE_BASE, SEARCH_TEXT_MAX } from '../routes.ts';
-import { SearchSign } from './search-button.tsx';
+import { SearchSign } from './search-sign.tsx';
 
 /**
  * The search of the header: wallets, transactions, names, pages and documentation. A combobox with a list that the keyboard walks through
@@ -28,7 +28,7 @@ export function CommandPalette() {
       onClose={close}
       onClick={(event) => {
         // A click on the backdrop has the dialog itself as its target.
-        if (event.target === dialog.current) dialog.current.close();
+        if (event.target === event.currentTarget) event.currentTarget.close();
       }}
     >
       <Search onDone={() => dialog.current?.close()} />
@@ -83,7 +83,6 @@ function Search({ onDone }: { readonly onDone: () => void }) {
           aria-autocomplete="list"
           {...(entries.length > 0 ? { 'aria-activedescendant': idOf(active) } : {})}
           placeholder="Search wallets or agents"
-          // biome-ignore lint/a11y/noAutofocus: the dialog opens to type in it
           autofocus
           autocomplete="off"
           autocapitalize="off"

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isPaletteOpen, listenForShortcut, SHORTCUT } from '../palette/open.ts';
 import { useStore } from '../store.ts';
+import { SearchSign } from './search-sign.tsx';
 import { announce } from './states.tsx';
 
 /** The button of the header that opens the search, which is a chunk of its own. */
@@ -35,14 +36,5 @@ export function SearchButton() {
       </button>
       {isOpen && Palette !== null ? <Palette /> : null}
     </>
-  );
-}
-
-/** A magnifying glass. */
-export function SearchSign() {
-  return (
-    <svg class="sign" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
-      <path d="M11.2 11.2 14.5 14.5M7 12.2A5.2 5.2 0 1 0 7 1.8a5.2 5.2 0 0 0 0 10.4Z" />
-    </svg>
   );
 }

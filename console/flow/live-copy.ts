@@ -58,6 +58,11 @@ export function forwardCopy(before: LiveCopy, answer: Flows, most: number): Live
   };
 }
 
+/** Of rows that were read forward, those above a list whose first row is given. Changed rows of its middle do not count. */
+export function newerThan(first: Settlement | undefined, rows: readonly Settlement[]): readonly Settlement[] {
+  return first === undefined ? rows : rows.filter((row) => byNewest(row, first) < 0);
+}
+
 /** The order of the API: time, chain, block, log; the newest first. */
 function byNewest(a: Settlement, b: Settlement): number {
   if (a.block_time !== b.block_time) return a.block_time > b.block_time ? -1 : 1;

@@ -176,7 +176,8 @@ const FIGURE_COLUMNS: readonly Column<RankedRow>[] = [
     isFigure: true,
     sortKey: 'settlements',
     help: 'Organic settlements',
-    cell: ({ figures: { organic_settlement_count: organic, settlement_count: all } }) => countText(organic ?? all),
+    cell: ({ figures: { organic_settlement_count: organic, settlement_count: all } }) =>
+      countText(organic ?? all),
   },
   {
     name: 'Payers',

@@ -1,3 +1,4 @@
+import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
 import { Chip, Swatch } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -13,7 +14,6 @@ import { FilterForm, SelectFilter, useChainOptions } from '../parts/page-head.ts
 import { WindowChoice } from '../parts/page-tabs.tsx';
 import { RankMove, RowChange, Trend } from '../parts/ranking.tsx';
 import { facilitatorDaysSql, facilitatorMerchantsSql } from '../parts/ranking-sql.ts';
-import type { Window } from '../../core/domain/window.ts';
 import { WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { relayerKey, SIGNER_COLUMNS } from '../parts/relayers.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
@@ -280,6 +280,11 @@ const MERCHANT_COLUMNS: readonly Column<PaidMerchant>[] = [
     compare: (a, b) => a.count - b.count,
     cell: ({ count }) => countText(count),
   },
-  { name: 'Payers', isFigure: true, compare: (a, b) => a.payers - b.payers, cell: ({ payers }) => countText(payers) },
+  {
+    name: 'Payers',
+    isFigure: true,
+    compare: (a, b) => a.payers - b.payers,
+    cell: ({ payers }) => countText(payers),
+  },
   { name: 'Last paid', cell: ({ lastAt }) => <Time at={lastAt} ago /> },
 ];

@@ -1,3 +1,4 @@
+import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
 import { Swatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -18,7 +19,6 @@ import {
   useRanking,
 } from '../parts/ranking.tsx';
 import { facilitatorsSql } from '../parts/ranking-sql.ts';
-import type { Window } from '../../core/domain/window.ts';
 import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { RELAYER_COLUMNS, relayerKey } from '../parts/relayers.tsx';
 import { Link } from '../router.tsx';

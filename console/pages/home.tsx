@@ -1,29 +1,29 @@
 import type { ComponentChildren } from 'preact';
+import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
 import { Swatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
-import { chainText, countText } from '../format.ts';
-import { useLiveFlow } from '../flow/use-live-flow.ts';
 import { settlementKey } from '../flow/live-copy.ts';
-import { LiveSign } from '../parts/live-sign.tsx';
-import { FreshnessStrip } from '../parts/health.tsx';
+import { useLiveFlow } from '../flow/use-live-flow.ts';
+import { chainText, countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
+import { FreshnessStrip } from '../parts/health.tsx';
+import { LiveSign } from '../parts/live-sign.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WindowChoice } from '../parts/page-tabs.tsx';
 import {
+  RankedFigure,
   type RankedOrder,
   type RankedSubject,
-  RankedFigure,
   RankMove,
   RowChange,
   Trend,
 } from '../parts/ranking.tsx';
 import { endpointsSql, facilitatorsSql, growthSql, walletsSql } from '../parts/ranking-sql.ts';
 import { GROWTH_WINDOWS, WINDOW_BEFORE, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
-import type { Window } from '../../core/domain/window.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import { facilitatorPath, hostOf, type PageProps, withQuery } from '../routes.ts';
@@ -46,8 +46,8 @@ export function HomePage({ query }: PageProps) {
   return (
     <>
       <PageHead title="What moves">
-        Who is paid, who pays and who gained {WINDOW_DURING[window]}, each figure of one wallet, facilitator or
-        listing. Every list opens as a query.
+        Who is paid, who pays and who gained {WINDOW_DURING[window]}, each figure of one wallet, facilitator
+        or listing. Every list opens as a query.
       </PageHead>
       <FreshnessStrip />
       <FilterForm label="Window and chain of the rankings">
@@ -55,7 +55,14 @@ export function HomePage({ query }: PageProps) {
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
       </FilterForm>
       <div class="moves">
-        <Move {...asked} of="merchants" by="organic_usd" title="Merchants" to="/merchants" sql={walletsSql('payee', asked)} />
+        <Move
+          {...asked}
+          of="merchants"
+          by="organic_usd"
+          title="Merchants"
+          to="/merchants"
+          sql={walletsSql('payee', asked)}
+        />
         <Move
           {...asked}
           of="merchants"
@@ -65,9 +72,31 @@ export function HomePage({ query }: PageProps) {
           sql={growthSql('payee', asked)}
         />
         <NewestPayments />
-        <Move {...asked} of="payers" by="organic_usd" title="Payers" to="/payers" sql={walletsSql('payer', asked)} />
-        <Move {...asked} of="facilitators" by="settlements" title="Facilitators" to="/facilitators" sql={facilitatorsSql(asked)} />
-        <Move chain={chain} window="30d" of="endpoints" by="settlements" title="Endpoints, 30 days" to="/endpoints" sql={endpointsSql()} />
+        <Move
+          {...asked}
+          of="payers"
+          by="organic_usd"
+          title="Payers"
+          to="/payers"
+          sql={walletsSql('payer', asked)}
+        />
+        <Move
+          {...asked}
+          of="facilitators"
+          by="settlements"
+          title="Facilitators"
+          to="/facilitators"
+          sql={facilitatorsSql(asked)}
+        />
+        <Move
+          chain={chain}
+          window="30d"
+          of="endpoints"
+          by="settlements"
+          title="Endpoints, 30 days"
+          to="/endpoints"
+          sql={endpointsSql()}
+        />
       </div>
     </>
   );
@@ -125,7 +154,11 @@ function Move({ title, of, by, window, chain, to, sql }: MoveProps) {
 
 function wholeList(
   to: string,
-  { of, window, chain }: { readonly of: RankedSubject; readonly window: Window; readonly chain: string | null },
+  {
+    of,
+    window,
+    chain,
+  }: { readonly of: RankedSubject; readonly window: Window; readonly chain: string | null },
 ): string {
   const [path = '', text = ''] = to.split('?');
   const isListed = of === 'endpoints';

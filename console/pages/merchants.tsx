@@ -1,3 +1,4 @@
+import type { Window } from '../../core/domain/window.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
@@ -18,7 +19,6 @@ import {
   VERDICT_COLUMN,
 } from '../parts/ranking.tsx';
 import { growthSql, walletsSql } from '../parts/ranking-sql.ts';
-import type { Window } from '../../core/domain/window.ts';
 import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';

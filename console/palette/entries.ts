@@ -112,7 +112,10 @@ export interface Found {
  * The groups in the order of the list. An address is what was meant; a page whose title begins with the text comes before names, so that
  * `sql` and Enter open the SQL page; the whole lists come last.
  */
-export function groupsOf({ identity, names, pages, docs, search }: Found, text: string): readonly EntryGroup[] {
+export function groupsOf(
+  { identity, names, pages, docs, search }: Found,
+  text: string,
+): readonly EntryGroup[] {
   const wanted = text.trim().toLowerCase();
   const isMeant = wanted !== '' && pages.some(({ title }) => title.toLowerCase().startsWith(wanted));
   const pageGroup = { name: 'Pages', entries: pages };

@@ -1,7 +1,7 @@
 import { getJson } from '../api.ts';
 import { chainText } from '../format.ts';
-import { CONSOLE_BASE, walletPath } from '../routes.ts';
 import { nameSourceText } from '../name-source.ts';
+import { CONSOLE_BASE, walletPath } from '../routes.ts';
 import type { Agents, Capabilities, Endpoints, Rankings, WalletSummary } from '../wire.ts';
 import { type Entry, matches } from './entries.ts';
 

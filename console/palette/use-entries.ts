@@ -2,7 +2,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiProblem, isAbort } from '../api.ts';
 import { PAGES } from '../pages.ts';
 import { findDocs } from './docs.ts';
-import { type Entry, type EntryGroup, groupsOf, identityEntries, pageEntries, searchEntries } from './entries.ts';
+import {
+  type Entry,
+  type EntryGroup,
+  groupsOf,
+  identityEntries,
+  pageEntries,
+  searchEntries,
+} from './entries.ts';
 import { findNames, nameWallet } from './names.ts';
 import { recentEntries } from './recent.ts';
 
@@ -93,6 +100,9 @@ async function find(text: string, signal: AbortSignal): Promise<Answered> {
         : await unless(nameWallet(identity, first.wallet, signal), identity);
     return { text, identity: named, names: [], docs: [], problem };
   }
-  const [names, docs] = await Promise.all([unless(findNames(text, signal), []), findDocs(text).catch(() => [])]);
+  const [names, docs] = await Promise.all([
+    unless(findNames(text, signal), []),
+    findDocs(text).catch(() => []),
+  ]);
   return { text, identity: null, names, docs, problem };
 }

@@ -1,6 +1,6 @@
+import { WINDOWS, type Window } from '../../core/domain/window.ts';
 import { Link } from '../router.tsx';
 import { withQuery } from '../routes.ts';
-import { WINDOWS, type Window } from '../../core/domain/window.ts';
 import { WINDOW_NAMES, windowOf } from './ranking-window.ts';
 
 /** Choices that are links, so that each can be shared and opened in a new tab. */

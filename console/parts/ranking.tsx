@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { VERDICT_MEANING } from '../../core/domain/data-quality.ts';
+import type { Window } from '../../core/domain/window.ts';
 import type { Column, SortControl } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
@@ -10,7 +11,6 @@ import { offsetOf, pick, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { RankedRow, Rankings } from '../wire.ts';
 import { VerdictChip } from './data-quality.tsx';
-import type { Window } from '../../core/domain/window.ts';
 import { pointsOf, WINDOW_BEFORE, windowOf } from './ranking-window.ts';
 
 /** Rankings by payments, as every page shows them: what is asked, and the columns that all subjects share. */
@@ -135,13 +135,18 @@ function MoveSign({ isUp }: { readonly isUp: boolean }) {
 }
 
 /** The line of the ranked figure over the window. */
-export function trendColumn(meta: RankingMeta | null, colourOf?: (row: RankedRow) => string): Column<RankedRow> {
+export function trendColumn(
+  meta: RankingMeta | null,
+  colourOf?: (row: RankedRow) => string,
+): Column<RankedRow> {
   return {
     name: 'Trend',
     class: 'trend',
     priority: 2,
     help: 'The figure that ranks, in equal parts of the window; the newest part is not over',
-    cell: (row) => <Trend row={row} meta={meta} {...(colourOf === undefined ? {} : { colour: colourOf(row) })} />,
+    cell: (row) => (
+      <Trend row={row} meta={meta} {...(colourOf === undefined ? {} : { colour: colourOf(row) })} />
+    ),
   };
 }
 

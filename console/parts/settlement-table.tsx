@@ -1,17 +1,16 @@
-import { Chip } from '../components/chip.tsx';
+import { facilitatorColour } from '../chart/palette.ts';
+import { Chip, Swatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
-import { chainText, countText, groupDigits, shortAddress, usdText } from '../format.ts';
-import type { WalletRole } from '../routes.ts';
+import { settlementKey } from '../flow/live-copy.ts';
+import { chainText, countText, groupDigits, shortAddress } from '../format.ts';
+import { Link } from '../router.tsx';
+import { facilitatorPath, type WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
 import { EvidenceChip } from './evidence.tsx';
 import { WalletLink } from './wallet-link.tsx';
-
-/** Chain, transaction and the log index of its transfer identify a settlement. */
-export function settlementKey({ chain, tx_hash, log_index }: Settlement): string {
-  return `${chain}/${tx_hash}/${log_index}`;
-}
 
 interface SettlementTableProps {
   readonly caption: string;
@@ -48,12 +47,16 @@ const TIME: Column<Settlement> = {
 
 const PAYER: Column<Settlement> = {
   name: 'Payer',
-  cell: ({ payer, payer_name: name }) => <WalletLink wallet={payer} party="payer" name={name} />,
+  cell: ({ payer, payer_name: name, payer_name_source: source }) => (
+    <WalletLink wallet={payer} party="payer" name={name} source={source} />
+  ),
 };
 
 const PAYEE: Column<Settlement> = {
   name: 'Payee',
-  cell: ({ payee, payee_name: name }) => <WalletLink wallet={payee} party="payee" name={name} />,
+  cell: ({ payee, payee_name: name, payee_name_source: source }) => (
+    <WalletLink wallet={payee} party="payee" name={name} source={source} />
+  ),
 };
 
 const DETAILS: readonly Column<Settlement>[] = [
@@ -62,14 +65,14 @@ const DETAILS: readonly Column<Settlement>[] = [
     isFigure: true,
     cell: ({ amount, amount_usd: usd, asset_symbol: symbol }) => (
       <>
-        <span class="amount" title={`${groupDigits(amount)} atomic units of ${symbol}`}>
-          {usdText(usd)}
+        <span class="amount">
+          <Money usd={usd} note={`${groupDigits(amount)} atomic units of ${symbol}`} />
         </span>
         <span class="unit">{symbol}</span>
       </>
     ),
   },
-  { name: 'Facilitator', cell: (row) => <Facilitator row={row} /> },
+  { name: 'Facilitator', priority: 2, cell: (row) => <Facilitator row={row} /> },
   { name: 'Evidence', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },
   {
     name: 'Chain and transaction',
@@ -79,9 +82,13 @@ const DETAILS: readonly Column<Settlement>[] = [
         <span class="chain" title={chain}>
           {chainText(chain)}
         </span>
-        <span class="hash" title={`${hash}, log ${log}, block ${countText(block)}`}>
+        <Link
+          class="hash"
+          to={`/transactions/${hash}`}
+          title={`${hash}, log ${log}, block ${countText(block)}`}
+        >
           {shortAddress(hash)}
-        </span>
+        </Link>
       </>
     ),
   },
@@ -115,11 +122,18 @@ function NotFinalMark() {
 }
 
 function Facilitator({ row }: { readonly row: Settlement }) {
-  if (row.facilitator === null)
+  const { facilitator: id, facilitator_name: name, relayer, payer } = row;
+  if (id === null)
     return (
-      <span class="muted" title={`Relayed by ${row.relayer}, which belongs to no named facilitator.`}>
-        {row.relayer === row.payer ? 'payer itself' : <span class="mono">{shortAddress(row.relayer)}</span>}
+      <span class="facilitator muted" title={`Relayed by ${relayer}, which belongs to no named facilitator.`}>
+        <Swatch colour={facilitatorColour(null)} />
+        {relayer === payer ? 'payer itself' : <span class="mono">{shortAddress(relayer)}</span>}
       </span>
     );
-  return <span title={`Relayed by ${row.relayer}`}>{row.facilitator_name ?? row.facilitator}</span>;
+  return (
+    <span class="facilitator" title={`Relayed by ${relayer}`}>
+      <Swatch colour={facilitatorColour(id)} />
+      <Link to={facilitatorPath(id)}>{name ?? id}</Link>
+    </span>
+  );
 }
