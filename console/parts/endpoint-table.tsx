@@ -1,8 +1,9 @@
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
-import { countText, usdText } from '../format.ts';
+import { countText } from '../format.ts';
 import type { Endpoint } from '../wire.ts';
 import { WalletLink } from './wallet-link.tsx';
 
@@ -23,20 +24,21 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : usdText(usd)),
+    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />),
   },
   {
     name: '30-day settlements',
     isFigure: true,
+    priority: 2,
     cell: ({ observed }) => countText(observed.settlement_count_30d),
   },
-  { name: '30-day payers', isFigure: true, cell: ({ observed }) => countText(observed.unique_payers_30d) },
+  { name: '30-day payers', isFigure: true, priority: 2, cell: ({ observed }) => countText(observed.unique_payers_30d) },
   {
     name: '30-day dollars',
     isFigure: true,
     cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
       <>
-        {usdText(usd)}
+        <Money usd={usd} />
         {others > 0 ? <SharedMark others={others} /> : null}
       </>
     ),
