@@ -32,7 +32,7 @@ import type { RankedRow, Rankings, Settlement } from '../wire.ts';
 
 const PATH = '/';
 const DEFAULT_WINDOW: Window = '7d';
-const ROWS = 7;
+const ROWS = 8;
 
 /**
  * What moves: short rankings of a window, and the newest payments. Every figure belongs to one wallet, facilitator or listing; the API
@@ -284,7 +284,7 @@ function Subject({ row, party }: { readonly row: RankedRow; readonly party: 'pay
   );
 }
 
-const PAYMENTS_SHOWN = 9;
+const PAYMENTS_SHOWN = 8;
 
 function NewestPayments() {
   const flow = useLiveFlow({ most: PAYMENTS_SHOWN });

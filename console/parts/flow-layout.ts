@@ -4,7 +4,7 @@ import { piecesOf } from './picture-layout.ts';
 
 /**
  * The newest settlements as three columns: payers, facilitators and payees. All heights are to one scale: a bar that is twice as high is
- * twice the money, in every column. Labels need more room than small bars have, so they stand beside them and are moved apart. Pure.
+ * twice the money, in every column. Where a bar is lower than its label, the gaps around it make room. Pure.
  */
 
 interface Slot {
@@ -20,8 +20,6 @@ export interface FlowNode {
   readonly count: number;
   /** To scale. */
   readonly slot: Slot;
-  /** The middle of its label. */
-  readonly labelAt: number;
 }
 
 export interface FlowLink {
@@ -48,9 +46,9 @@ export const UNNAMED = 'none';
 const NODES_MAX = 6;
 const FACILITATORS_MAX = 6;
 /** Pixels. */
-const HEIGHT = 300;
-const GAP = 8;
-const LABEL_HEIGHT = 38;
+const MONEY_HEIGHT = 260;
+const GAP = 6;
+const LABEL_HEIGHT = 36;
 
 interface Group {
   readonly id: string;
@@ -68,10 +66,9 @@ export function flowPictureOf(rows: readonly Settlement[]): FlowPicture {
     ]),
     payees: topGroups(rows, NODES_MAX, (row) => [row.payee, row.payee_name ?? null]),
   };
-  const most = Math.max(...Object.values(groups).map((column) => column.length), 1);
-  const height = Math.max(HEIGHT, most * LABEL_HEIGHT);
   const total = groups.facilitators.reduce((sum, { usdMicros }) => sum + Number(usdMicros), 0);
-  const perMicro = total === 0 ? 0 : (height - GAP * (most - 1)) / total;
+  const perMicro = total === 0 ? 0 : MONEY_HEIGHT / total;
+  const height = Math.max(...Object.values(groups).map((column) => columnHeight(column, perMicro)));
   const place = (column: readonly Group[]): FlowNode[] => placed(column, { height, perMicro });
   const [payers, facilitators, payees] = [
     place(groups.payers),
@@ -136,41 +133,26 @@ interface Scale {
   readonly perMicro: number;
 }
 
-/** Bars one below the other, in the middle of the height, each with the place of its label. */
-function placed(groups: readonly Group[], { height, perMicro }: Scale): FlowNode[] {
-  const heights = groups.map(({ usdMicros }) => Number(usdMicros) * perMicro);
-  const used = heights.reduce((sum, one) => sum + one, 0) + GAP * Math.max(0, groups.length - 1);
-  let top = (height - used) / 2;
-  const slots = heights.map((one) => {
-    const slot = { top, height: one };
-    top += one + GAP;
-    return slot;
-  });
-  const labels = spread(
-    slots.map((slot) => slot.top + slot.height / 2),
-    { least: LABEL_HEIGHT, height },
-  );
-  return groups.map((group, at) => ({
-    ...group,
-    slot: slots[at] ?? { top: 0, height: 0 },
-    labelAt: labels[at] ?? 0,
-  }));
+/** What a group takes up: its bar, or its label where that is higher. */
+function roomOf({ usdMicros }: Group, perMicro: number): number {
+  return Math.max(Number(usdMicros) * perMicro, LABEL_HEIGHT);
 }
 
-/** Moves ascending places apart until neighbours are `least` away from each other, all of them inside the height. */
-export function spread(
-  places: readonly number[],
-  { least, height }: { readonly least: number; readonly height: number },
-): number[] {
-  const moved: number[] = [];
-  for (const place of places) moved.push(Math.max(place, (moved.at(-1) ?? -least / 2) + least));
-  let lowest = height - least / 2;
-  for (let at = moved.length - 1; at >= 0; at--) {
-    const place = Math.min(moved[at] ?? 0, lowest);
-    moved[at] = place;
-    lowest = place - least;
-  }
-  return moved;
+function columnHeight(groups: readonly Group[], perMicro: number): number {
+  const rooms = groups.map((group) => roomOf(group, perMicro));
+  return rooms.reduce((sum, room) => sum + room, 0) + GAP * Math.max(0, groups.length - 1);
+}
+
+/** Bars one below the other, each in the middle of its room, the column in the middle of the height. */
+function placed(groups: readonly Group[], { height, perMicro }: Scale): FlowNode[] {
+  let top = (height - columnHeight(groups, perMicro)) / 2;
+  return groups.map((group) => {
+    const room = roomOf(group, perMicro);
+    const bar = Number(group.usdMicros) * perMicro;
+    const slot = { top: top + (room - bar) / 2, height: bar };
+    top += room + GAP;
+    return { ...group, slot };
+  });
 }
 
 /** Position of a group's node; for a group that is not shown, that of the sum of all others. */

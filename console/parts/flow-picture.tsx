@@ -21,13 +21,11 @@ export function FlowPictureView({ rows }: { readonly rows: readonly Settlement[]
       </div>
       <div class="flow-body" style={{ height: `${Math.ceil(height)}px` }}>
         <Labels name="Payers" nodes={picture.payers} party="payer" />
-        <Leaders nodes={picture.payers} height={height} side="left" />
         <Bars nodes={picture.payers} party="payer" />
         <Ribbons links={picture.inflows} height={height} />
         <Facilitators nodes={picture.facilitators} />
         <Ribbons links={picture.outflows} height={height} />
         <Bars nodes={picture.payees} party="payee" />
-        <Leaders nodes={picture.payees} height={height} side="right" />
         <Labels name="Payees" nodes={picture.payees} party="payee" />
       </div>
     </section>
@@ -71,32 +69,6 @@ function Bars({ nodes, party }: { readonly nodes: readonly FlowNode[]; readonly 
   );
 }
 
-interface LeadersProps {
-  readonly nodes: readonly FlowNode[];
-  readonly height: number;
-  /** Where the labels are. */
-  readonly side: 'left' | 'right';
-}
-
-/** Lines from labels to their bars. */
-function Leaders({ nodes, height, side }: LeadersProps) {
-  return (
-    <svg
-      class="leaders"
-      viewBox={`0 0 10 ${Math.max(1, height)}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-      focusable="false"
-    >
-      {nodes.map(({ id, slot, labelAt }) => {
-        const bar = slot.top + slot.height / 2;
-        const [from, to] = side === 'left' ? [labelAt, bar] : [bar, labelAt];
-        return <path key={id} d={`M0 ${from}L10 ${to}`} />;
-      })}
-    </svg>
-  );
-}
-
 interface LabelsProps {
   readonly name: string;
   readonly nodes: readonly FlowNode[];
@@ -107,7 +79,7 @@ function Labels({ name, nodes, party }: LabelsProps) {
   return (
     <ul class={`flow-column is-${party}`} aria-label={name}>
       {nodes.map((node) => (
-        <li key={node.id} style={{ top: `${node.labelAt}px` }}>
+        <li key={node.id} style={{ top: `${node.slot.top + node.slot.height / 2}px` }}>
           <PartyLabel node={node} party={party} />
         </li>
       ))}
@@ -159,7 +131,7 @@ function Facilitators({ nodes }: { readonly nodes: readonly FlowNode[] }) {
       </div>
       <ul class="flow-column is-facilitator" aria-label="Facilitators">
         {nodes.map((node) => (
-          <li key={node.id} style={{ top: `${node.labelAt}px` }}>
+          <li key={node.id} style={{ top: `${node.slot.top + node.slot.height / 2}px` }}>
             <span class="flow-label">
               <FacilitatorName node={node} />
               <Figures node={node} />
