@@ -27,7 +27,6 @@ export function SearchButton() {
         class="search-button"
         aria-haspopup="dialog"
         aria-keyshortcuts="Meta+K Control+K /"
-        aria-label="Search wallets or agents"
         onClick={() => isPaletteOpen.set(true)}
       >
         <SearchSign />
