@@ -14,14 +14,25 @@ export interface PageEntry {
   load(): Promise<ComponentType<PageProps>>;
 }
 
+/** Set by the bundler. In a build that is shipped it is false, and the chunk of the page is left out. */
+declare const CONSOLE_HAS_PARTS: boolean;
+
+const PARTS: PageEntry = {
+  path: '/parts',
+  title: 'Parts',
+  inNavigation: false,
+  section: '',
+  load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
+};
+
 /** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
-    title: 'Live flow',
+    title: 'Home',
     inNavigation: true,
     section: '/',
-    load: () => import('./pages/settlements.tsx').then(({ FlowsPage }) => FlowsPage),
+    load: () => import('./pages/home.tsx').then(({ HomePage }) => HomePage),
   },
   {
     path: '/sql',
@@ -29,6 +40,13 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: true,
     section: '/sql',
     load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
+  },
+  {
+    path: '/flow',
+    title: 'Live flow',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/settlements.tsx').then(({ FlowPage }) => FlowPage),
   },
   {
     path: '/transactions',
@@ -52,6 +70,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ MerchantPage }) => MerchantPage),
   },
   {
+    path: '/payers',
+    title: 'Payers',
+    inNavigation: true,
+    section: '/payers',
+    load: () => import('./pages/merchants.tsx').then(({ PayersPage }) => PayersPage),
+  },
+  {
+    path: '/wallets',
+    title: 'Wallets by address',
+    inNavigation: false,
+    section: '/merchants',
+    load: () => import('./pages/merchants.tsx').then(({ WalletsPage }) => WalletsPage),
+  },
+  {
     path: '/agents',
     title: 'Agents',
     inNavigation: true,
@@ -66,10 +98,17 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ AgentPage }) => AgentPage),
   },
   {
+    path: '/agents-by-revenue',
+    title: 'Agents by revenue',
+    inNavigation: false,
+    section: '/agents',
+    load: () => import('./pages/agents.tsx').then(({ AgentsByRevenuePage }) => AgentsByRevenuePage),
+  },
+  {
     path: '/leaderboard',
     title: 'Leaderboard',
-    inNavigation: true,
-    section: '/leaderboard',
+    inNavigation: false,
+    section: '/agents',
     load: () => import('./pages/agents.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
   },
   {
@@ -78,6 +117,20 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: true,
     section: '/facilitators',
     load: () => import('./pages/facilitators.tsx').then(({ FacilitatorsPage }) => FacilitatorsPage),
+  },
+  {
+    path: '/facilitators/:id',
+    title: 'Facilitator',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitator.tsx').then(({ FacilitatorPage }) => FacilitatorPage),
+  },
+  {
+    path: '/relayers',
+    title: 'Relayers',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitators.tsx').then(({ RelayersPage }) => RelayersPage),
   },
   {
     path: '/endpoints',
@@ -114,6 +167,7 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },
+  ...(CONSOLE_HAS_PARTS ? [PARTS] : []),
 ];
 
 export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {

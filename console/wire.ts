@@ -13,8 +13,12 @@ export type EntitySettlements = Answer<'listEntitySettlements'>;
 export type Facilitators = Answer<'listFacilitators'>;
 export type Flows = Answer<'listFlows'>;
 export type Graph = Answer<'getGraph'>;
-/** Rankings by payments, which the console does not ask for, have other rows. */
+/** Agents by ratings. */
 export type Leaderboard = Extract<Answer<'getLeaderboard'>, { meta: { page_scored_agents: number } }>;
+/** Any subject by payments. */
+export type Rankings = Schemas['PaymentRanking'];
+export type RankedRow = Schemas['RankedRow'];
+export type WalletSummary = Answer<'getEntitySummary'>;
 export type Profile = Answer<'getMerchant'>;
 export type Telemetry = Answer<'getTelemetry'>;
 export type Transactions = Answer<'listTransactions'>;
