@@ -21,7 +21,7 @@ export const WALLET_HISTORY = {
   backup: 'marks',
 } as const satisfies Table;
 
-/** How long an older revision is answered. The tables keep a day more (clickhouse/migrations/0033-settlement-history.sql). */
+/** How long an older revision is answered. The tables keep a day more (clickhouse/migrations/0036-settlement-history.sql). */
 export const REVISIONS_KEPT_DAYS = 90;
 
 /** Versions that one regraded row can have below the version of its next write (ingest/write/versions.ts). */

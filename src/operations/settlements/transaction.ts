@@ -89,7 +89,7 @@ function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
 }
 
 /** Conditions on the sort key: the seconds that the transaction may be of. */
-function sliceOf({ txHash, chain }: TransactionQuery): Sql[] {
+function sliceOf({ txHash, chain }: Omit<TransactionQuery, 'asOf'>): Sql[] {
   return [
     sql`block_time IN (SELECT block_time FROM transaction_times
       WHERE prefix = reinterpretAsUInt32(substring(unhex(${text(txHash.slice(2))}), 1, 4)))`,
@@ -104,7 +104,7 @@ const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee',
 const FEES_MAX = 1_000;
 
 /** What transactions of this hash cost their relayers, as far as their receipts were read; asked in one round with the settlements. */
-async function readFees(reader: Reader, query: TransactionQuery) {
+async function readFees(reader: Reader, query: Omit<TransactionQuery, 'asOf'>) {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'transaction-fee',
     maxSeconds: MAX_SECONDS,
