@@ -11,6 +11,7 @@ import { Change, Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { countText, datesFrom, moneyText } from '../format.ts';
 import type { PageProps } from '../routes.ts';
+import { EveryChart, FiftySeries, GuessedChart } from './parts-charts.tsx';
 
 /** Every component of the design system in each of its states. In development only; the subject of test/console/parts.browser.test.ts. */
 export function PartsPage({ query }: PageProps) {
@@ -34,6 +35,13 @@ export function PartsPage({ query }: PageProps) {
       </Part>
       <Part name="DataTable">
         <Tables query={query} />
+      </Part>
+      <Part name="Chart">
+        <State name="Guessed from the shape of the data, with controls">
+          <GuessedChart />
+        </State>
+        <EveryChart />
+        <FiftySeries />
       </Part>
       <Part name="EmptyState">
         <EmptyStates />
