@@ -41,6 +41,7 @@ const FONT = `${FONT_PX}px system-ui, sans-serif`;
 const CHAR_PX = 7;
 const LABEL_GAP_PX = 14;
 const ROW_LABEL_PX = 16;
+const X_LABELS_PX = 30;
 
 export function drawChart(element: HTMLElement, { prepared, height, onHover }: DrawOptions): Drawing {
   const colourOf = resolver(element);
@@ -253,7 +254,7 @@ function axis(
       return texts;
     },
     ...(scale === 'x'
-      ? {}
+      ? { size: X_LABELS_PX }
       : {
           size: (_plot: uPlot, values: string[] | null) =>
             Math.max(4, ...(values ?? []).map((text) => text.length)) * CHAR_PX + LABEL_GAP_PX,
@@ -279,14 +280,29 @@ function frameOf({ bbox }: uPlot): {
   };
 }
 
+/** By arithmetic and not by `valToPos`, which looks its scale up again for each of 50,000 points. */
 function pixels(plot: uPlot, { spec, series }: Prepared): Scales {
-  const { top, height, ratio } = frameOf(plot);
-  const at = (value: number, scale: string): number => plot.valToPos(value, scale, true) / ratio;
-  const nameOf = (isRight: boolean): string => (isRight ? 'right' : 'y');
+  const { left, top, width, height } = frameOf(plot);
+  const along = (key: string): Range => {
+    const { min = 0, max = 1 } = plot.scales[key] ?? {};
+    return [min ?? 0, max ?? 1];
+  };
+  const [first, last] = along('x');
+  const isLog = spec.isLog && spec.kind !== 'heatmap';
+  const of = (value: number): number => (isLog ? Math.log10(value) : value);
+  const heights = ['y', 'right'].map((key) => {
+    const [low, high] = along(key).map(of);
+    return { low: low ?? 0, perUnit: height / ((high ?? 1) - (low ?? 0) || 1) };
+  });
+  const bottom = top + height;
+  const y = (value: number, isRight: boolean): number => {
+    const { low, perUnit } = heights[isRight ? 1 : 0] ?? { low: 0, perUnit: 1 };
+    return bottom - (of(value) - low) * perUnit;
+  };
   return {
-    x: (place) => at(place, 'x'),
-    y: (value, isRight) => (spec.isLog && value <= 0 ? null : at(value, nameOf(isRight))),
-    base: (isRight) => (spec.isLog ? top + height : Math.min(top + height, at(0, nameOf(isRight)))),
+    x: (place) => left + ((place - first) / (last - first || 1)) * width,
+    y: (value, isRight) => (isLog && value <= 0 ? null : y(value, isRight)),
+    base: (isRight) => (isLog ? bottom : Math.min(bottom, y(0, isRight))),
     rowHeight: height / Math.max(1, series.length),
     top,
   };

@@ -25,7 +25,7 @@ export function HoverTable({ prepared: { x, series, spec }, hover }: HoverTableP
       aria-hidden="true"
     >
       <p class="chart-hover-title">
-        {spec.x} {placeText(x, hover.at)}
+        {placeText(x, hover.at)} <span class="muted">{spec.x}</span>
       </p>
       <table>
         <tbody>
