@@ -1,8 +1,8 @@
 import uPlot from 'uplot';
 import { numberLabel, shortLabel, timeLabel } from './labels.ts';
 import { paint } from './paint.ts';
-import { type Scales, shapesOf, valueRange } from './shapes.ts';
 import type { Prepared } from './series.ts';
+import { type Scales, shapesOf, valueRange } from './shapes.ts';
 import { type Picture, svgText, type Tick } from './svg.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { kindOf, rawText } from '../sql/cells.ts';
-import { type ChartData, type ChartKind, type ChartSpec } from './spec.ts';
+import type { ChartData, ChartKind, ChartSpec } from './spec.ts';
 
 /** Which chart fits a result: a pure function of the types and the repetitions of its columns. */
 

@@ -12,12 +12,15 @@ function data(header: string, rows: readonly (readonly unknown[])[]): ChartData 
   return { columns, rows };
 }
 
-const DAILY = data('day:Date facilitator:LowCardinality(Nullable(String)) payments:UInt64 usd:Decimal(38,6)', [
-  ['2026-11-01', 'coinbase', '4', '1.5'],
-  ['2026-11-01', 'payAI', '2', '0.5'],
-  ['2026-11-02', 'coinbase', '5', '2.5'],
-  ['2026-11-02', null, '1', '0.1'],
-]);
+const DAILY = data(
+  'day:Date facilitator:LowCardinality(Nullable(String)) payments:UInt64 usd:Decimal(38,6)',
+  [
+    ['2026-11-01', 'coinbase', '4', '1.5'],
+    ['2026-11-01', 'payAI', '2', '0.5'],
+    ['2026-11-02', 'coinbase', '5', '2.5'],
+    ['2026-11-02', null, '1', '0.1'],
+  ],
+);
 
 describe('the guess', () => {
   it('day and facilitator are one line for each facilitator', () => {
@@ -33,7 +36,9 @@ describe('the guess', () => {
   });
 
   it('of two names that could split, the one with fewer values does', () => {
-    const rows = ['a', 'b', 'c'].flatMap((payee) => ['x', 'y'].map((chain) => ['2026-11-01', payee, chain, 1]));
+    const rows = ['a', 'b', 'c'].flatMap((payee) =>
+      ['x', 'y'].map((chain) => ['2026-11-01', payee, chain, 1]),
+    );
     expect(guessSpec(data('day:Date payee:String chain:String usd:Float64', rows))?.by).toBe('chain');
   });
 
@@ -87,7 +92,9 @@ describe('a completed choice', () => {
         expect(spec.y.length).toBeGreaterThan(0);
         for (const name of spec.y) expect(numberColumns(DAILY)).toContain(name);
         expect(spec.by === null || (names.includes(spec.by) && spec.by !== spec.x)).toBe(true);
-        expect(spec.right.every((name) => spec.y.includes(name)) && spec.right.length < spec.y.length).toBe(true);
+        expect(spec.right.every((name) => spec.y.includes(name)) && spec.right.length < spec.y.length).toBe(
+          true,
+        );
       }),
     );
   });

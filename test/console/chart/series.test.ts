@@ -66,11 +66,17 @@ describe('series', () => {
       fc.integer({ min: -1_000, max: 1_000 }),
     );
     fc.assert(
-      fc.property(fc.array(row, { minLength: 1 }), fc.constantFrom('line', 'scatter', 'bar', 'stacked'), (rows, kind) => {
-        const { series } = prepared(rows, { kind, by: 'facilitator' });
-        const drawn = series.flatMap(({ values }) => values).reduce<number>((sum, value) => sum + (value ?? 0), 0);
-        expect(drawn).toBe(rows.reduce((sum, [, , value]) => sum + value, 0));
-      }),
+      fc.property(
+        fc.array(row, { minLength: 1 }),
+        fc.constantFrom('line', 'scatter', 'bar', 'stacked'),
+        (rows, kind) => {
+          const { series } = prepared(rows, { kind, by: 'facilitator' });
+          const drawn = series
+            .flatMap(({ values }) => values)
+            .reduce<number>((sum, value) => sum + (value ?? 0), 0);
+          expect(drawn).toBe(rows.reduce((sum, [, , value]) => sum + value, 0));
+        },
+      ),
     );
   });
 
@@ -83,7 +89,9 @@ describe('series', () => {
 
   it('two series of one colour have different dashes', () => {
     const rows = Array.from({ length: 50 }, (_, at) => ['2026-11-01', `seller ${at}`, at + 1]);
-    const columns = COLUMNS.map((column) => (column.name === 'facilitator' ? { ...column, name: 'seller' } : column));
+    const columns = COLUMNS.map((column) =>
+      column.name === 'facilitator' ? { ...column, name: 'seller' } : column,
+    );
     const { series } = prepared(rows, { by: 'seller' }, columns);
     expect(new Set(series.map(({ colour, dash }) => `${colour} ${dash}`)).size).toBe(series.length);
   });
@@ -145,7 +153,9 @@ describe('shapes', () => {
     const chart = prepared(DAILY, { kind: 'heatmap', by: 'facilitator' });
     const cells = shapesOf(chart, SCALES).flatMap((shape) => (shape.kind === 'box' ? [shape.opacity] : []));
     const values = chart.series.flatMap(({ values: all }) => all.filter((value) => value !== null));
-    const byValue = values.map((value, at) => ({ value, opacity: cells[at] ?? 0 })).sort((a, b) => a.value - b.value);
+    const byValue = values
+      .map((value, at) => ({ value, opacity: cells[at] ?? 0 }))
+      .sort((a, b) => a.value - b.value);
     expect(byValue.map(({ opacity }) => opacity)).toEqual([...cells].sort((a, b) => a - b));
     expect([Math.max(...cells) <= 1, Math.min(...cells) > 0]).toEqual([true, true]);
   });
