@@ -65,7 +65,7 @@ function Part({ name, children }: { readonly name: string; readonly children: Co
 
 function State({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
-    <div class="part-state">
+    <div class="part-state" data-state={name}>
       <p class="muted small">{name}</p>
       {children}
     </div>
