@@ -21,7 +21,8 @@ import { applyStoredTheme } from './theme.ts';
  *   elsewhere. They add the key. Failures are `ApiProblem`s (branch on `problem.body.code`). Wire types are in `wire.ts`.
  * - `DataTable` of `components/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
  * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
- * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
+ * - `components/` has `Stat`, `Chip`, `Money`, `Sparkline`, `Time`, `CopyButton`, `EmptyState`, `Loading`, `ProblemState`; `chart/` has
+ *   `Chart` and the colours of facilitators. /console/parts shows each of them in its states. `format.ts` writes figures.
  * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
  *   with `useStore`.
  * - Style sheets are in `style/`, imported by `style/console.css`, with the colours of `tokens.css`. The content security policy allows

@@ -17,14 +17,6 @@ export interface PageEntry {
 /** Set by the bundler. In a build that is shipped it is false, and the chunk of the page is left out. */
 declare const CONSOLE_HAS_PARTS: boolean;
 
-const PARTS: PageEntry = {
-  path: '/parts',
-  title: 'Parts',
-  inNavigation: false,
-  section: '',
-  load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
-};
-
 /** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
@@ -167,7 +159,18 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },
-  ...(CONSOLE_HAS_PARTS ? [PARTS] : []),
+  // Here and not in a constant: the bundler leaves out only what it sees behind a constant condition.
+  ...(CONSOLE_HAS_PARTS
+    ? [
+        {
+          path: '/parts',
+          title: 'Parts',
+          inNavigation: false,
+          section: '',
+          load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
+        },
+      ]
+    : []),
 ];
 
 export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {

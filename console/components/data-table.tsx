@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { type List, ListState, PageControls } from './list-state.tsx';
 import { Skeleton } from './skeleton.tsx';
 import {
+  type ApiOrder,
   ClientSortHead,
   isSortable,
   LinkSortHead,
@@ -39,13 +40,7 @@ export interface Column<Row> {
 }
 
 /** The order of rows that the API sorts, kept in the address of the page: the headers are links. */
-export interface SortControl {
-  /** The `sortKey` of the column that the rows are sorted by. */
-  readonly by: string;
-  readonly isDescending: boolean;
-  /** The path below /console with another order. */
-  to(by: string, isDescending: boolean): string;
-}
+export type SortControl = ApiOrder;
 
 interface TableProps<Row> {
   /** The name of the table for screen readers. */

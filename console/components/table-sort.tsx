@@ -1,7 +1,26 @@
 import { Link, navigate } from '../router.tsx';
-import type { Column, SortControl } from './data-table.tsx';
 
 /** The order of the rows of a table: sortable headers, and the same choice as a field where rows are cards. */
+
+/** What sorting needs to know of a column. */
+export interface SortableColumn<Row> {
+  readonly name: string;
+  /** Figures begin with the largest. */
+  readonly isFigure?: boolean;
+  /** Sorts the rows that are shown. Ascending order. */
+  compare?(a: Row, b: Row): number;
+  /** What the API calls the column in an order. */
+  readonly sortKey?: string;
+}
+
+/** The order of rows that the API sorts, kept in the address of the page: the headers are links. */
+export interface ApiOrder {
+  /** The `sortKey` of the column that the rows are sorted by. */
+  readonly by: string;
+  readonly isDescending: boolean;
+  /** The path below /console with another order. */
+  to(by: string, isDescending: boolean): string;
+}
 
 /** The order that the visitor chose among the rows that are shown. */
 export interface Sorting {
@@ -9,14 +28,14 @@ export interface Sorting {
   readonly isDescending: boolean;
 }
 
-export function isSortable<Row>({ compare, sortKey }: Column<Row>, sort: SortControl | undefined): boolean {
+export function isSortable<Row>({ compare, sortKey }: SortableColumn<Row>, sort: ApiOrder | undefined): boolean {
   return compare !== undefined || (sortKey !== undefined && sort !== undefined);
 }
 
 /** The rows in the chosen order; equal rows keep theirs. */
 export function sortedRows<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly SortableColumn<Row>[],
   sorting: Sorting | null,
 ): readonly Row[] {
   const compare = columns.find(({ name }) => name === sorting?.name)?.compare;
@@ -58,7 +77,7 @@ export function ClientSortHead({ name, isFigure, sorting, onSort, ...common }: C
 
 interface LinkSortHeadProps extends HeadProps {
   readonly sortKey: string;
-  readonly sort: SortControl;
+  readonly sort: ApiOrder;
 }
 
 /** A header that links to the page in another order. */
@@ -92,9 +111,9 @@ function SortMark({ order }: { readonly order: Order }) {
 }
 
 interface SortChoiceProps<Row> {
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly SortableColumn<Row>[];
   readonly sorting: Sorting | null;
-  readonly sort: SortControl | undefined;
+  readonly sort: ApiOrder | undefined;
   onSort(sorting: Sorting): void;
 }
 

@@ -11,6 +11,7 @@ import { Change, Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { countText, datesFrom, moneyText } from '../format.ts';
 import type { PageProps } from '../routes.ts';
+import { EveryChart, FiftySeries, GuessedChart } from './parts-charts.tsx';
 
 /** Every component of the design system in each of its states. In development only; the subject of test/console/parts.browser.test.ts. */
 export function PartsPage({ query }: PageProps) {
@@ -35,6 +36,13 @@ export function PartsPage({ query }: PageProps) {
       <Part name="DataTable">
         <Tables query={query} />
       </Part>
+      <Part name="Chart">
+        <State name="Guessed from the shape of the data, with controls">
+          <GuessedChart />
+        </State>
+        <EveryChart />
+        <FiftySeries />
+      </Part>
       <Part name="EmptyState">
         <EmptyStates />
       </Part>
@@ -57,7 +65,7 @@ function Part({ name, children }: { readonly name: string; readonly children: Co
 
 function State({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
-    <div class="part-state">
+    <div class="part-state" data-state={name}>
       <p class="muted small">{name}</p>
       {children}
     </div>
@@ -75,7 +83,7 @@ function Colours() {
             {name}
           </span>
         ))}
-        <a href="#main">link</a>
+        <a href="#main">to the content</a>
       </p>
       <p class="row">
         {Array.from({ length: COLOURS }, (_, at) => (

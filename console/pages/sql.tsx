@@ -52,10 +52,11 @@ export function SqlPage(_props: PageProps) {
   const question = useMemo(() => ({ ...written, params: valuesFor(written.sql, written.params) }), [written]);
   const estimate = useEstimate(question, isRunning);
   const mark = useMemo(() => markOf(estimate, state, written.sql), [estimate, state, written.sql]);
+  const [chart, setChart] = useState(() => readFragment(location.hash)?.chart ?? null);
   const canRun = written.sql.trim() !== '';
   const start = (): void => {
     if (!canRun || isRunning) return;
-    history.replaceState(null, '', fragmentOf(question));
+    history.replaceState(null, '', fragmentOf(question, chart));
     run(question, rowsMax);
   };
   return (
@@ -83,7 +84,7 @@ export function SqlPage(_props: PageProps) {
               tier={written.tier}
               tiers={tiers}
               rowsMax={rowsMax}
-              shareUrl={`${location.origin}${location.pathname}${fragmentOf(question)}`}
+              shareUrl={`${location.origin}${location.pathname}${fragmentOf(question, chart)}`}
               examples={schema.answer?.examples ?? []}
               onRun={start}
               onCancel={cancel}
@@ -114,6 +115,11 @@ export function SqlPage(_props: PageProps) {
           </section>
           <ResultPanel
             state={state}
+            chart={chart}
+            onChart={(next) => {
+              setChart(next);
+              history.replaceState(null, '', fragmentOf(question, next));
+            }}
             onOpen={({ sql, tier, params }) => replace({ sql, tier, params })}
             onShowPlace={(place) => editor.current?.goTo(place)}
             onUse={(sql) => replace({ sql })}

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem, isAbort, noteBalance, post, readBody } from '../api.ts';
 import { announce, ProblemState } from '../components/states.tsx';
 import { bytesText, countText } from '../format.ts';
+import { saveFile } from '../save-file.ts';
 import type { SqlQuestion } from './query-text.ts';
 
 /** Whole results as files from the API, with up to a million rows. The query runs again and is charged again. */
@@ -30,7 +31,7 @@ async function download(
 ): Promise<Downloaded> {
   const response = await post('/sql', { ...question, format, numbers }, signal);
   const blob = await readBody(response, (whole) => whole.blob());
-  save(blob, `settlement-index-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`);
+  saveFile(blob, `settlement-index-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`);
   const { headers } = response;
   return {
     bytes: blob.size,
@@ -42,18 +43,6 @@ async function download(
 
 function numberOf(header: string | null): number | null {
   return header === null ? null : Number(header);
-}
-
-/** The browser reads the blob after the click, so the URL must stay valid for a while. */
-const URL_VALID_MS = 60_000;
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const anchor = document.createElement('a');
-  anchor.href = url;
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), URL_VALID_MS);
 }
 
 type DownloadState =

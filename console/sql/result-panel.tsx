@@ -5,9 +5,9 @@ import { Time } from '../components/time.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
 import type { SqlResult } from '../wire.ts';
+import { ChartView } from './chart-view.tsx';
 import { Downloads } from './downloads.tsx';
 import type { SqlQuestion } from './query-text.ts';
-import { ResultChart } from './result-chart.tsx';
 import { ResultGrid } from './result-grid.tsx';
 import { forgetHistory, type HistoryEntry, type RunState, sqlHistory } from './run.ts';
 
@@ -17,13 +17,16 @@ const TAB_IDS: readonly Tab[] = ['table', 'chart', 'history'];
 
 interface ResultPanelProps {
   readonly state: RunState;
+  /** The visitor's choice of chart, as it is written in a link; null: guessed from the result. */
+  readonly chart: string | null;
+  onChart(chart: string): void;
   onOpen(question: SqlQuestion): void;
   onShowPlace(place: { readonly line: number; readonly column: number }): void;
   /** Puts a suggested query into the editor; it is not run. */
   onUse(sql: string): void;
 }
 
-export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelProps) {
+export function ResultPanel({ state, chart, onChart, onOpen, onShowPlace, onUse }: ResultPanelProps) {
   const [tab, setTab] = useState<Tab>('table');
   return (
     <section class="panel result" aria-label="Result">
@@ -49,7 +52,7 @@ export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelPr
         {tab === 'history' ? (
           <HistoryList onOpen={onOpen} />
         ) : (
-          <Outcome {...{ state, tab, onShowPlace, onUse }} />
+          <Outcome {...{ state, tab, chart, onChart, onShowPlace, onUse }} />
         )}
       </div>
     </section>
@@ -86,9 +89,11 @@ function Charge({
 function Outcome({
   state,
   tab,
+  chart,
+  onChart,
   onShowPlace,
   onUse,
-}: Pick<ResultPanelProps, 'state' | 'onShowPlace' | 'onUse'> & { readonly tab: Tab }) {
+}: Omit<ResultPanelProps, 'onOpen'> & { readonly tab: Tab }) {
   switch (state.phase) {
     case 'idle':
       return (
@@ -107,7 +112,7 @@ function Outcome({
     case 'failed':
       return <Failed problem={state.problem} onShowPlace={onShowPlace} onUse={onUse} />;
     case 'done':
-      return <Done result={state.result} question={state.question} tab={tab} />;
+      return <Done result={state.result} question={state.question} {...{ tab, chart, onChart }} />;
   }
 }
 
@@ -149,13 +154,13 @@ function Suggestion({ sql, onUse }: { readonly sql: string } & Pick<ResultPanelP
   );
 }
 
-interface DoneProps {
+interface DoneProps extends Pick<ResultPanelProps, 'chart' | 'onChart'> {
   readonly result: SqlResult;
   readonly question: SqlQuestion;
   readonly tab: Tab;
 }
 
-function Done({ result, question, tab }: DoneProps) {
+function Done({ result, question, tab, chart, onChart }: DoneProps) {
   return (
     <>
       {result.truncated ? (
@@ -164,7 +169,11 @@ function Done({ result, question, tab }: DoneProps) {
           the whole result.
         </p>
       ) : null}
-      {tab === 'chart' ? <ResultChart result={result} /> : <Rows result={result} />}
+      {tab === 'chart' ? (
+        <ChartView name="Result" result={result} chart={chart} onChart={onChart} />
+      ) : (
+        <Rows result={result} />
+      )}
       <Downloads question={question} />
     </>
   );
