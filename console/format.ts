@@ -163,3 +163,11 @@ export function coinText(wei: string): string {
   const fraction = digits.slice(-WEI_DECIMALS).slice(0, GAS_DECIMALS_SHOWN).replace(/0+$/, '');
   return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }
+
+/** Atomic units of a token in whole tokens, exactly: `10000` with 6 decimals is `0.01`. */
+export function tokenText(atomic: string, decimals: number): string {
+  const digits = atomic.padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
+}

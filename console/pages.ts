@@ -38,6 +38,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/settlements.tsx').then(({ TransactionsPage }) => TransactionsPage),
   },
   {
+    path: '/transactions/:hash',
+    title: 'Transaction',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/transaction.tsx').then(({ TransactionPage }) => TransactionPage),
+  },
+  {
+    path: '/pairs/:payer/:payee',
+    title: 'Pair of wallets',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/pair.tsx').then(({ PairPage }) => PairPage),
+  },
+  {
     path: '/merchants',
     title: 'Merchants',
     inNavigation: true,
@@ -87,6 +101,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/endpoints.tsx').then(({ EndpointsPage }) => EndpointsPage),
   },
   {
+    path: '/endpoints/:host',
+    title: 'Endpoint',
+    inNavigation: false,
+    section: '/endpoints',
+    load: () => import('./pages/endpoint.tsx').then(({ EndpointPage }) => EndpointPage),
+  },
+  {
     path: '/capabilities',
     title: 'Capabilities',
     inNavigation: false,
@@ -113,6 +134,34 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: false,
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
+  },
+  {
+    path: '/account/usage',
+    title: 'Usage',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/usage.tsx').then(({ UsagePage }) => UsagePage),
+  },
+  {
+    path: '/account/keys',
+    title: 'Keys',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/keys.tsx').then(({ KeysPage }) => KeysPage),
+  },
+  {
+    path: '/account/jobs',
+    title: 'Jobs',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/jobs.tsx').then(({ JobsPage }) => JobsPage),
+  },
+  {
+    path: '/account/queries',
+    title: 'Queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/queries.tsx').then(({ QueriesPage }) => QueriesPage),
   },
 ];
 

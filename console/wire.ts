@@ -8,6 +8,7 @@ export type Account = Answer<'getAccount'>;
 export type Agents = Answer<'listAgents'>;
 export type Capabilities = Answer<'listCapabilities'>;
 export type CapabilityOffers = Answer<'getCapability'>;
+export type Counterparties = Answer<'listCounterparties'>;
 export type Endpoints = Answer<'listEndpoints'>;
 export type EntitySettlements = Answer<'listEntitySettlements'>;
 export type Facilitators = Answer<'listFacilitators'>;
@@ -15,13 +16,17 @@ export type Flows = Answer<'listFlows'>;
 export type Graph = Answer<'getGraph'>;
 /** Rankings by payments, which the console does not ask for, have other rows. */
 export type Leaderboard = Extract<Answer<'getLeaderboard'>, { meta: { page_scored_agents: number } }>;
+export type Pair = Answer<'getPair'>;
+export type WalletSummary = Answer<'getEntitySummary'>;
 export type Profile = Answer<'getMerchant'>;
 export type Telemetry = Answer<'getTelemetry'>;
+export type Transaction = Answer<'getTransaction'>;
 export type Transactions = Answer<'listTransactions'>;
 export type Wallets = Answer<'listWallets'>;
 
 export type Agent = Schemas['Agent'];
 export type ChainTelemetry = Schemas['ChainTelemetry'];
+export type Counterparty = Schemas['Counterparty'];
 export type Day = Schemas['DailyFlows'];
 export type Endpoint = Schemas['Endpoint'];
 export type GraphEdge = Schemas['GraphEdge'];

@@ -8,6 +8,7 @@ import { NextBeforeShape } from '../shapes.ts';
 import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
 import { answerProfile } from '../wallets/merchant.ts';
 import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
+import { figuresWindowParam } from '../wallets/window.ts';
 import {
   activeParam,
   agentCapabilityParam,
@@ -29,7 +30,12 @@ export const getAgent = defineOperation({
   toolText:
     'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
   price: PRICES.keyed,
-  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  params: {
+    wallet: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+  },
   output: ProfileShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',
@@ -37,7 +43,8 @@ export const getAgent = defineOperation({
   acceptsUnknownKey: false,
   example: AGENT_PROFILE_EXAMPLE,
   shared: 'all',
-  run: ({ wallet, chain, finality }, deps) => answerProfile({ wallet, role: 'payer', chain, finality }, deps),
+  run: ({ wallet, window, chain, finality }, deps) =>
+    answerProfile({ wallet, role: 'payer', window, chain, finality }, deps),
 });
 
 const SCOPE = 'listAgents';

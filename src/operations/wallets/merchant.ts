@@ -2,6 +2,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type JudgedRole, METHOD_VERSION, VERDICT_MEANING } from '../../../core/domain/data-quality.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
@@ -11,6 +12,7 @@ import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
+import { inWindowAnswer, readInWindow } from './in-window.ts';
 import { lookUpLists, NO_AGENTS, readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
 import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
 import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
@@ -22,6 +24,7 @@ import {
   type ProfileBounds,
   readProfile,
 } from './read-profile.ts';
+import { coverageFor, figuresWindowParam, spanOf, windowEnd } from './window.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
   readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
@@ -33,12 +36,14 @@ interface ProfileRequest {
   readonly role: JudgedRole;
   readonly chain: Chain | undefined;
   readonly finality: FinalityFilter;
+  /** Whose figures are added; undefined: none. */
+  readonly window?: Window | undefined;
   readonly bounds?: ProfileBounds;
 }
 
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
-  const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
+  const { wallet, role, chain, finality, window, bounds = PROFILE_BOUNDS } = request;
   const { reader, clock, deployment, index } = deps;
   const { chains } = deployment;
   const { freshness, rollups, names } = index;
@@ -47,7 +52,12 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
   const lists = lookUpLists(reader, wallet);
-  const [profile, entities, agents, lastSettled, directory] = await Promise.all([
+  const inWindow = async (asked: Window) => {
+    const coverage = await coverageFor(deps, { chain, final });
+    const span = spanOf(asked, windowEnd(nowMs));
+    return readInWindow(reader, { wallet, chain, final, coverage, span, window: asked });
+  };
+  const [profile, entities, agents, lastSettled, directory, figures] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, nowSeconds, bounds }),
     lists.read<WalletEntity[]>(['offers', 'payees', 'relayers'], [], () =>
       readWalletEntities(reader, { wallet, chain }),
@@ -55,6 +65,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, { wallet, chain })),
     lists.read<ReadonlyMap<Address, number>>(['agents'], new Map(), () => readLastSettled(reader, [wallet])),
     names.of([wallet]),
+    window === undefined ? null : inWindow(window),
   ]);
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
   return {
@@ -67,6 +78,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role),
     meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
   };
@@ -181,7 +193,12 @@ export const getMerchant = defineOperation({
     'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading. coverage.known is false for a wallet that was never seen.',
   price: PRICES.keyed,
   load: 'summary',
-  params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  params: {
+    address: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+  },
   output: ProfileShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',
@@ -189,6 +206,6 @@ export const getMerchant = defineOperation({
   acceptsUnknownKey: false,
   example: PROFILE_EXAMPLE,
   shared: 'all',
-  run: ({ address, chain, finality }, deps) =>
-    answerProfile({ wallet: address, role: 'payee', chain, finality }, deps),
+  run: ({ address, window, chain, finality }, deps) =>
+    answerProfile({ wallet: address, role: 'payee', window, chain, finality }, deps),
 });
