@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ApiProblem } from '../api.ts';
-import { Time } from '../components/figures.tsx';
 import { EmptyState, ProblemState } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
 import type { SqlResult } from '../wire.ts';
