@@ -174,6 +174,13 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./account/queries.tsx').then(({ QueriesPage }) => QueriesPage),
   },
+  {
+    path: '/account/saved',
+    title: 'Saved queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/saved-queries.tsx').then(({ SavedQueriesPage }) => SavedQueriesPage),
+  },
   ...(CONSOLE_HAS_PARTS ? [PARTS] : []),
 ];
 

@@ -1,8 +1,11 @@
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
-import { countText, usdText } from '../format.ts';
+import { countText } from '../format.ts';
+import { Link } from '../router.tsx';
+import { endpointPath, hostOf } from '../routes.ts';
 import type { Endpoint } from '../wire.ts';
 import { WalletLink } from './wallet-link.tsx';
 
@@ -23,7 +26,8 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : usdText(usd)),
+    cell: ({ price_usd: usd }) => 
+      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
   },
   {
     name: '30-day settlements',
@@ -36,7 +40,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     isFigure: true,
     cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
       <>
-        {usdText(usd)}
+        <Money usd={usd} />
         {others > 0 ? <SharedMark others={others} /> : null}
       </>
     ),
@@ -51,7 +55,9 @@ const COLUMNS: readonly Column<Endpoint>[] = [
 function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
-      <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
+      <Link class="resource-name" to={endpointPath(endpoint.resource, endpoint.method)}>
+        {endpoint.service_name ?? hostOf(endpoint.resource)}
+      </Link>
       <span class="mono small resource-url">
         <span class="muted">{endpoint.method}</span> {endpoint.resource}
       </span>
@@ -108,12 +114,4 @@ function SharedMark({ others }: { readonly others: number }) {
       shared
     </Chip>
   );
-}
-
-function hostOf(resource: string): string {
-  try {
-    return new URL(resource).host;
-  } catch {
-    return resource;
-  }
 }
