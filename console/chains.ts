@@ -1,15 +1,7 @@
-import { getJson } from './api.ts';
+import { ApiProblem, getJson } from './api.ts';
+import type { ChainFacts } from './explorer.ts';
 import { createStore, useStore } from './store.ts';
 import type { Telemetry } from './wire.ts';
-
-/** What the API says about each chain that does not change while the page is open: its name, its block explorer, its sample data. */
-export interface ChainFacts {
-  readonly name: string;
-  /** Null where no explorer shows the chain. */
-  readonly explorerUrl: string | null;
-  /** Rows up to this block are sample data, and on no chain. Null: none are. */
-  readonly sampleDataTo: number | null;
-}
 
 const facts = createStore<ReadonlyMap<string, ChainFacts>>(new Map());
 let reading: Promise<void> | null = null;
@@ -20,7 +12,7 @@ export function useChains(): ReadonlyMap<string, ChainFacts> {
   return useStore(facts);
 }
 
-/** Links to explorers are an extra: without the answer a page has none, and the next page asks again. */
+/** Links to explorers are an extra: without the answer a page has none, and the next one asks again. */
 async function read(): Promise<void> {
   try {
     const { chains } = await getJson<Telemetry>('/telemetry');
@@ -32,19 +24,8 @@ async function read(): Promise<void> {
         ]),
       ),
     );
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
     reading = null;
   }
-}
-
-export type ExplorerPage = 'tx' | 'address' | 'block';
-
-/** The address of a thing on the block explorer of its chain; null where there is none. `block`: the block of the row that names it. */
-export function explorerUrlOf(
-  chain: ChainFacts | undefined,
-  { page, id, block }: { readonly page: ExplorerPage; readonly id: string; readonly block?: number | null },
-): string | null {
-  if (chain === undefined || chain.explorerUrl === null) return null;
-  const isSample = chain.sampleDataTo !== null && block !== undefined && block !== null && block <= chain.sampleDataTo;
-  return isSample ? null : `${chain.explorerUrl}/${page}/${encodeURIComponent(id)}`;
 }

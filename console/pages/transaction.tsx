@@ -6,7 +6,7 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { chainText, coinText, countText, groupDigits, microsOf, shortAddress, tokenText } from '../format.ts';
+import { chainText, countText, groupDigits, microsOf, shortAddress, smallCoinText, tokenText } from '../format.ts';
 import { EvidenceChip } from '../parts/evidence.tsx';
 import { EvidenceLadder } from '../parts/evidence-ladder.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
@@ -171,7 +171,7 @@ function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
   const price = groupDigits(fee.gas_price_wei);
   return (
     <span title={`${groupDigits(fee.fee_wei)} wei`} data-exact={`${groupDigits(fee.fee_wei)} wei`}>
-      {coinText(fee.fee_wei)}
+      {smallCoinText(fee.fee_wei)}
       <span class="unit">native coin</span>
       <span class="stat-note" title={`${price} wei a unit of gas, ${groupDigits(fee.l1_fee_wei)} wei for data`}>
         {countText(fee.gas_used)} gas

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
-import { countText, datesFrom, microsOf, usdText, usdTextOfMicros } from '../format.ts';
+import { countText, datesFrom, microsOf, moneyText, usdTextOfMicros } from '../format.ts';
 import type { Day } from '../wire.ts';
 
 /**
@@ -60,7 +60,7 @@ export function DailyChart({ days: known, span, names }: DailyChartProps) {
   return (
     <figure class="chart day-chart">
       <figcaption>
-        <span class="chart-title">{days.length === 1 ? first.date : `By day, ${days.length} days`}</span>
+        <span class="chart-title">{days.length === 1 ? first.date : `By day, last ${days.length} days`}</span>
         {names.out === undefined ? null : (
           <span class="legend">
             <span class="legend-in">{names.in}</span>
@@ -157,16 +157,20 @@ function ChartAxis({ scale }: { readonly scale: Scale }) {
 
 function dayText(day: Day, names: Names): string {
   if (day.inbound_count + day.outbound_count === 0) return `${day.date}: no payments`;
-  const received = `${names.in} ${usdText(day.inbound_usd)} (${countText(day.inbound_count)})`;
+  const received = `${names.in} ${moneyText(day.inbound_usd)} (${countText(day.inbound_count)})`;
   if (names.out === undefined) return `${day.date}: ${received}`;
-  return `${day.date}: ${received}, ${names.out} ${usdText(day.outbound_usd)} (${countText(day.outbound_count)})`;
+  return `${day.date}: ${received}, ${names.out} ${moneyText(day.outbound_usd)} (${countText(day.outbound_count)})`;
+}
+
+function moneyOf(micros: bigint): string {
+  return moneyText(usdTextOfMicros(micros).replace(/[$,]/g, ''));
 }
 
 function totalText(days: readonly Day[], names: Names): string {
   const received = days.reduce((sum, day) => sum + microsOf(day.inbound_usd), 0n);
   const paid = days.reduce((sum, day) => sum + microsOf(day.outbound_usd), 0n);
-  const text = `${names.in} ${usdTextOfMicros(received)}`;
-  return names.out === undefined ? text : `${text}, ${names.out} ${usdTextOfMicros(paid)}`;
+  const text = `${names.in} ${moneyOf(received)}`;
+  return names.out === undefined ? text : `${text}, ${names.out} ${moneyOf(paid)}`;
 }
 
 interface DaysTableProps {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { type ExplorerPage, explorerUrlOf, useChains } from '../chains.ts';
+import { useChains } from '../chains.ts';
+import { type ExplorerPage, explorerUrlOf } from '../explorer.ts';
 
 interface ExplorerLinkProps {
   /** CAIP-2. */
@@ -12,10 +13,10 @@ interface ExplorerLinkProps {
   readonly children?: ComponentChildren;
 }
 
-/** A link to the block explorer of a chain, in a new tab. Nothing where no explorer shows the chain. */
+/** A link to the block explorer of a chain, in a new tab. Where no explorer shows it, its text alone. */
 export function ExplorerLink({ chain, page, id, block, children }: ExplorerLinkProps) {
-  const url = explorerUrlOf(useChains().get(chain), { page, id, ...(block === undefined ? {} : { block }) });
-  if (url === null) return null;
+  const url = explorerUrlOf(useChains().get(chain), { page, id, block });
+  if (url === null) return <>{children}</>;
   const { host } = new URL(url);
   return (
     <a class="explorer-link" href={url} target="_blank" rel="noopener noreferrer" title={`Open on ${host}`}>
