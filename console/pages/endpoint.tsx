@@ -141,7 +141,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
   const isEvm = EVM_ADDRESS.test(payTo);
   return (
     <>
-      <EndpointFigures endpoint={endpoint} />
+      <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
       {isEvm ? (
         <PayAnswer wallet={payTo} chain={headline?.chain ?? null} title="Should I pay its payee?" />
       ) : null}
@@ -180,13 +180,19 @@ function headlineOffer({ accepts, pay_to: payTo, network, price_usd: price }: En
   return fitting.find(({ price_usd: usd }) => usd === price) ?? fitting[0] ?? null;
 }
 
-function EndpointFigures({ endpoint }: { readonly endpoint: Endpoint }) {
+interface EndpointFiguresProps {
+  readonly endpoint: Endpoint;
+  /** Of the headline offer; null for a network that is no EVM chain. */
+  readonly chain: string | null;
+}
+
+function EndpointFigures({ endpoint, chain }: EndpointFiguresProps) {
   const { price_usd: price, observed, payee_observed: payee, network } = endpoint;
   const others = observed.resources_on_same_terms;
   return (
     <>
       <Stats>
-        <Stat name="Price" note={`on ${network}`}>
+        <Stat name="Price" note={`on ${chain === null ? network : chainText(chain)}`}>
           {price === null ? 'not in dollars' : <Money usd={price} />}
         </Stat>
         <Stat name="Payments, 30 days" note={`of ${countText(observed.unique_payers_30d)} payers`}>
@@ -222,7 +228,6 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
   return [
     {
       name: 'Price',
-      isFigure: true,
       cell: (offer) => (
         <>
           {offer.scheme === 'upto' ? <span class="muted">up to </span> : null}
@@ -291,7 +296,7 @@ const CLAIMANT_COLUMNS: readonly Column<Claimant>[] = [
       ),
   },
   { name: 'Payments, 30 days', isFigure: true, cell: ({ settlement_count_30d: count }) => countText(count) },
-  { name: 'Networks', priority: 2, cell: ({ networks }) => networks.join(', ') },
+  { name: 'Networks', priority: 2, cell: ({ networks }) => networks.map(chainText).join(', ') },
   { name: 'Listed by', priority: 2, cell: ({ sources }) => sources.join(', ') },
   { name: 'Listed', priority: 3, cell: ({ listed_since: at }) => <Time at={at} ago /> },
 ];
@@ -331,7 +336,7 @@ function FittingPayments({ payTo, offer, since }: FittingPaymentsProps) {
         caption="Payments to the payee at this price, newest first"
         rows={rows}
         own="payee"
-        list={{ what: 'payments', isFiltered: true, ...list }}
+        list={{ what: 'payments that fit the offer', ...list }}
       />
     </section>
   );

@@ -306,7 +306,7 @@ function WalletSettlements({ wallet, party, chain, since, span }: WalletSettleme
         caption={`${title} ${span}, newest first`}
         rows={rows}
         own={party}
-        list={{ what: 'settlements in this role', isFiltered: since !== null, ...list }}
+        list={{ what: `settlements in this role ${span}`, ...list }}
       />
     </section>
   );

@@ -8,7 +8,9 @@ import { watchSecret } from '../kit/secrets-watch.ts';
 
 /** What an account sees of itself: usage, keys, jobs and queries, in a real browser over a real service. */
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
+/** For an answer to appear on a busy machine. */
+const APPEARS_MS = 45_000;
 const QUERY = 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5';
 
 describe.skipIf(!browserIsThere())('the pages of an account', () => {
@@ -18,11 +20,12 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
 
   beforeAll(async () => {
     world = await openConsole({ seed: ({ writer }) => seedConsole(writer), runsJobs: true });
-  });
+  }, TIMEOUT_MS);
   afterAll(() => world?.close());
   beforeEach(async () => {
     watched = await openPage(world.browser, world.origin);
     page = watched.page;
+    page.setDefaultTimeout(APPEARS_MS);
   });
   afterEach(() => watched.close());
 

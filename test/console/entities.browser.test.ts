@@ -9,7 +9,9 @@ import { BUYER, fillRecords, RIVAL, SHOP } from '../kit/market.ts';
 /** Pages about one transaction, one pair, one wallet and one endpoint, in a real browser over a real engine with a market in it. */
 
 const RESOURCE = 'https://weather.example/v1/forecast';
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
+/** For an answer to appear on a busy machine. */
+const APPEARS_MS = 45_000;
 
 describe.skipIf(!browserIsThere())('pages about one thing', () => {
   let world: ConsoleWorld;
@@ -23,11 +25,12 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
         await fillRecords(writer);
       },
     });
-  });
+  }, TIMEOUT_MS);
   afterAll(() => world?.close());
   beforeEach(async () => {
     watched = await openPage(world.browser, world.origin);
     page = watched.page;
+    page.setDefaultTimeout(APPEARS_MS);
     // axe looks at every cell, and the twelfth row is like the fiftieth.
     await page.route(/\/v0\/.*limit=\d+/, (route) =>
       route.continue({
@@ -119,7 +122,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       ];
       await page.goto(`/console/merchants/${SHOP}?window=90d`);
       await page.getByRole('heading', { level: 2, name: 'Should I pay this address?' }).waitFor();
-      await page.locator('.reasons.is-for li').first().waitFor();
+      await page.locator('.pay-headline').waitFor();
       expect(await page.locator('.reasons.is-for li').count()).toBe(summary.reasons_for.length);
       expect(await page.locator('.reasons.is-against li').count()).toBe(summary.reasons_against.length);
       // The chip, the table below the bar and the figures are of the same settlements.
