@@ -4,11 +4,14 @@ import { createStore, useStore } from './store.ts';
 import type { Telemetry } from './wire.ts';
 
 const facts = createStore<ReadonlyMap<string, ChainFacts>>(new Map());
-let reading: Promise<void> | null = null;
+let isRead = false;
 
 /** The chains of this deployment by their CAIP-2 names; none until they have been read, once for all pages. */
 export function useChains(): ReadonlyMap<string, ChainFacts> {
-  reading ??= read();
+  if (!isRead) {
+    isRead = true;
+    void read();
+  }
   return useStore(facts);
 }
 
@@ -26,6 +29,6 @@ async function read(): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    reading = null;
+    isRead = false;
   }
 }

@@ -29,7 +29,7 @@ export function AccountHead({ title, path, children }: AccountHeadProps) {
           <p class="muted">{children}</p>
         </div>
       </div>
-      <nav class="tabs" aria-label="Account">
+      <nav class="account-tabs" aria-label="Account">
         {TABS.map((tab) => (
           <Link key={tab.path} to={tab.path} current={tab.path === path}>
             {tab.title}

@@ -108,7 +108,11 @@ function tookText({ started_at: from, ended_at: to }: SqlJob): string {
   return durationText((Date.parse(to) - Date.parse(from)) / 1_000);
 }
 
-function State({ job: { state, progress, failure, cancel_requested: isCancelled } }: { readonly job: SqlJob }) {
+function State({
+  job: { state, progress, failure, cancel_requested: isCancelled },
+}: {
+  readonly job: SqlJob;
+}) {
   const isRunning = state === 'running';
   return (
     <span class="job-state">
@@ -160,8 +164,7 @@ interface ResultProps {
 function Result({ job, reload }: ResultProps) {
   const { result, state } = job;
   if (isUnfinished(job)) return <CancelButton job={job} reload={reload} />;
-  if (result === null)
-    return <span class="muted">{state === 'succeeded' ? 'no longer kept' : '–'}</span>;
+  if (result === null) return <span class="muted">{state === 'succeeded' ? 'no longer kept' : '–'}</span>;
   return (
     <span class="job-result">
       <span>

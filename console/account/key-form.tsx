@@ -37,7 +37,10 @@ export function KeyForm({ of, routes, onDone, onCancel }: KeyFormProps) {
     try {
       if (of === null) onDone(await change<MadeKey>('POST', '/account/keys', bodyOf(draft)));
       else {
-        await change('PATCH', `/account/keys/${segment(of.id)}`, { ...bodyOf(draft), ...clearedOf(draft, of) });
+        await change('PATCH', `/account/keys/${segment(of.id)}`, {
+          ...bodyOf(draft),
+          ...clearedOf(draft, of),
+        });
         onDone(null);
       }
     } catch (error) {
@@ -47,7 +50,11 @@ export function KeyForm({ of, routes, onDone, onCancel }: KeyFormProps) {
     }
   };
   return (
-    <form class="card key-form" aria-label={of === null ? 'New key' : `Limits of ${of.label}`} onSubmit={send}>
+    <form
+      class="card key-form"
+      aria-label={of === null ? 'New key' : `Limits of ${of.label}`}
+      onSubmit={send}
+    >
       <h2>{of === null ? 'New key' : `Limits of ${of.label}`}</h2>
       <div class="key-fields">
         <label class="field">

@@ -5,7 +5,7 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { announce, EmptyState, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { countText } from '../format.ts';
+import { countText, timeText } from '../format.ts';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import { useCursorList } from '../use-list.ts';
@@ -28,7 +28,8 @@ export function KeysPage(_props: PageProps) {
   const [editing, edit] = useState<Editing>(null);
   const [made, setMade] = useState<MadeKey | null>(null);
   // A key that does not manage keys sees itself alone.
-  const canManage = rows?.some(({ manages_keys: manages, revoked_at: revoked }) => manages && revoked === null) ?? false;
+  const canManage =
+    rows?.some(({ manages_keys: manages, revoked_at: revoked }) => manages && revoked === null) ?? false;
   const done = (key: MadeKey | null): void => {
     setMade(key);
     edit(null);
@@ -138,16 +139,6 @@ function columnsOf(canManage: boolean, actions: KeyActions): readonly Column<Acc
       ),
     },
     {
-      name: 'State',
-      cell: (key) => (
-        <>
-          <Chip tone={STATE_TONES[stateOf(key)]}>{stateOf(key)}</Chip>{' '}
-          {key.manages_keys ? <Chip title="It may make, change and revoke keys">manages keys</Chip> : null}
-        </>
-      ),
-    },
-    { name: 'Used today', isFigure: true, cell: (key) => <Budget of={key} /> },
-    {
       name: 'May call',
       priority: 2,
       cell: ({ operations }) =>
@@ -163,10 +154,26 @@ function columnsOf(canManage: boolean, actions: KeyActions): readonly Column<Acc
       name: 'Valid until',
       priority: 2,
       cell: ({ expires_at: at }) =>
-        at === null ? <span class="muted">no end</span> : <Time at={at} />,
+        at === null ? (
+          <span class="muted">no end</span>
+        ) : (
+          <time dateTime={at} title={timeText(at)}>
+            {at.slice(0, 10)}
+          </time>
+        ),
     },
     { name: 'Made', priority: 3, cell: ({ created_at: at }) => <Time at={at} ago /> },
     { name: 'History', priority: 3, cell: (key) => <History of={key} /> },
+    {
+      name: 'State',
+      cell: (key) => (
+        <>
+          <Chip tone={STATE_TONES[stateOf(key)]}>{stateOf(key)}</Chip>{' '}
+          {key.manages_keys ? <Chip title="It may make, change and revoke keys">manages keys</Chip> : null}
+        </>
+      ),
+    },
+    { name: 'Used today', isFigure: true, cell: (key) => <Budget of={key} /> },
   ];
   if (!canManage) return columns;
   return [...columns, { name: 'Actions', cell: (key) => <Actions of={key} {...actions} /> }];

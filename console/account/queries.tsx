@@ -75,7 +75,9 @@ function ForgetAll({ forget }: { forget(): Promise<void> }) {
     );
   return (
     <div class="row tool-row">
-      <span>Texts and figures of all queries are removed at once and cannot be read again. Charges stay.</span>
+      <span>
+        Texts and figures of all queries are removed at once and cannot be read again. Charges stay.
+      </span>
       <button type="button" class="button danger" onClick={() => void forget().then(() => ask(false))}>
         Forget all queries
       </button>

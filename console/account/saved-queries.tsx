@@ -76,8 +76,8 @@ export function SavedQueriesPage({ query }: PageProps) {
               }
             >
               <p>
-                A saved query has typed parameters and an address that programs and agents call. Others pay your
-                price for it.
+                A saved query has typed parameters and an address that programs and agents call. Others pay
+                your price for it.
               </p>
             </EmptyState>
           }
@@ -134,7 +134,9 @@ const COLUMNS: readonly Column<SavedQuery>[] = [
       visibility === 'private' ? (
         <span class="muted">–</span>
       ) : (
-        <span title={`${countText(price.author_qu)} of it are yours`}>up to {countText(price.max_qu)} QU</span>
+        <span title={`${countText(price.author_qu)} of it are yours`}>
+          up to {countText(price.max_qu)} QU
+        </span>
       ),
   },
   {
@@ -153,7 +155,9 @@ const COLUMNS: readonly Column<SavedQuery>[] = [
     name: 'Open',
     cell: ({ sql, tier, url, parameters }) => (
       <span class="row">
-        {sql === null ? null : <Link to={`/sql${fragmentOf({ sql, tier, params: defaultsOf(parameters) })}`}>SQL</Link>}
+        {sql === null ? null : (
+          <Link to={`/sql${fragmentOf({ sql, tier, params: defaultsOf(parameters) })}`}>SQL</Link>
+        )}
         <CopyButton text={url} what="address of the query" />
       </span>
     ),
@@ -161,7 +165,9 @@ const COLUMNS: readonly Column<SavedQuery>[] = [
 ];
 
 function defaultsOf(parameters: SavedQuery['parameters']): Record<string, string> {
-  return Object.fromEntries(parameters.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value]])));
+  return Object.fromEntries(
+    parameters.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value]])),
+  );
 }
 
 /** The newest runs of a query that is kept warm; others have none. */
@@ -175,7 +181,8 @@ function Runs({ of: { slug, refresh_seconds: every } }: { readonly of: SavedQuer
   if (newest === undefined) return <span class="muted">none yet</span>;
   return (
     <span {...(newest.detail === null ? {} : { title: newest.detail })}>
-      <Chip tone={newest.state === 'succeeded' ? 'good' : 'bad'}>{newest.state}</Chip> <Time at={newest.at} ago />
+      <Chip tone={newest.state === 'succeeded' ? 'good' : 'bad'}>{newest.state}</Chip>{' '}
+      <Time at={newest.at} ago />
       <span class="muted">, {countText(newest.units)} QU</span>
     </span>
   );

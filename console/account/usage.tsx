@@ -123,11 +123,12 @@ function ByOperation({ since }: { readonly since: string }) {
     query: { since, group: 'operation' },
   });
   return (
-    <section aria-labelledby="operations-title">
+    <section class="card" aria-labelledby="operations-title">
       <h2 id="operations-title">By operation</h2>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {problem !== null && answer === null ? null : (
         <DataTable
+          class="compact"
           caption="Usage by operation, most units first"
           columns={[
             { name: 'Operation', cell: ({ operation }) => <span class="mono">{operation}</span> },
@@ -146,11 +147,12 @@ function ByKey({ since }: { readonly since: string }) {
   const { answer: keys } = useAnswer<AccountKeys>('/account/keys', { query: { limit: KEYS_MAX } });
   const labels = new Map((keys?.keys ?? []).map(({ id, label }) => [id, label]));
   return (
-    <section aria-labelledby="keys-title">
+    <section class="card" aria-labelledby="keys-title">
       <h2 id="keys-title">By key</h2>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {problem !== null && answer === null ? null : (
         <DataTable
+          class="compact"
           caption="Usage by key, most units first"
           columns={[
             {

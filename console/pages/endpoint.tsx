@@ -126,8 +126,8 @@ function NotListed({ url, host }: { readonly url: string | null; readonly host: 
       }
     >
       <p>
-        An endpoint is listed when a facilitator’s discovery, the domain’s own <code>/.well-known/x402</code> or
-        the catalogue of this service names it.
+        An endpoint is listed when a facilitator’s discovery, the domain’s own <code>/.well-known/x402</code>{' '}
+        or the catalogue of this service names it.
       </p>
     </EmptyState>
   );
@@ -151,7 +151,9 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
           caption="Ways to pay, cheapest first"
           columns={offerColumns(headline)}
           rows={endpoint.accepts}
-          keyOf={(offer) => [offer.scheme, offer.network, offer.asset, offer.pay_to, offer.amount, offer.source].join(' ')}
+          keyOf={(offer) =>
+            [offer.scheme, offer.network, offer.asset, offer.pay_to, offer.amount, offer.source].join(' ')
+          }
         />
       </section>
       <section aria-labelledby="claimants-title">
@@ -169,7 +171,9 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
           empty={<p class="state muted">No listing names an address.</p>}
         />
       </section>
-      {isEvm && headline !== null ? <FittingPayments payTo={payTo} offer={headline} since={endpoint.observed.since} /> : null}
+      {isEvm && headline !== null ? (
+        <FittingPayments payTo={payTo} offer={headline} since={endpoint.observed.since} />
+      ) : null}
     </>
   );
 }
@@ -216,8 +220,8 @@ function EndpointFigures({ endpoint, chain }: EndpointFiguresProps) {
       </Stats>
       {others === 0 ? null : (
         <p class="note muted">
-          {countText(others)} more {others === 1 ? 'resource' : 'resources'} of this origin ask the same price at
-          the same address. Payments do not say which of them they were for, so each shows all.
+          {countText(others)} more {others === 1 ? 'resource' : 'resources'} of this origin ask the same price
+          at the same address. Payments do not say which of them they were for, so each shows all.
         </p>
       )}
     </>
@@ -231,14 +235,20 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
       cell: (offer) => (
         <>
           {offer.scheme === 'upto' ? <span class="muted">up to </span> : null}
-          {offer.price_usd === null ? <span class="muted">not in dollars</span> : <Money usd={offer.price_usd} />}
+          {offer.price_usd === null ? (
+            <span class="muted">not in dollars</span>
+          ) : (
+            <Money usd={offer.price_usd} />
+          )}
         </>
       ),
     },
     { name: 'Paid to', cell: ({ pay_to: payTo }) => <PaidTo address={payTo} /> },
     {
       name: 'Network',
-      cell: ({ network, chain }) => <span title={network}>{chain === null ? network : chainText(chain)}</span>,
+      cell: ({ network, chain }) => (
+        <span title={network}>{chain === null ? network : chainText(chain)}</span>
+      ),
     },
     {
       name: 'Amount',
@@ -265,7 +275,10 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
       priority: 2,
       cell: (offer) => (
         <>
-          {offer.source} {offer === headline ? <Chip title="Price and activity above are of this offer">headline</Chip> : null}
+          {offer.source}{' '}
+          {offer === headline ? (
+            <Chip title="Price and activity above are of this offer">headline</Chip>
+          ) : null}
         </>
       ),
     },

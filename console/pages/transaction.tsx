@@ -6,7 +6,15 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { chainText, countText, groupDigits, microsOf, shortAddress, smallCoinText, tokenText } from '../format.ts';
+import {
+  chainText,
+  countText,
+  groupDigits,
+  microsOf,
+  shortAddress,
+  smallCoinText,
+  tokenText,
+} from '../format.ts';
 import { EvidenceChip } from '../parts/evidence.tsx';
 import { EvidenceLadder } from '../parts/evidence-ladder.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
@@ -80,9 +88,7 @@ function TransactionBody({ answer }: { readonly answer: Transaction }) {
           {count === 1 ? 'The settlement' : `${countText(count)} settlements, in the order of their logs`}
         </h2>
         {isWhole ? null : (
-          <p class="note muted">
-            The first {countText(settlements.length)} are shown; sums are of these.
-          </p>
+          <p class="note muted">The first {countText(settlements.length)} are shown; sums are of these.</p>
         )}
         <ol class="settlement-cards">
           {settlements.map((row, at) => (
@@ -109,7 +115,10 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
   const { chain, block_number: block, relayer, facilitator, finality } = first;
   return (
     <Stats>
-      <Stat name="Settled" note={`${countText(answer.settlement_count)} ${answer.settlement_count === 1 ? 'settlement' : 'settlements'}`}>
+      <Stat
+        name="Settled"
+        note={`${countText(answer.settlement_count)} ${answer.settlement_count === 1 ? 'settlement' : 'settlements'}`}
+      >
         <Money usd={sum} />
       </Stat>
       <Stat name="Time">
@@ -121,7 +130,8 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
       <Stat name="Chain and block">
         {chainText(chain)}
         <span class="stat-note">
-          block {countText(block)} <ExplorerLink chain={chain} page="block" id={String(block)} block={block} />
+          block {countText(block)}{' '}
+          <ExplorerLink chain={chain} page="block" id={String(block)} block={block} />
         </span>
       </Stat>
       <Stat name="Finality">
@@ -173,7 +183,10 @@ function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
     <span title={`${groupDigits(fee.fee_wei)} wei`} data-exact={`${groupDigits(fee.fee_wei)} wei`}>
       {smallCoinText(fee.fee_wei)}
       <span class="unit">native coin</span>
-      <span class="stat-note" title={`${price} wei a unit of gas, ${groupDigits(fee.l1_fee_wei)} wei for data`}>
+      <span
+        class="stat-note"
+        title={`${price} wei a unit of gas, ${groupDigits(fee.l1_fee_wei)} wei for data`}
+      >
         {countText(fee.gas_used)} gas
       </span>
     </span>

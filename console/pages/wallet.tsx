@@ -171,7 +171,11 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
         <>
           <WalletFigures profile={profile} figures={figures} party={party} span={span} allOfTime={path} />
           <div class="panel chart-panel">
-            <DailyChart days={figures.daily} span={figures.daily_window} names={{ in: 'received', out: 'paid' }} />
+            <DailyChart
+              days={figures.daily}
+              span={figures.daily_window}
+              names={{ in: 'received', out: 'paid' }}
+            />
           </div>
           <div class="columns">
             <EvidenceBreakdown figures={figures} party={party} span={span} />
@@ -248,7 +252,10 @@ function WalletFigures({ profile, figures, party, span, allOfTime }: WalletFigur
       >
         <Money usd={isPayee ? aggregates.inbound_usd : aggregates.outbound_usd} />
       </Stat>
-      <Stat name="Counterparties, all of time" note={isEstimated ? 'estimated, within 2 %' : 'both directions'}>
+      <Stat
+        name="Counterparties, all of time"
+        note={isEstimated ? 'estimated, within 2 %' : 'both directions'}
+      >
         {isEstimated ? '≈ ' : ''}
         {countText(aggregates.distinct_counterparties)}
       </Stat>

@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => 
+    cell: ({ price_usd: usd }) =>
       usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
   },
   {

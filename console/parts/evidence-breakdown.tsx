@@ -1,5 +1,5 @@
-import { type Column, DataTable } from '../components/data-table.tsx';
 import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { countText, microsOf, shareText } from '../format.ts';
 import type { WalletRole } from '../routes.ts';
@@ -38,7 +38,8 @@ export function EvidenceBreakdown({ figures, party, span }: EvidenceBreakdownPro
             <strong>
               <Money usd={proven} />
             </strong>{' '}
-            of <Money usd={usd} /> {party === 'payee' ? 'received' : 'paid'} {span} was relayed by a named facilitator.
+            of <Money usd={usd} /> {party === 'payee' ? 'received' : 'paid'} {span} was relayed by a named
+            facilitator.
           </p>
           <TierBar tiers={tiers} whole={whole} />
           <DataTable

@@ -6,9 +6,7 @@ type Evidence = Settlement['evidence'];
 type Reason = Evidence['reasons'][number];
 
 /** Methods that stand for a strength of evidence, strongest first. A deposit and a row that was not examined are on no rung. */
-const RUNGS = EVIDENCE_METHODS.filter(
-  (method) => method !== 'channel_deposit' && method !== 'not_examined',
-);
+const RUNGS = EVIDENCE_METHODS.filter((method) => method !== 'channel_deposit' && method !== 'not_examined');
 
 const METHOD_NAMES: Readonly<Record<Evidence['method'], string>> = {
   facilitator_relay: 'Relayed by a named facilitator',

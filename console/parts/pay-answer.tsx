@@ -27,7 +27,9 @@ export function PayAnswer({ wallet, chain, title = 'Should I pay this address?' 
     <section class="card pay-answer" aria-labelledby="pay-title">
       <div class="card-head">
         <h2 id="pay-title">{title}</h2>
-        <span class="muted small">all of time{answer?.meta.chain ? `, ${chainText(answer.meta.chain)}` : ''}</span>
+        <span class="muted small">
+          all of time{answer?.meta.chain ? `, ${chainText(answer.meta.chain)}` : ''}
+        </span>
       </div>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the answer" lines={5} /> : null}
@@ -69,7 +71,9 @@ function headlineOf({ verdict, reasons_against: against }: WalletSummary): strin
       return 'Look closer before you pay.';
     case 'clean':
       if (against.length === 0) return 'Nothing speaks against it.';
-      return against.length === 1 ? 'One point speaks against it.' : `${against.length} points speak against it.`;
+      return against.length === 1
+        ? 'One point speaks against it.'
+        : `${against.length} points speak against it.`;
   }
 }
 
@@ -99,37 +103,13 @@ function Reasons({ title, kind, texts }: ReasonsProps) {
 }
 
 function PayFacts({ answer }: { readonly answer: WalletSummary }) {
-  const { compare, received, refunds, offers, identity, first_seen: first } = answer;
+  const { received, refunds, first_seen: first } = answer;
   return (
     <dl class="facts pay-facts">
-      <Fact name="Usual price">
-        {compare.median_usd === null ? (
-          <span class="muted">no payments to compare with</span>
-        ) : (
-          <>
-            <Money usd={compare.median_usd} /> <span class="muted">median of {countText(compare.payments)}, </span>
-            <Money usd={compare.min_usd ?? compare.median_usd} /> <span class="muted">to</span>{' '}
-            <Money usd={compare.max_usd ?? compare.median_usd} />
-          </>
-        )}
-      </Fact>
-      <Fact name="Listed price">
-        {compare.listed_min_usd === null ? (
-          <span class="muted">no listed offer has a price in dollars</span>
-        ) : (
-          <>
-            <Money usd={compare.listed_min_usd} />
-            {compare.listed_max_usd === null || compare.listed_max_usd === compare.listed_min_usd ? null : (
-              <>
-                {' '}
-                <span class="muted">to</span> <Money usd={compare.listed_max_usd} />
-              </>
-            )}
-          </>
-        )}
-      </Fact>
+      <Prices compare={answer.compare} />
       <Fact name="Received">
-        <Money usd={received.usd} /> <span class="muted">in {countText(received.settlement_count)} settlements, </span>
+        <Money usd={received.usd} />{' '}
+        <span class="muted">in {countText(received.settlement_count)} settlements, </span>
         <Money usd={received.proven_usd} /> <span class="muted">proven</span>
       </Fact>
       <Fact name="Refunds, 30 days">
@@ -148,35 +128,81 @@ function PayFacts({ answer }: { readonly answer: WalletSummary }) {
           <span title={timeText(first)}>{`${countText(answer.age_days)} days`}</span>
         )}
       </Fact>
-      <Fact name="Offers">
-        {offers.count === 0 ? (
-          <span class="muted">none listed</span>
+      <Offers answer={answer} />
+      <Identity identity={answer.identity} />
+    </dl>
+  );
+}
+
+function Prices({ compare }: Pick<WalletSummary, 'compare'>) {
+  const { median_usd: median, min_usd: min, max_usd: max, payments } = compare;
+  const { listed_min_usd: listedMin, listed_max_usd: listedMax } = compare;
+  return (
+    <>
+      <Fact name="Usual price">
+        {median === null ? (
+          <span class="muted">no payments to compare with</span>
         ) : (
           <>
-            <Link to={`/endpoints?pay_to=${answer.wallet}`}>
-              {countText(offers.count)} {offers.count === 1 ? 'endpoint' : 'endpoints'}
-            </Link>
-            {offers.site === null ? null : <span class="muted"> on {offers.site}</span>}
-            {offers.contested > 0 ? <Chip tone="warn">{countText(offers.contested)} contested</Chip> : null}
+            <Money usd={median} /> <span class="muted">median of {countText(payments)}, </span>
+            <Money usd={min ?? median} /> <span class="muted">to</span> <Money usd={max ?? median} />
           </>
         )}
       </Fact>
-      <Fact name="Identity">
-        {identity === null ? (
-          <span class="muted">no ERC-8004 agent uses it</span>
+      <Fact name="Listed price">
+        {listedMin === null ? (
+          <span class="muted">no listed offer has a price in dollars</span>
         ) : (
           <>
-            agent #{identity.agent_id}
-            {identity.domain === null ? null : (
-              <span class="muted">
+            <Money usd={listedMin} />
+            {listedMax === null || listedMax === listedMin ? null : (
+              <>
                 {' '}
-                of {identity.domain}, {identity.domain_proof}
-              </span>
+                <span class="muted">to</span> <Money usd={listedMax} />
+              </>
             )}
           </>
         )}
       </Fact>
-    </dl>
+    </>
+  );
+}
+
+function Offers({ answer: { offers, wallet } }: { readonly answer: WalletSummary }) {
+  return (
+    <Fact name="Offers">
+      {offers.count === 0 ? (
+        <span class="muted">none listed</span>
+      ) : (
+        <>
+          <Link to={`/endpoints?pay_to=${wallet}`}>
+            {countText(offers.count)} {offers.count === 1 ? 'endpoint' : 'endpoints'}
+          </Link>
+          {offers.site === null ? null : <span class="muted"> on {offers.site}</span>}{' '}
+          {offers.contested > 0 ? <Chip tone="warn">{countText(offers.contested)} contested</Chip> : null}
+        </>
+      )}
+    </Fact>
+  );
+}
+
+function Identity({ identity }: Pick<WalletSummary, 'identity'>) {
+  if (identity === null)
+    return (
+      <Fact name="Identity">
+        <span class="muted">no ERC-8004 agent uses it</span>
+      </Fact>
+    );
+  return (
+    <Fact name="Identity">
+      agent #{identity.agent_id}
+      {identity.domain === null ? null : (
+        <span class="muted">
+          {' '}
+          of {identity.domain}, {identity.domain_proof}
+        </span>
+      )}
+    </Fact>
   );
 }
 

@@ -11,7 +11,8 @@ import { watchSecret } from '../kit/secrets-watch.ts';
 const TIMEOUT_MS = 240_000;
 /** For an answer to appear on a busy machine. */
 const APPEARS_MS = 45_000;
-const QUERY = 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5';
+const QUERY =
+  'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5';
 
 describe.skipIf(!browserIsThere())('the pages of an account', () => {
   let world: ConsoleWorld;
@@ -129,11 +130,14 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
       const { body } = await world.api.get('/v0/account/usage', headers());
       await page.goto('/console/account/usage');
       await page.getByRole('table', { name: 'Usage by operation, most units first' }).waitFor();
-      await page.getByRole('table', { name: 'Usage by key, most units first' }).getByText('visitors').waitFor();
+      await page
+        .getByRole('table', { name: 'Usage by key, most units first' })
+        .getByText('visitors')
+        .waitFor();
       const units = page.locator('.stat', { hasText: 'Query Units' }).locator('dd');
-      expect(Number.parseInt((await units.textContent())?.replaceAll(',', '') ?? '', 10)).toBeGreaterThanOrEqual(
-        body.totals.units,
-      );
+      expect(
+        Number.parseInt((await units.textContent())?.replaceAll(',', '') ?? '', 10),
+      ).toBeGreaterThanOrEqual(body.totals.units);
       expect(await page.locator('.day-chart .chart-day').count()).toBe(30);
       await looksRight(watched, 'usage');
       await page.goto('/console/account');

@@ -63,9 +63,9 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       expect(await explorer.getAttribute('href')).toBe(`https://basescan.org/tx/${row.tx_hash}`);
       expect(await page.getByText(`block ${row.block_number.toLocaleString('en')}`).count()).toBe(1);
       await shows('60,000 gas');
-      expect(await page.getByRole('link', { name: 'All payments between the two' }).getAttribute('href')).toBe(
-        `/console/pairs/${row.payer}/${row.payee}`,
-      );
+      expect(
+        await page.getByRole('link', { name: 'All payments between the two' }).getAttribute('href'),
+      ).toBe(`/console/pairs/${row.payer}/${row.payee}`);
       await looksRight(watched, 'transaction');
     },
     TIMEOUT_MS,
@@ -156,7 +156,9 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     asked.length = 0;
     await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: '7 d' }).click();
     await page.getByRole('heading', { level: 2, name: 'Settlements received in the last 7 days' }).waitFor();
-    const windowed = asked.filter((url) => /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url));
+    const windowed = asked.filter((url) =>
+      /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url),
+    );
     expect(windowed.length).toBe(3);
     expect(windowed.every((url) => /window=7d|since=/.test(url))).toBe(true);
     await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
@@ -186,7 +188,9 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
       await page.getByRole('heading', { level: 2, name: 'Should I pay its payee?' }).waitFor();
       await page.getByRole('table', { name: 'Ways to pay, cheapest first' }).waitFor();
-      await page.getByRole('table', { name: 'Every address that a listing of this resource names' }).waitFor();
+      await page
+        .getByRole('table', { name: 'Every address that a listing of this resource names' })
+        .waitFor();
       await page.locator('.pay-headline').waitFor();
       await looksRight(watched, 'endpoint');
     },
@@ -194,7 +198,9 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
   );
 
   test('a URL that no source lists is an empty page with a way on', async () => {
-    await page.goto(`/console/endpoints/nowhere.example?url=${encodeURIComponent('https://nowhere.example/')}`);
+    await page.goto(
+      `/console/endpoints/nowhere.example?url=${encodeURIComponent('https://nowhere.example/')}`,
+    );
     await shows('No source lists this URL');
     await page.getByRole('link', { name: 'Endpoints of nowhere.example' }).waitFor();
     expect(watched.problems()).toEqual([]);
