@@ -60,7 +60,7 @@ function EndpointHead({ url, endpoint, methods }: EndpointHeadProps) {
             {url}
           </span>
           <CopyButton text={url} what="URL" />
-          {endpoint?.service_name ? <span class="name-source">named by its listing</span> : null}
+          {endpoint?.service_name ? <span class="source-line">named by its listing</span> : null}
         </p>
         {endpoint === null || endpoint.description === null ? null : (
           <p class="note">{endpoint.description}</p>

@@ -96,7 +96,7 @@ function WalletHead({ wallet, party, profile, query }: WalletHeadProps) {
         <p class="wallet-line">
           {name === null ? null : <span class="mono wallet-whole">{wallet}</span>}
           <CopyButton text={wallet} what="address" />
-          {name === null ? null : <span class="name-source">{nameSourceText(profile?.name_source)}</span>}
+          {name === null ? null : <span class="source-line">{nameSourceText(profile?.name_source)}</span>}
           {entityTexts(profile?.entities ?? []).map((text) => (
             <Chip key={text}>{text}</Chip>
           ))}

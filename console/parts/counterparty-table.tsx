@@ -67,7 +67,7 @@ function columnsOf(
       cell: ({ wallet: other, name, name_source: source }) => (
         <>
           <WalletLink wallet={other} party={isPayee ? 'payer' : 'payee'} name={name} />
-          {name === null ? null : <span class="name-source">{nameSourceText(source)}</span>}
+          {name === null ? null : <span class="source-line">{nameSourceText(source)}</span>}
         </>
       ),
     },

@@ -16,7 +16,7 @@ export function NamedWallet({ wallet, party, name, source }: NamedWalletProps) {
     <span class="named-wallet">
       <WalletLink wallet={wallet} party={party} name={name} />
       <CopyButton text={wallet} what="address" />
-      {name ? <span class="name-source">{nameSourceText(source)}</span> : null}
+      {name ? <span class="source-line">{nameSourceText(source)}</span> : null}
     </span>
   );
 }
