@@ -165,7 +165,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     await page.waitForURL('**/console/pairs/**window=7d**');
     await shows('Days with payments');
     expect(watched.problems()).toEqual([]);
-  });
+  }, TIMEOUT_MS);
 
   test('amounts are short to the eye, and whole in their title and in what is copied', async () => {
     const { in_window: figures } = await ask(`/merchants/${SHOP}?window=30d`);

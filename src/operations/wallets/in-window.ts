@@ -27,7 +27,8 @@ import { WindowShape, windowAnswer } from './window.ts';
 const MAX_SECONDS = 10;
 /** Two directions for longer than any chain has existed. */
 const DAYS_MAX = 40_000;
-const DAILY_SHOWN_MAX = 90;
+/** The UTC days that a window of 90 days touches. */
+const DAILY_SHOWN_MAX = 91;
 
 interface Sum {
   readonly count: number;
