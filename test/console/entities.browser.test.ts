@@ -148,24 +148,30 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     TIMEOUT_MS,
   );
 
-  test('one control changes the window of all that is asked, and a payer leads to the pair', async () => {
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`/console/merchants/${SHOP}`);
-    await page.getByRole('heading', { level: 2, name: /^Settlements received/ }).waitFor();
-    asked.length = 0;
-    await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: '7 d' }).click();
-    await page.getByRole('heading', { level: 2, name: 'Settlements received in the last 7 days' }).waitFor();
-    const windowed = asked.filter((url) =>
-      /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url),
-    );
-    expect(windowed.length).toBe(3);
-    expect(windowed.every((url) => /window=7d|since=/.test(url))).toBe(true);
-    await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
-    await page.waitForURL('**/console/pairs/**window=7d**');
-    await shows('Days with payments');
-    expect(watched.problems()).toEqual([]);
-  }, TIMEOUT_MS);
+  test(
+    'one control changes the window of all that is asked, and a payer leads to the pair',
+    async () => {
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(`/console/merchants/${SHOP}`);
+      await page.getByRole('heading', { level: 2, name: /^Settlements received/ }).waitFor();
+      asked.length = 0;
+      await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: '7 d' }).click();
+      await page
+        .getByRole('heading', { level: 2, name: 'Settlements received in the last 7 days' })
+        .waitFor();
+      const windowed = asked.filter((url) =>
+        /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url),
+      );
+      expect(windowed.length).toBe(3);
+      expect(windowed.every((url) => /window=7d|since=/.test(url))).toBe(true);
+      await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
+      await page.waitForURL('**/console/pairs/**window=7d**');
+      await shows('Days with payments');
+      expect(watched.problems()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 
   test('amounts are short to the eye, and whole in their title and in what is copied', async () => {
     const { in_window: figures } = await ask(`/merchants/${SHOP}?window=30d`);
