@@ -86,7 +86,7 @@ function columnsOf(
     { name: 'First', priority: 3, cell: ({ first_seen: at }) => <Time at={at} ago /> },
     { name: 'Last', priority: 2, cell: ({ last_seen: at }) => <Time at={at} ago /> },
     {
-      name: 'Both',
+      name: 'Pair',
       cell: ({ wallet: other }) => <Link to={pair(other)}>Payments</Link>,
     },
   ];
