@@ -140,6 +140,14 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page.getByRole('table', { name: 'Payers in the last 90 days' }).waitFor();
       await page.getByRole('link', { name: 'Payments', exact: true }).first().waitFor();
       await looksRight(watched, 'wallet-payee');
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a wallet is seen as payer in another tab, which keeps the window',
+    async () => {
+      await page.goto(`/console/merchants/${SHOP}?window=90d`);
       await page.getByRole('link', { name: 'As payer' }).click();
       await page.waitForURL(`**/console/agents/${SHOP}?window=90d`);
       await page.getByRole('heading', { level: 2, name: /^Settlements paid/ }).waitFor();
