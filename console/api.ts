@@ -143,6 +143,19 @@ export function post(path: string, body: unknown, signal: AbortSignal): Promise<
   });
 }
 
+type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The JSON answer of a request that changes something: `change<Made>('POST', '/account/keys', { label })`. */
+export async function change<Answer>(method: Change, path: string, body?: unknown): Promise<Answer> {
+  const response = await send(`${API_BASE}${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return readJson<Answer>(response);
+}
+
 /** Text as one segment of a path. */
 export function segment(value: string): string {
   return encodeURIComponent(value);

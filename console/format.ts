@@ -193,10 +193,27 @@ export function shareText(part: bigint, whole: bigint): string | null {
 const WEI_DECIMALS = 18;
 const GAS_DECIMALS_SHOWN = 6;
 
+const GAS_SIGNIFICANT = 4;
+
+/** Wei in the coin of the chain, cut to four significant digits below one: `0.0000003859`. */
+export function smallCoinText(wei: string): string {
+  const text = tokenText(wei, WEI_DECIMALS);
+  const [, zeros = '', digits = ''] = /^0\.(0*)(\d+)$/.exec(text) ?? [];
+  return digits === '' ? coinText(wei) : `0.${zeros}${digits.slice(0, GAS_SIGNIFICANT)}`;
+}
+
 /** Wei in the coin of the chain, cut to six decimals: `0.183204`. */
 export function coinText(wei: string): string {
   const digits = wei.padStart(WEI_DECIMALS + 1, '0');
   const whole = digits.slice(0, -WEI_DECIMALS);
   const fraction = digits.slice(-WEI_DECIMALS).slice(0, GAS_DECIMALS_SHOWN).replace(/0+$/, '');
+  return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
+}
+
+/** Atomic units of a token in whole tokens, exactly: `10000` with 6 decimals is `0.01`. */
+export function tokenText(atomic: string, decimals: number): string {
+  const digits = atomic.padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
   return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }

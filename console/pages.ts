@@ -48,6 +48,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/settlements.tsx').then(({ TransactionsPage }) => TransactionsPage),
   },
   {
+    path: '/transactions/:hash',
+    title: 'Transaction',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/transaction.tsx').then(({ TransactionPage }) => TransactionPage),
+  },
+  {
+    path: '/pairs/:payer/:payee',
+    title: 'Pair of wallets',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/pair.tsx').then(({ PairPage }) => PairPage),
+  },
+  {
     path: '/merchants',
     title: 'Merchants',
     inNavigation: true,
@@ -132,6 +146,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/endpoints.tsx').then(({ EndpointsPage }) => EndpointsPage),
   },
   {
+    path: '/endpoints/:host',
+    title: 'Endpoint',
+    inNavigation: false,
+    section: '/endpoints',
+    load: () => import('./pages/endpoint.tsx').then(({ EndpointPage }) => EndpointPage),
+  },
+  {
     path: '/capabilities',
     title: 'Capabilities',
     inNavigation: false,
@@ -158,6 +179,41 @@ export const PAGES: readonly PageEntry[] = [
     inNavigation: false,
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
+  },
+  {
+    path: '/account/usage',
+    title: 'Usage',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/usage.tsx').then(({ UsagePage }) => UsagePage),
+  },
+  {
+    path: '/account/keys',
+    title: 'Keys',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/keys.tsx').then(({ KeysPage }) => KeysPage),
+  },
+  {
+    path: '/account/jobs',
+    title: 'Jobs',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/jobs.tsx').then(({ JobsPage }) => JobsPage),
+  },
+  {
+    path: '/account/queries',
+    title: 'Queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/queries.tsx').then(({ QueriesPage }) => QueriesPage),
+  },
+  {
+    path: '/account/saved',
+    title: 'Saved queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/saved-queries.tsx').then(({ SavedQueriesPage }) => SavedQueriesPage),
   },
   // Here and not in a constant: the bundler leaves out only what it sees behind a constant condition.
   ...(CONSOLE_HAS_PARTS

@@ -1,9 +1,9 @@
+import { AccountHead } from '../account/account-head.tsx';
 import { isKeyDialogOpen } from '../api.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';
-import { PageHead } from '../parts/page-head.tsx';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Account, RoutePrice, SqlTierAccess } from '../wire.ts';
@@ -13,7 +13,9 @@ export function AccountPage(_props: PageProps) {
   const { answer, problem, reload } = useAnswer<Account>('/account');
   return (
     <>
-      <PageHead title="Account and prices">Your account, its balance, and the price of every call.</PageHead>
+      <AccountHead title="Account and prices" path="/account">
+        Your account, its balance, and the price of every call.
+      </AccountHead>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the account" /> : null}
       {answer === null ? null : (

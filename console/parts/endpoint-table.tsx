@@ -4,6 +4,8 @@ import type { List } from '../components/list-state.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
 import { countText } from '../format.ts';
+import { Link } from '../router.tsx';
+import { endpointPath, hostOf } from '../routes.ts';
 import type { Endpoint } from '../wire.ts';
 import { WalletLink } from './wallet-link.tsx';
 
@@ -24,7 +26,8 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />),
+    cell: ({ price_usd: usd }) =>
+      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
   },
   {
     name: '30-day settlements',
@@ -53,7 +56,9 @@ const COLUMNS: readonly Column<Endpoint>[] = [
 function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
-      <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
+      <Link class="resource-name" to={endpointPath(endpoint.resource, endpoint.method)}>
+        {endpoint.service_name ?? hostOf(endpoint.resource)}
+      </Link>
       <span class="mono small resource-url">
         <span class="muted">{endpoint.method}</span> {endpoint.resource}
       </span>
@@ -110,12 +115,4 @@ function SharedMark({ others }: { readonly others: number }) {
       shared
     </Chip>
   );
-}
-
-function hostOf(resource: string): string {
-  try {
-    return new URL(resource).host;
-  } catch {
-    return resource;
-  }
 }

@@ -115,6 +115,9 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
         sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
       ),
     ),
+    chainFacts: new Map(
+      config.chains.map(({ chain, facts, explorerUrl }) => [chain, { name: facts.name, explorerUrl }]),
+    ),
     tokenDecimals: new Map([...knownTokens(config.chains)].map(([key, { decimals }]) => [key, decimals])),
     version,
     startedAtMs: clock.nowMs(),

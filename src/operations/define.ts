@@ -144,6 +144,8 @@ export interface Deployment {
   readonly chains: readonly Chain[];
   /** Where a chain’s rows are sample data: up to this block. */
   readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  /** How each chain is called, and the block explorer to link to. */
+  readonly chainFacts: ReadonlyMap<Chain, { readonly name: string; readonly explorerUrl: string | null }>;
   /** Decimals of the tokens that it knows. */
   readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
   readonly version: string;

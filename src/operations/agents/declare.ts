@@ -16,6 +16,7 @@ import { NextBeforeShape } from '../shapes.ts';
 import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
 import { answerProfile } from '../wallets/merchant.ts';
 import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
+import { figuresWindowParam } from '../wallets/window.ts';
 import {
   activeParam,
   agentCapabilityParam,
@@ -37,7 +38,13 @@ export const getAgent = defineOperation({
   toolText:
     'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
   price: PRICES.keyed,
-  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam, as_of: asOfParam },
+  params: {
+    wallet: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+    as_of: asOfParam,
+  },
   output: ProfileShape,
   fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
@@ -46,8 +53,8 @@ export const getAgent = defineOperation({
   example: AGENT_PROFILE_EXAMPLE,
   preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
-  run: ({ wallet, chain, finality, as_of: asOf }, deps) =>
-    answerProfile({ wallet, role: 'payer', chain, finality, asOf }, deps),
+  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
+    answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
 });
 
 const SCOPE = 'listAgents';

@@ -3,16 +3,18 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type JudgedRole, METHOD_VERSION, VERDICT_MEANING } from '../../../core/domain/data-quality.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
 import { metaAnswer } from '../meta.ts';
 import { cataloguedNameSource, type Directory, type NameSource } from '../names.ts';
-import { asOfParam, chainOrAllParam, finalityParam, walletParam } from '../params.ts';
+import { asOfParam, chainOrAllParam, finalityParam, invalid, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
+import { inWindowAnswer, readInWindow } from './in-window.ts';
 import {
   lookUpLists,
   NO_AGENTS,
@@ -32,6 +34,7 @@ import {
   readProfile,
   SNAPSHOT_BOUNDS,
 } from './read-profile.ts';
+import { coverageFor, figuresWindowParam, spanOf, windowEnd } from './window.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
   readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
@@ -44,12 +47,21 @@ interface ProfileRequest {
   readonly chain: Chain | undefined;
   readonly finality: FinalityFilter;
   readonly asOf?: Snapshot | undefined;
+  /** Whose figures are added; undefined: none. */
+  readonly window?: Window | undefined;
   readonly bounds?: ProfileBounds;
+}
+
+/** The figures of a window come from sums that follow the index, which have no snapshot. */
+function refuseWindowOf(asOf: Snapshot | undefined, window: Window | undefined): void {
+  if (asOf !== undefined && window !== undefined)
+    throw invalid('window', 'window does not go with as_of: leave one of them out.');
 }
 
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
-  const { wallet, role, chain, finality, asOf: asked } = request;
+  const { wallet, role, chain, finality, window, asOf: asked } = request;
+  refuseWindowOf(asked, window);
   const { reader, clock, deployment, index } = deps;
   const { chains } = deployment;
   const { freshness, rollups } = index;
@@ -60,10 +72,16 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
   const bounds = request.bounds ?? (asOf === undefined ? PROFILE_BOUNDS : SNAPSHOT_BOUNDS);
   const lists = asOf === undefined ? lookUpLists(reader, wallet) : NO_LISTS;
-  const [profile, listed, directory] = await Promise.all([
+  const inWindow = async (wanted: Window) => {
+    const coverage = await coverageFor(deps, { chain, final });
+    const span = spanOf(wanted, windowEnd(nowMs));
+    return readInWindow(reader, { wallet, chain, final, coverage, span, window: wanted });
+  };
+  const [profile, listed, directory, figures] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
     readListed(reader, lists, { wallet, chain }),
     asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
+    window === undefined ? null : inWindow(window),
   ]);
   const { entities, agents, lastSettled } = listed;
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
@@ -77,6 +95,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role),
     meta: metaAnswer({ chain, chains, statuses, nowMs, finality, ...meta }),
   };
@@ -219,7 +238,13 @@ export const getMerchant = defineOperation({
     'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
   price: PRICES.keyed,
   load: 'summary',
-  params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam, as_of: asOfParam },
+  params: {
+    address: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+    as_of: asOfParam,
+  },
   output: ProfileShape,
   fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
@@ -228,6 +253,6 @@ export const getMerchant = defineOperation({
   example: PROFILE_EXAMPLE,
   preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
-  run: ({ address, chain, finality, as_of: asOf }, deps) =>
-    answerProfile({ wallet: address, role: 'payee', chain, finality, asOf }, deps),
+  run: ({ address, window, chain, finality, as_of: asOf }, deps) =>
+    answerProfile({ wallet: address, role: 'payee', window, chain, finality, asOf }, deps),
 });

@@ -158,8 +158,8 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
-    ['getMerchant', '/merchants/{address}', 'address chain finality as_of', 'keyed', 0, 0.001],
-    ['getAgent', '/agents/{wallet}', 'wallet chain finality as_of', 'keyed', 0, 0.001],
+    ['getMerchant', '/merchants/{address}', 'address window chain finality as_of', 'keyed', 0, 0.001],
+    ['getAgent', '/agents/{wallet}', 'wallet window chain finality as_of', 'keyed', 0, 0.001],
     [
       'listAgents',
       '/agents',
@@ -183,7 +183,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listEndpoints',
       '/endpoints',
-      'limit offset q capability tag pay_to chain network max_price_usd',
+      'limit offset q capability tag pay_to resource chain network max_price_usd',
       'free',
       0,
       0,
