@@ -32,6 +32,7 @@ export type Settlement = Schemas['Settlement'] & Partial<Schemas['NamedSettlemen
 export type SqlColumn = Schemas['SqlColumn'];
 /** In the format `json_compact`: rows are arrays. */
 export type SqlResult = SqlAnswer<unknown[]>;
+export type SqlJob = Schemas['SqlJob'];
 export type SqlTable = Required<Schemas['SqlTable']>;
 export type SqlTierAccess = Schemas['AccountSqlTier'];
 export type Wallet = Wallets['wallets'][number];

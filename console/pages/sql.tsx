@@ -1,21 +1,41 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type ApiProblem, account } from '../api.ts';
+import { account } from '../api.ts';
+import { announce } from '../components/states.tsx';
 import type { PageProps } from '../routes.ts';
+import { CostLine } from '../sql/cost-line.tsx';
 import type { Mark, SqlEditor } from '../sql/editor.ts';
-import { CostLine, type EstimateState, useEstimate } from '../sql/estimate.tsx';
-import { Parameters, QueryEditor } from '../sql/query-editor.tsx';
+import { type EstimateState, useEstimate } from '../sql/estimate.ts';
+import { Examples } from '../sql/examples.tsx';
+import type { HistoryEntry } from '../sql/history.ts';
+import { faultyPlaceholders, fieldId, Parameters } from '../sql/parameters.tsx';
+import { QueryEditor } from '../sql/query-editor.tsx';
 import {
-  DEFAULT_TIER,
   findPlaceholders,
   fragmentOf,
-  inLines,
   readFragment,
   type SqlQuestion,
   valuesFor,
 } from '../sql/query-text.ts';
 import { ResultPanel } from '../sql/result-panel.tsx';
-import { lastQuestion, type RunState, rememberLast, useRunner } from '../sql/run.ts';
+import { cancelRun, leaveRun, type RunState, resumeRun, runOf, runs, startRun } from '../sql/run.ts';
 import { SchemaBrowser } from '../sql/schema-browser.tsx';
+import { Sidebar } from '../sql/sidebar.tsx';
+import { SplitterBar, useSplit } from '../sql/splitter.tsx';
+import { queryPanel, TabStrip } from '../sql/tab-strip.tsx';
+import {
+  activeTab,
+  changeTabs,
+  newTab,
+  openTabs,
+  type QueryTab,
+  randomId,
+  storeTabs,
+  type TabList,
+  tabList,
+  withChange,
+  withoutTab,
+  withTab,
+} from '../sql/tabs.ts';
 import { Toolbar } from '../sql/toolbar.tsx';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
@@ -29,92 +49,152 @@ WHERE block_time >= now() - INTERVAL 7 DAY
 GROUP BY payee
 ORDER BY usd DESC
 LIMIT 20`,
-  tier: DEFAULT_TIER,
+  tier: 'standard',
   params: {},
 };
 
 /** All tables with their columns and all functions, for the schema browser and for completion. */
 const EVERYTHING = { table: '*', functions: '*' };
-const FIRST_ROWS_MAX = 1_000;
-/** The query is stored after a pause in typing. */
-const REMEMBER_AFTER_MS = 400;
 
-/** The SQL page: schema, editor, cost and result. */
+/** The SQL page: what a query is made of, the open queries, and the result of the one that is shown. */
 export function SqlPage(_props: PageProps) {
-  const { written, revision, change, replace } = useWritten();
-  const [rowsMax, setRowsMax] = useState(FIRST_ROWS_MAX);
-  const [isSchemaOpen, setSchemaOpen] = useState(false);
+  const { list, revision, change, replace, open } = useTabs();
+  const tab = activeTab(list);
+  const state = runOf(useStore(runs), tab.id);
+  const isRunning = state.phase === 'running';
   const editor = useRef<SqlEditor | null>(null);
   const schema = useAnswer<SqlSchema>('/sql/schema', { query: EVERYTHING });
   const tiers = useStore(account)?.sql_tiers ?? [];
-  const { state, run, cancel } = useRunner();
-  const isRunning = state.phase === 'running';
-  const question = useMemo(() => ({ ...written, params: valuesFor(written.sql, written.params) }), [written]);
-  const estimate = useEstimate(question, isRunning);
-  const mark = useMemo(() => markOf(estimate, state, written.sql), [estimate, state, written.sql]);
-  const canRun = written.sql.trim() !== '';
+  const question = useMemo(
+    () => ({ sql: tab.sql, tier: tab.tier, params: valuesFor(tab.sql, tab.params) }),
+    [tab.sql, tab.tier, tab.params],
+  );
+  const placeholders = useMemo(() => findPlaceholders(tab.sql), [tab.sql]);
+  const faulty = faultyPlaceholders(placeholders, tab.params);
+  // Without its values a query can be neither estimated nor run.
+  const estimate = useEstimate(question, isRunning || faulty.length > 0);
+  const marks = useMemo(() => marksOf(estimate, state, tab.sql), [estimate, state, tab.sql]);
+  const [checked, setChecked] = useState<string | null>(null);
+  const split = useSplit();
   const start = (): void => {
-    if (!canRun || isRunning) return;
-    history.replaceState(null, '', fragmentOf(question));
-    run(question, rowsMax);
+    if (tab.sql.trim() === '' || isRunning) return;
+    setChecked(tab.id);
+    const [first] = faulty;
+    if (first !== undefined) {
+      document.getElementById(fieldId(first.name))?.focus();
+      return;
+    }
+    const { id: tabId, rowsMax } = tab;
+    startRun({
+      tabId,
+      question,
+      rowsMax,
+      onJob: (job) => changeTabs((now) => withChange(now, tabId, { job })),
+    });
+  };
+  const format = async (): Promise<void> => {
+    const { formatSql } = await import('../sql/format-sql.ts');
+    const text = formatSql(tab.sql);
+    announce(text === null ? 'This query cannot be laid out without changing it' : 'Query laid out');
+    if (text !== null) replace({ sql: text });
+  };
+  const openEntry = ({ sql, tier, params, job }: HistoryEntry): void => {
+    const id = open({ sql, tier, params, job: job ?? null });
+    if (job !== undefined) resumeRun(id, job, { sql, tier, params });
   };
   return (
     <>
       <h1 class="visually-hidden">SQL</h1>
       <div class="sql-page">
-        <aside class={isSchemaOpen ? 'schema panel open' : 'schema panel'} aria-label="Tables">
-          <button
-            type="button"
-            class="button schema-toggle"
-            aria-expanded={isSchemaOpen}
-            onClick={() => setSchemaOpen(!isSchemaOpen)}
-          >
-            Tables and columns
-          </button>
-          <div class="schema-body">
-            <SchemaBrowser schema={schema} onInsert={(name) => editor.current?.insert(name)} />
-          </div>
-        </aside>
+        <Sidebar>
+          {(view, close) => {
+            switch (view) {
+              case 'tables':
+                return <SchemaBrowser schema={schema} onInsert={(name) => editor.current?.insert(name)} />;
+              case 'examples':
+                return (
+                  <Examples
+                    onOpen={(example) => {
+                      open(example);
+                      close();
+                    }}
+                  />
+                );
+              case 'saved':
+                return null;
+            }
+          }}
+        </Sidebar>
         <div class="sql-main">
-          <section class="panel" aria-label="Query">
-            <Toolbar
-              isRunning={isRunning}
-              canRun={canRun}
-              tier={written.tier}
-              tiers={tiers}
-              rowsMax={rowsMax}
-              shareUrl={`${location.origin}${location.pathname}${fragmentOf(question)}`}
-              examples={schema.answer?.examples ?? []}
-              onRun={start}
-              onCancel={cancel}
-              onTier={(tier) => change({ tier })}
-              onRowsMax={setRowsMax}
-              onExample={(sql) => replace({ sql: inLines(sql) })}
-            />
-            <QueryEditor
-              text={written.sql}
-              revision={revision}
-              schema={schema.answer}
-              mark={mark}
-              isRunning={isRunning}
-              onChange={(sql) => change({ sql })}
-              onRun={start}
-              onReady={(ready) => {
-                editor.current = ready;
-                // With a finger it would open the keyboard over the page.
-                if (matchMedia('(pointer: fine)').matches) ready.focus();
+          <section class="panel query" aria-label="Query">
+            <TabStrip
+              list={list}
+              onShow={(id) => changeTabs((now) => ({ ...now, activeId: id }))}
+              onClose={(id) => {
+                leaveRun(id);
+                changeTabs((now) => withoutTab(now, id, randomId()));
+              }}
+              onRename={(id, name) => changeTabs((now) => withChange(now, id, { name }))}
+              onNew={() => {
+                open({});
+                editor.current?.focus();
               }}
             />
-            <Parameters
-              placeholders={findPlaceholders(written.sql)}
-              values={written.params}
-              onChange={(params) => change({ params })}
-            />
-            <CostLine estimate={estimate} state={state} onUse={(sql) => replace({ sql })} />
+            <div {...queryPanel} aria-labelledby={`tab-query-${tab.id}`}>
+              <Toolbar
+                isRunning={isRunning}
+                isCancelling={isRunning && state.isCancelling}
+                canRun={tab.sql.trim() !== ''}
+                tier={tab.tier}
+                tiers={tiers}
+                rowsMax={tab.rowsMax}
+                shareUrl={`${location.origin}${location.pathname}${fragmentOf(question, tab.chart)}`}
+                onRun={start}
+                onCancel={() => cancelRun(tab.id)}
+                onTier={(tier) => change({ tier })}
+                onRowsMax={(rowsMax) => change({ rowsMax })}
+                onFormat={() => void format()}
+              />
+              <div class="query-body" style={{ '--editor-px': `${split.px}px` }}>
+                <QueryEditor
+                  id={tab.id}
+                  text={tab.sql}
+                  revision={revision}
+                  schema={schema.answer}
+                  marks={marks}
+                  isRunning={isRunning}
+                  onChange={(sql) => change({ sql })}
+                  onRun={start}
+                  onReady={(ready) => {
+                    editor.current = ready;
+                    // With a finger it would open the keyboard over the page.
+                    if (matchMedia('(pointer: fine)').matches) ready.focus();
+                  }}
+                />
+                <Parameters
+                  key={tab.id}
+                  placeholders={placeholders}
+                  values={tab.params}
+                  showsAll={checked === tab.id}
+                  onChange={(params) => change({ params })}
+                />
+              </div>
+              <CostLine
+                estimate={faulty.length > 0 ? NO_ESTIMATE : estimate}
+                state={state}
+                tab={tab}
+                schema={schema.answer}
+                onMend={replace}
+              />
+            </div>
           </section>
+          <SplitterBar {...split} />
           <ResultPanel
+            key={tab.id}
+            tabId={tab.id}
             state={state}
-            onOpen={({ sql, tier, params }) => replace({ sql, tier, params })}
+            sql={tab.sql}
+            onOpen={openEntry}
             onShowPlace={(place) => editor.current?.goTo(place)}
             onUse={(sql) => replace({ sql })}
           />
@@ -124,83 +204,107 @@ export function SqlPage(_props: PageProps) {
   );
 }
 
-interface Written {
-  readonly written: SqlQuestion;
+const NO_ESTIMATE: EstimateState = { phase: 'none' };
+
+interface Tabs {
+  readonly list: TabList;
   /** Counts the changes from outside the editor. */
   readonly revision: number;
-  /** Changes a part: typed in the editor, or chosen. */
-  change(part: Partial<SqlQuestion>): void;
-  /** Puts another query into the editor: an example, an entry of the history, a link. */
-  replace(part: Partial<SqlQuestion>): void;
+  /** Changes a part of the shown query: typed in the editor, or chosen. */
+  change(part: Partial<QueryTab>): void;
+  /** Puts another text into the editor: a mend, a formatted text. */
+  replace(part: Partial<QueryTab>): void;
+  /** Opens a tab and shows it; gives its id. */
+  open(part: Partial<QueryTab>): string;
 }
 
-/** The query in the editor. It starts as the query of the address or the last one, and is stored for the next visit. */
-function useWritten(): Written {
-  const [{ written, revision }, setState] = useState(() => ({
-    written: readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
-    revision: 0,
-  }));
-  const remember = useRemembered();
-  const newest = useRef(written);
-  const put = useCallback(
-    (part: Partial<SqlQuestion>, revisions: 0 | 1) => {
-      // Not in an effect: when the visitor leaves the page, there is no further render.
-      const question = { ...newest.current, ...part };
-      newest.current = question;
-      remember(question);
-      setState((before) => ({ written: question, revision: before.revision + revisions }));
-    },
-    [remember],
+/** The open queries: those of the last visit, with the query of the address. The address follows the query that is shown. */
+function useTabs(): Tabs {
+  const [first] = useState(() => withAddress(openTabs(FIRST_QUESTION)));
+  const list = useStore(tabList) ?? first;
+  const [revision, setRevision] = useState(0);
+  const change = useCallback(
+    (part: Partial<QueryTab>) => changeTabs((now) => withChange(now, now.activeId, part)),
+    [],
   );
-  const change = useCallback((part: Partial<SqlQuestion>) => put(part, 0), [put]);
-  const replace = useCallback((part: Partial<SqlQuestion>) => put(part, 1), [put]);
-  useEffect(() => {
-    remember(newest.current);
-    const follow = (): void => {
-      const shared = readFragment(location.hash);
-      if (shared !== null) replace(shared);
-    };
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, [remember, replace]);
-  return { written, revision, change, replace };
-}
-
-/** Stores a query after a pause in typing, and when the visitor leaves the page. */
-function useRemembered(): (question: SqlQuestion) => void {
-  const unkept = useRef<SqlQuestion | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const keep = useCallback(() => {
-    clearTimeout(timer.current);
-    if (unkept.current !== null) rememberLast(unkept.current);
-    unkept.current = null;
+  const replace = useCallback(
+    (part: Partial<QueryTab>) => {
+      change(part);
+      setRevision((before) => before + 1);
+    },
+    [change],
+  );
+  const open = useCallback((part: Partial<QueryTab>) => {
+    changeTabs((now) => withTab(now, newTab(randomId(), part)));
+    return tabList.get()?.activeId ?? '';
   }, []);
   useEffect(() => {
-    addEventListener('pagehide', keep);
-    return () => {
-      removeEventListener('pagehide', keep);
-      keep();
+    const follow = (): void => {
+      const list = tabList.get();
+      if (list !== null) tabList.set(withAddress(list));
     };
-  }, [keep]);
-  return useCallback(
-    (question) => {
-      unkept.current = question;
-      clearTimeout(timer.current);
-      timer.current = setTimeout(keep, REMEMBER_AFTER_MS);
-    },
-    [keep],
-  );
+    addEventListener('hashchange', follow);
+    addEventListener('pagehide', storeTabs);
+    return () => {
+      removeEventListener('hashchange', follow);
+      removeEventListener('pagehide', storeTabs);
+      storeTabs();
+    };
+  }, []);
+  useFollowedAddress(activeTab(list));
+  useResumed(activeTab(list));
+  return { list, revision, change, replace, open };
 }
 
-/** The place of the newest error: that of the estimate, which follows the text, or else that of the run. */
-function markOf(estimate: EstimateState, state: RunState, sql: string): Mark | null {
-  const problem = refusalOf(estimate) ?? (state.phase === 'failed' ? state.problem : null);
-  if (problem === null || sql.trim() === '') return null;
-  const { position, near, detail, hint } = problem.body;
-  if (position === undefined) return null;
-  return { ...position, near: near ?? '', message: hint === undefined ? detail : `${detail} ${hint}` };
+/** With the query of the address, which is not run by that. */
+function withAddress(list: TabList): TabList {
+  const shared = readFragment(location.hash);
+  const next = shared === null ? list : withTab(list, newTab(randomId(), shared));
+  tabList.set(next);
+  return next;
 }
 
-function refusalOf(estimate: EstimateState): ApiProblem | null {
-  return estimate.phase === 'refused' ? estimate.problem : null;
+const ADDRESS_AFTER_MS = 300;
+
+/** The address is a link to what is shown. It holds no more than the link that is copied. */
+function useFollowedAddress({ sql, tier, params, chart }: QueryTab): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const fragment = fragmentOf({ sql, tier, params: valuesFor(sql, params) }, chart);
+      if (fragment !== location.hash) history.replaceState(history.state, '', fragment);
+    }, ADDRESS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [sql, tier, params, chart]);
+}
+
+/** After a reload the tab shows the kept result of its last run, or follows the run, without another charge. */
+function useResumed({ id, job, sql, tier, params }: QueryTab): void {
+  useEffect(() => {
+    if (job !== null && runs.get().get(id) === undefined) resumeRun(id, job, { sql, tier, params });
+    // Once for each tab that is shown.
+  }, [id]);
+}
+
+/** Where the text is at fault: by the estimate, which follows the text, or else by the run. */
+function marksOf(estimate: EstimateState, state: RunState, sql: string): readonly Mark[] {
+  if (sql.trim() === '') return [];
+  if (estimate.phase === 'known' && estimate.sql === sql) {
+    const warnings = estimate.estimate.warnings.flatMap(({ position, near, message }) =>
+      position === undefined
+        ? []
+        : [{ severity: 'warning' as const, ...position, near: near ?? '', message }],
+    );
+    if (warnings.length > 0) return warnings;
+  }
+  const problem = problemOf(estimate, state, sql);
+  if (problem?.position === undefined) return [];
+  const { position, near, detail, hint } = problem;
+  const message = hint === undefined ? detail : `${detail} ${hint}`;
+  return [{ severity: 'error', ...position, near: near ?? '', message }];
+}
+
+function problemOf(estimate: EstimateState, state: RunState, sql: string) {
+  if (estimate.phase === 'refused') return estimate.problem.body;
+  // Of an older text it says nothing about this one.
+  return state.phase === 'failed' && state.sql === sql ? state.problem.body : null;
 }
