@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { refreshAccount } from './api.ts';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
+import { copyExactTexts } from './components/money.tsx';
 import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
 import { followLinks, Link, place } from './router.tsx';
@@ -18,7 +19,7 @@ import { applyStoredTheme } from './theme.ts';
  *   title of the tab, which `useTitle` makes more precise.
  * - `useAnswer` of `use-answer.ts` and the lists of `use-list.ts` read the API for components; `getJson` and `post` of `api.ts` do so
  *   elsewhere. They add the key. Failures are `ApiProblem`s (branch on `problem.body.code`). Wire types are in `wire.ts`.
- * - `DataTable` of `parts/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
+ * - `DataTable` of `components/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
  * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
  * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
  * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
@@ -32,7 +33,10 @@ function App() {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     void refreshAccount();
-    return followLinks();
+    const stops = [followLinks(), copyExactTexts()];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, []);
   const isFirst = useRef(true);
   useEffect(() => {

@@ -14,6 +14,17 @@ export interface PageEntry {
   load(): Promise<ComponentType<PageProps>>;
 }
 
+/** Set by the bundler. In a build that is shipped it is false, and the chunk of the page is left out. */
+declare const CONSOLE_HAS_PARTS: boolean;
+
+const PARTS: PageEntry = {
+  path: '/parts',
+  title: 'Parts',
+  inNavigation: false,
+  section: '',
+  load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
+};
+
 /** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
@@ -114,6 +125,7 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },
+  ...(CONSOLE_HAS_PARTS ? [PARTS] : []),
 ];
 
 export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {

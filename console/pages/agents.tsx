@@ -1,4 +1,4 @@
-import { Time } from '../components/figures.tsx';
+import { Time } from '../components/time.tsx';
 import { AgentTable } from '../parts/agents.tsx';
 import {
   CheckFilter,

@@ -1,9 +1,10 @@
 import { segment } from '../api.ts';
-import { Figure } from '../components/figures.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { ListState } from '../components/list-state.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';
 import { AGENT_WALLET, AgentId, scoreText } from '../parts/agents.tsx';
-import { type Column, DataTable, ListState } from '../parts/data-table.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { FilterForm, PageHead, SelectFilter, TextFilter, useChainOptions } from '../parts/page-head.tsx';
 import { Link, useTitle } from '../router.tsx';
@@ -128,21 +129,21 @@ function Offers({ answer }: { readonly answer: CapabilityOffers }) {
   const { capability, going_rate: rate, offers, offers_total: total, agents } = answer;
   return (
     <>
-      <dl class="figures panel figures-panel">
-        <Figure name="Providers">{countText(capability.provider_count)}</Figure>
+      <Stats>
+        <Stat name="Providers">{countText(capability.provider_count)}</Stat>
         {rate === null ? null : (
           <>
-            <Figure
+            <Stat
               name="Going rate, median"
               note={`per ${capability.unit}, of ${countText(rate.offers)} offers`}
             >
               {usdText(rate.p50_usd)}
-            </Figure>
-            <Figure name="Cheapest quarter up to">{usdText(rate.p25_usd)}</Figure>
-            <Figure name="Dearest quarter from">{usdText(rate.p75_usd)}</Figure>
+            </Stat>
+            <Stat name="Cheapest quarter up to">{usdText(rate.p25_usd)}</Stat>
+            <Stat name="Dearest quarter from">{usdText(rate.p75_usd)}</Stat>
           </>
         )}
-      </dl>
+      </Stats>
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers ({countText(total)})</h2>
         {offers.length === 0 ? (

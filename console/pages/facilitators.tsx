@@ -1,6 +1,6 @@
-import { Time } from '../components/figures.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, coinText, countText, usdText } from '../format.ts';
-import { type Column, DataTable } from '../parts/data-table.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import type { PageProps } from '../routes.ts';

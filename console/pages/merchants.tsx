@@ -1,6 +1,7 @@
-import { Time } from '../components/figures.tsx';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Time } from '../components/time.tsx';
 import { countText } from '../format.ts';
-import { type Column, DataTable } from '../parts/data-table.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { type PageProps, pick } from '../routes.ts';
@@ -52,14 +53,9 @@ const COLUMNS: readonly Column<Wallet>[] = [
   {
     name: 'Roles',
     class: 'tags',
-    cell: ({ roles }) =>
-      roles.map((role) => (
-        <span key={role} class="badge quiet">
-          {role}
-        </span>
-      )),
+    cell: ({ roles }) => roles.map((role) => <Chip key={role}>{role}</Chip>),
   },
   { name: 'Settlements', isFigure: true, cell: ({ settlement_count: count }) => countText(count) },
-  { name: 'First seen', isWideOnly: true, cell: ({ first_seen: at }) => <Time at={at} /> },
+  { name: 'First seen', priority: 3, cell: ({ first_seen: at }) => <Time at={at} /> },
   { name: 'Last seen', cell: ({ last_seen: at }) => <Time at={at} ago /> },
 ];

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiProblem } from '../api.ts';
-import { Figure } from '../components/figures.tsx';
+import { ListState } from '../components/list-state.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { announce } from '../components/states.tsx';
 import { microsOf, usdText, usdTextOfMicros } from '../format.ts';
-import { ListState } from '../parts/data-table.tsx';
 import { TIER_NAMES } from '../parts/evidence.tsx';
 import { FreshnessStrip } from '../parts/health.tsx';
 import {
@@ -85,13 +85,13 @@ function PageFigures({ rows }: { readonly rows: readonly Settlement[] }) {
   const proven = rows.filter((row) => row.evidence.tier === 'proven').length;
   const largest = rows.reduce((most, row) => Math.max(most, row.amount_usd), 0);
   return (
-    <dl class="figures">
-      <Figure name={`In the newest ${rows.length}`}>{usdTextOfMicros(sum)}</Figure>
-      <Figure name="Largest">{usdText(largest)}</Figure>
-      <Figure name="Proven">{`${proven} of ${rows.length}`}</Figure>
-      <Figure name="Payers">{String(new Set(rows.map((row) => row.payer)).size)}</Figure>
-      <Figure name="Payees">{String(new Set(rows.map((row) => row.payee)).size)}</Figure>
-    </dl>
+    <Stats isPlain>
+      <Stat name={`In the newest ${rows.length}`}>{usdTextOfMicros(sum)}</Stat>
+      <Stat name="Largest">{usdText(largest)}</Stat>
+      <Stat name="Proven">{`${proven} of ${rows.length}`}</Stat>
+      <Stat name="Payers">{String(new Set(rows.map((row) => row.payer)).size)}</Stat>
+      <Stat name="Payees">{String(new Set(rows.map((row) => row.payee)).size)}</Stat>
+    </Stats>
   );
 }
 

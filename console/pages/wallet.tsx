@@ -1,7 +1,9 @@
 import { segment } from '../api.ts';
+import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Figure, Time } from '../components/figures.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, countText, timeText, usdText } from '../format.ts';
 import { AgentCard } from '../parts/agents.tsx';
 import { Counterparties } from '../parts/counterparties.tsx';
@@ -72,9 +74,7 @@ function WalletHead({ wallet, party, name, profile }: WalletHeadProps) {
           {name === null ? null : <span class="mono wallet-whole">{wallet}</span>}
           <CopyButton text={wallet} what="address" />
           {entityTexts(profile?.entities ?? []).map((text) => (
-            <span key={text} class="badge quiet">
-              {text}
-            </span>
+            <Chip key={text}>{text}</Chip>
           ))}
         </p>
       </div>
@@ -174,28 +174,28 @@ function UnknownWallet() {
 function WalletFigures({ profile: { aggregates, coverage, meta } }: { readonly profile: Profile }) {
   const isEstimated = aggregates.basis.distinct_counterparties === 'estimated';
   return (
-    <dl class="figures panel figures-panel">
-      <Figure name="Received" note={`${countText(aggregates.inbound_count)} settlements`}>
+    <Stats>
+      <Stat name="Received" note={`${countText(aggregates.inbound_count)} settlements`}>
         {usdText(aggregates.inbound_usd)}
-      </Figure>
-      <Figure name="Paid" note={`${countText(aggregates.outbound_count)} settlements`}>
+      </Stat>
+      <Stat name="Paid" note={`${countText(aggregates.outbound_count)} settlements`}>
         {usdText(aggregates.outbound_usd)}
-      </Figure>
-      <Figure name="Organic" note="without payments to itself">
+      </Stat>
+      <Stat name="Organic" note="without payments to itself">
         {usdText(aggregates.organic_usd)}
-      </Figure>
-      <Figure name="To itself">{usdText(aggregates.self_payment_usd)}</Figure>
-      <Figure name="Counterparties" {...(isEstimated ? { note: 'estimated' } : {})}>
+      </Stat>
+      <Stat name="To itself">{usdText(aggregates.self_payment_usd)}</Stat>
+      <Stat name="Counterparties" {...(isEstimated ? { note: 'estimated' } : {})}>
         {isEstimated ? '≈ ' : ''}
         {countText(aggregates.distinct_counterparties)}
-      </Figure>
+      </Stat>
       {coverage.first_seen === null || coverage.last_seen === null ? null : (
-        <Figure name="Last seen" note={`first ${timeText(coverage.first_seen)}`}>
+        <Stat name="Last seen" note={`first ${timeText(coverage.first_seen)}`}>
           <Time at={coverage.last_seen} ago />
-        </Figure>
+        </Stat>
       )}
-      {meta.chain === null ? null : <Figure name="Chain">{chainText(meta.chain)}</Figure>}
-    </dl>
+      {meta.chain === null ? null : <Stat name="Chain">{chainText(meta.chain)}</Stat>}
+    </Stats>
   );
 }
 

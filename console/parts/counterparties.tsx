@@ -1,11 +1,11 @@
 import { useId, useState } from 'preact/hooks';
 import { ApiProblem, account, getJson, refreshAccount } from '../api.ts';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { announce, ProblemState } from '../components/states.tsx';
 import { countText, timeText, usdText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Account, Graph, GraphEdge } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 import { GraphPicture } from './pictures.tsx';
 import { WalletLink } from './wallet-link.tsx';
 

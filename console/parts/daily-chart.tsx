@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { countText, datesFrom, microsOf, usdText, usdTextOfMicros } from '../format.ts';
 import type { Day, Profile } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 
 /** What a wallet received (up) and paid (down) on each of the last 30 UTC days, on one scale, and a table of the same figures. */
 

@@ -1,8 +1,9 @@
-import { Time } from '../components/figures.tsx';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import type { List } from '../components/list-state.tsx';
+import { Time } from '../components/time.tsx';
 import { countText, usdText } from '../format.ts';
-import { Link } from '../router.tsx';
 import type { Endpoint } from '../wire.ts';
-import { type Column, DataTable, type List } from './data-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 interface EndpointTableProps {
@@ -56,11 +57,11 @@ function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
       </span>
       {endpoint.description === null ? null : <span class="clamp small">{endpoint.description}</span>}
       <span class="tags">
-        {endpoint.stale ? <span class="badge verdict-mixed">stale</span> : null}
+        {endpoint.stale ? <Chip tone="warn">stale</Chip> : null}
         {endpoint.capabilities.map((slug) => (
-          <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
+          <Chip key={slug} to={`/capabilities/${slug}`}>
             {slug}
-          </Link>
+          </Chip>
         ))}
       </span>
     </>
@@ -83,17 +84,17 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
         </span>
       )}
       {contested ? (
-        <span
-          class="badge verdict-mixed"
+        <Chip
+          tone="warn"
           title={`Listings name ${claimants.length} different payees: ${claimants.map((one) => one.pay_to).join(', ')}`}
         >
           contested
-        </span>
+        </Chip>
       ) : null}
       {isPublished ? (
-        <span class="badge tier-proven" title="The domain publishes this offer in its own /.well-known/x402.">
+        <Chip tone="good" title="The domain publishes this offer in its own /.well-known/x402.">
           by its domain
-        </span>
+        </Chip>
       ) : null}
     </>
   );
@@ -101,12 +102,11 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
 
 function SharedMark({ others }: { readonly others: number }) {
   return (
-    <span
-      class="badge quiet"
+    <Chip
       title={`${countText(others)} more resources of this origin ask the same price at the same address. Payments cannot be told apart, so each resource shows the total.`}
     >
       shared
-    </span>
+    </Chip>
   );
 }
 

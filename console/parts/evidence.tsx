@@ -1,15 +1,16 @@
 import { EVIDENCE_LADDER, EVIDENCE_TIERS } from '../../core/domain/evidence.ts';
+import { Chip, type Tone } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
 import { countText, microsOf, shareText, usdText, usdTextOfMicros } from '../format.ts';
 import type { WalletRole } from '../routes.ts';
 import type { Profile, Settlement } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 
 /** How sure the index is that settlements were x402 payments. */
 
 type Evidence = Settlement['evidence'];
 type Tier = Evidence['tier'];
 
-/** The tiers in words; the colour of a badge only repeats them. */
+/** The tiers in words; the colour of a chip only repeats them. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   proven: 'proven',
   probable: 'probable',
@@ -18,10 +19,18 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   ungraded: 'ungraded',
 };
 
-export function EvidenceBadge({ evidence: { method, tier, probability } }: { readonly evidence: Evidence }) {
+const TIER_TONES: Readonly<Record<Tier, Tone>> = {
+  proven: 'good',
+  probable: 'info',
+  unproven: 'warn',
+  not_x402: 'bad',
+  ungraded: 'neutral',
+};
+
+export function EvidenceChip({ evidence: { method, tier, probability } }: { readonly evidence: Evidence }) {
   return (
     <span class="evidence" title={EVIDENCE_LADDER[method].meaning}>
-      <span class={`badge tier-${tier}`}>{TIER_NAMES[tier]}</span>
+      <Chip tone={TIER_TONES[tier]}>{TIER_NAMES[tier]}</Chip>
       <span class="probability">{probability ?? '–'}</span>
     </span>
   );
@@ -59,7 +68,7 @@ export function EvidenceBreakdown({ aggregates, party, rows }: EvidenceBreakdown
     <section class="card" aria-labelledby="evidence-title">
       <div class="card-head">
         <h2 id="evidence-title">Evidence</h2>
-        {share === null ? null : <span class="badge quiet">{share} proven</span>}
+        {share === null ? null : <Chip>{share} proven</Chip>}
       </div>
       <p class="note">
         <strong>{usdText(aggregates.proven_usd)}</strong> of {usdText(all)}{' '}

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { Time } from '../components/figures.tsx';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, countText, durationText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
 import type { ChainTelemetry, Telemetry } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 
 /** Health of the index as `/telemetry` reports it: chains, identities, sources of the endpoint catalogue. */
 
@@ -180,9 +181,9 @@ function FileProblems({ title, problems }: FileProblemsProps) {
       <h3>{title}</h3>
       <p class="tags">
         {problems.map(({ problem, count }) => (
-          <span key={problem} class="badge quiet">
+          <Chip key={problem}>
             {problem.replaceAll('_', ' ')} {countText(count)}
-          </span>
+          </Chip>
         ))}
       </p>
     </>

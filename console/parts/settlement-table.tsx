@@ -1,9 +1,11 @@
-import { Time } from '../components/figures.tsx';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import type { List } from '../components/list-state.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, countText, groupDigits, shortAddress, usdText } from '../format.ts';
 import type { WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
-import { type Column, DataTable, type List } from './data-table.tsx';
-import { EvidenceBadge } from './evidence.tsx';
+import { EvidenceChip } from './evidence.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 /** Chain, transaction and the log index of its transfer identify a settlement. */
@@ -68,7 +70,7 @@ const DETAILS: readonly Column<Settlement>[] = [
     ),
   },
   { name: 'Facilitator', cell: (row) => <Facilitator row={row} /> },
-  { name: 'Evidence', cell: ({ evidence }) => <EvidenceBadge evidence={evidence} /> },
+  { name: 'Evidence', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },
   {
     name: 'Chain and transaction',
     class: 'where',
@@ -91,13 +93,13 @@ const COLUMNS: Readonly<Record<WalletRole | 'both', readonly Column<Settlement>[
   payee: [TIME, markingSelfPayments(PAYER, 'itself'), ...DETAILS],
 };
 
-/** A badge in front of the wallet in settlements whose payer is the payee. */
+/** A chip in front of the wallet in settlements whose payer is the payee. */
 function markingSelfPayments(column: Column<Settlement>, text: string): Column<Settlement> {
   return {
     ...column,
     cell: (row) => (
       <>
-        {row.is_self_payment ? <span class="badge quiet">{text}</span> : null}
+        {row.is_self_payment ? <Chip>{text}</Chip> : null}
         {column.cell(row)}
       </>
     ),

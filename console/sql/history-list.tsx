@@ -1,4 +1,4 @@
-import { Time } from '../components/figures.tsx';
+import { Time } from '../components/time.tsx';
 import { EmptyState } from '../components/states.tsx';
 import { millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';

@@ -50,20 +50,35 @@ export function valueFault(type: string, value: string): string | null {
   const { choices } = fieldLook(type);
   if (choices !== null) return choices.includes(value) ? null : `Choose one of ${choices.join(', ')}.`;
   if (/String|UUID|IPv/.test(inner) && !inner.startsWith('Array(')) return addressFault(value);
-  if (value.trim() === '') return 'Enter a value.';
-  const integer = /^(U?)Int(\d+)$/.exec(inner);
-  if (integer !== null) return integerFault(value.trim(), integer[1] === 'U', Number(integer[2]));
-  if (/^(Float|BFloat|Decimal)/.test(inner))
-    return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value.trim())
-      ? null
-      : 'Enter a number, such as 0.5.';
-  if (/^Date(32)?$/.test(inner)) return isDate(value) ? null : 'Enter a date, such as 2026-11-20.';
-  if (inner.startsWith('DateTime'))
-    return isTime(value) ? null : 'Enter a time in UTC, such as 2026-11-20 12:00:00.';
-  if (inner.startsWith('Array('))
-    return /^\[[\s\S]*\]$/.test(value.trim()) ? null : "Enter a list, such as ['a', 'b'].";
-  return null;
+  return value.trim() === '' ? 'Enter a value.' : formFault(inner, value.trim());
 }
+
+/** Of the types that are written in one form. */
+function formFault(inner: string, value: string): string | null {
+  const integer = /^(U?)Int(\d+)$/.exec(inner);
+  if (integer !== null) return integerFault(value, integer[1] === 'U', Number(integer[2]));
+  const form = FORMS.find(({ type }) => type.test(inner));
+  return form === undefined || form.isGood(value) ? null : form.fault;
+}
+
+const FORMS: readonly { readonly type: RegExp; readonly fault: string; isGood(value: string): boolean }[] = [
+  {
+    type: /^(Float|BFloat|Decimal)/,
+    fault: 'Enter a number, such as 0.5.',
+    isGood: (value) => /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value),
+  },
+  { type: /^Date(32)?$/, fault: 'Enter a date, such as 2026-11-20.', isGood: isDate },
+  {
+    type: /^DateTime/,
+    fault: 'Enter a time in UTC, such as 2026-11-20 12:00:00.',
+    isGood: isTime,
+  },
+  {
+    type: /^Array\(/,
+    fault: "Enter a list, such as ['a', 'b'].",
+    isGood: (value) => /^\[[\s\S]*\]$/.test(value),
+  },
+];
 
 const ADDRESS_CHARS = 42;
 
@@ -82,15 +97,14 @@ function integerFault(value: string, isUnsigned: boolean, bits: number): string 
 }
 
 function isDate(value: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(value.trim()) && !Number.isNaN(Date.parse(value.trim()));
+  return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 /** As the API reads it: `2026-11-20 12:00:00`, ISO 8601, or seconds since 1970. */
 function isTime(value: string): boolean {
-  const text = value.trim();
-  if (/^\d{9,11}(\.\d+)?$/.test(text)) return true;
+  if (/^\d{9,11}(\.\d+)?$/.test(value)) return true;
   const iso = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
-    text,
+    value,
   );
   return iso !== null && !Number.isNaN(Date.parse(`${iso[1]}T${iso[2] ?? '00:00:00'}Z`));
 }

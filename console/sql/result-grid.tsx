@@ -146,7 +146,10 @@ function Scroller(props: ScrollerProps) {
       void copied(rawText(value), 'Cell');
       return;
     }
-    if (event.key === 'o' && isAddress(value)) return onWallet(value);
+    if (event.key === 'o' && isAddress(value)) {
+      onWallet(value);
+      return;
+    }
     const grid = { rows: order.length, columns: columns.length, page: Math.floor(height / ROW_PX) - 2 };
     const to = cellAfter(event.key, from, { ...grid, hasControl: event.ctrlKey || event.metaKey });
     if (to === null || order.length === 0) return;

@@ -3,13 +3,13 @@ import { type ApiProblem, account } from '../api.ts';
 import { EmptyState, ProblemState } from '../components/states.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
+import { ChartView } from './chart-view.tsx';
 import { Downloads } from './downloads.tsx';
 import type { HistoryEntry } from './history.ts';
 import { HistoryList } from './history-list.tsx';
-import { ResultChart } from './result-chart.tsx';
 import { ResultGrid } from './result-grid.tsx';
-import type { Done, RunState } from './run.ts';
-import { readMore } from './run.ts';
+import { type Done, type RunState, readMore } from './run.ts';
+import { type QueryTab, tabName } from './tabs.ts';
 import { unitsText, unitUsd } from './units.ts';
 import { WalletPanel } from './wallet-panel.tsx';
 
@@ -18,17 +18,16 @@ type View = keyof typeof VIEWS;
 const VIEW_IDS: readonly View[] = ['table', 'chart', 'history'];
 
 interface ResultPanelProps {
-  readonly tabId: string;
+  readonly tab: QueryTab;
   readonly state: RunState;
-  /** The text in the editor. */
-  readonly sql: string;
   onOpen(entry: HistoryEntry): void;
+  onChart(chart: string): void;
   onShowPlace(place: { readonly line: number; readonly column: number }): void;
   /** Puts a suggested query into the editor; it is not run. */
   onUse(sql: string): void;
 }
 
-export function ResultPanel({ tabId, state, sql, onOpen, onShowPlace, onUse }: ResultPanelProps) {
+export function ResultPanel({ tab, state, onOpen, ...actions }: ResultPanelProps) {
   const [view, setView] = useState<View>('table');
   const [wallet, setWallet] = useState<string | null>(null);
   const open = (entry: HistoryEntry): void => {
@@ -53,14 +52,14 @@ export function ResultPanel({ tabId, state, sql, onOpen, onShowPlace, onUse }: R
             {VIEWS[id]}
           </button>
         ))}
-        {state.phase === 'done' ? <Charge done={state} isOld={state.sql !== sql} /> : null}
+        {state.phase === 'done' ? <Charge done={state} isOld={state.sql !== tab.sql} /> : null}
       </div>
       <div class={wallet === null ? 'result-body' : 'result-body with-wallet'}>
         <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${view}`}>
           {view === 'history' ? (
             <HistoryList onOpen={open} />
           ) : (
-            <Outcome {...{ tabId, state, view, onShowPlace, onUse }} onWallet={setWallet} />
+            <Outcome {...{ tab, state, view }} {...actions} onWallet={setWallet} />
           )}
         </div>
         {wallet === null ? null : (
@@ -98,12 +97,12 @@ function Charge({ done: { job, result }, isOld }: { readonly done: Done; readonl
   );
 }
 
-interface OutcomeProps extends Pick<ResultPanelProps, 'tabId' | 'state' | 'onShowPlace' | 'onUse'> {
+interface OutcomeProps extends Omit<ResultPanelProps, 'onOpen'> {
   readonly view: View;
   onWallet(wallet: string): void;
 }
 
-function Outcome({ tabId, state, view, onShowPlace, onUse, onWallet }: OutcomeProps) {
+function Outcome({ tab, state, view, onChart, onShowPlace, onUse, onWallet }: OutcomeProps) {
   switch (state.phase) {
     case 'idle':
       return (
@@ -120,7 +119,7 @@ function Outcome({ tabId, state, view, onShowPlace, onUse, onWallet }: OutcomePr
     case 'failed':
       return <Failed problem={state.problem} onShowPlace={onShowPlace} onUse={onUse} />;
     case 'done':
-      return <Rows key={state.job.job} {...{ tabId, view, onWallet }} done={state} />;
+      return <Rows key={state.job.job} {...{ tab, view, onChart, onWallet }} done={state} />;
   }
 }
 
@@ -175,13 +174,14 @@ function Suggestion({ sql, onUse }: { readonly sql: string } & Pick<ResultPanelP
 }
 
 interface RowsProps {
-  readonly tabId: string;
+  readonly tab: QueryTab;
   readonly done: Done;
   readonly view: View;
+  onChart(chart: string): void;
   onWallet(wallet: string): void;
 }
 
-function Rows({ tabId, done, view, onWallet }: RowsProps) {
+function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
   const { result, job } = done;
   const kept = job.result?.row_count ?? result.row_count;
   if (result.rows.length === 0)
@@ -198,7 +198,7 @@ function Rows({ tabId, done, view, onWallet }: RowsProps) {
         </p>
       ) : null}
       {view === 'chart' ? (
-        <ResultChart result={result} />
+        <ChartView name={tabName(tab)} result={result} chart={tab.chart} onChart={onChart} />
       ) : (
         <ResultGrid result={result} onWallet={onWallet} />
       )}
@@ -206,7 +206,7 @@ function Rows({ tabId, done, view, onWallet }: RowsProps) {
         {result.rows.length < kept ? (
           <p class="row small">
             {countText(result.rows.length)} of {countText(kept)} rows are in the table.
-            <button type="button" class="button small-button" onClick={() => void readMore(tabId)}>
+            <button type="button" class="button small-button" onClick={() => void readMore(tab.id)}>
               Load more rows
             </button>
           </p>

@@ -171,15 +171,18 @@ function settle(state: RunState, job: SqlJob, question: SqlQuestion, isOwn: bool
       announce(`Cancelled after ${millisecondsText(state.afterMs)}`);
       remember({ ...entry, failed: 'cancelled', rows: 0 });
       // The job does not always know the balance after a cancellation.
-      return void refreshAccount();
+      void refreshAccount();
+      return;
     case 'failed':
-      return remember({ ...entry, failed: state.problem.body.code, rows: 0 });
+      remember({ ...entry, failed: state.problem.body.code, rows: 0 });
+      return;
     case 'done': {
       const { row_count: rows, duration_ms: ms } = state.result;
       const kept = job.result?.row_count ?? rows;
       const charge = isOwn ? `, ${chargedQu ?? 0} Query Units charged` : '';
       announce(`${countText(kept)} rows in ${millisecondsText(ms)}${charge}`);
-      return remember({ ...entry, ms, failed: null, rows: kept });
+      remember({ ...entry, ms, failed: null, rows: kept });
+      return;
     }
     default:
   }

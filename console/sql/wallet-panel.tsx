@@ -1,9 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { segment } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Figure, Time } from '../components/figures.tsx';
+import { Money } from '../components/money.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
-import { countText, usdText } from '../format.ts';
+import { Time } from '../components/time.tsx';
+import { countText } from '../format.ts';
 import { Identicon } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import { walletPath } from '../routes.ts';
@@ -65,24 +67,26 @@ function Facts({ profile: { aggregates, coverage, erc8004_agents: agents } }: { 
   const isEstimated = aggregates.basis.distinct_counterparties === 'estimated';
   return (
     <>
-      <dl class="figures">
-        <Figure name="Received" note={`${countText(aggregates.inbound_count)} settlements`}>
-          {usdText(aggregates.inbound_usd)}
-        </Figure>
-        <Figure name="Paid" note={`${countText(aggregates.outbound_count)} settlements`}>
-          {usdText(aggregates.outbound_usd)}
-        </Figure>
-        <Figure name="To itself">{usdText(aggregates.self_payment_usd)}</Figure>
-        <Figure name="Counterparties">
+      <Stats isPlain>
+        <Stat name="Received" note={`${countText(aggregates.inbound_count)} settlements`}>
+          <Money usd={aggregates.inbound_usd} />
+        </Stat>
+        <Stat name="Paid" note={`${countText(aggregates.outbound_count)} settlements`}>
+          <Money usd={aggregates.outbound_usd} />
+        </Stat>
+        <Stat name="To itself">
+          <Money usd={aggregates.self_payment_usd} />
+        </Stat>
+        <Stat name="Counterparties">
           {isEstimated ? '≈ ' : ''}
           {countText(aggregates.distinct_counterparties)}
-        </Figure>
+        </Stat>
         {coverage.last_seen === null ? null : (
-          <Figure name="Last seen">
+          <Stat name="Last seen">
             <Time at={coverage.last_seen} ago />
-          </Figure>
+          </Stat>
         )}
-      </dl>
+      </Stats>
       {agents.map(({ chain, agent_id: id, name }) => (
         <p key={`${chain}/${id}`} class="small">
           ERC-8004 agent {id}

@@ -35,7 +35,7 @@ function serve(visitorKey: string | null): FastifyInstance {
 }
 
 beforeAll(async () => {
-  build = await buildConsole();
+  build = await buildConsole({ hasParts: false });
   app = serve(null);
 });
 

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { agoText, timeText } from '../format.ts';
 
@@ -17,24 +16,5 @@ export function Time({ at, ago = false }: { readonly at: string; readonly ago?: 
     <time dateTime={at} title={whole} class="number">
       {ago ? agoText(at, nowMs) : whole}
     </time>
-  );
-}
-
-interface FigureProps {
-  readonly name: string;
-  readonly note?: string;
-  readonly children: ComponentChildren;
-}
-
-/** One figure of a `<dl class="figures">`. */
-export function Figure({ name, note, children }: FigureProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="number">
-        {children}
-        {note === undefined ? null : <span class="figure-note">{note}</span>}
-      </dd>
-    </div>
   );
 }
