@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
 import { Money } from '../components/money.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { type SparkPoint, Sparkline } from '../components/sparkline.tsx';
+import { Sparkline, type SparkPoint } from '../components/sparkline.tsx';
 import { Change, Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { countText, datesFrom, moneyText } from '../format.ts';

@@ -1,5 +1,5 @@
-import { Time } from '../components/time.tsx';
 import { EmptyState } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
 import { millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { forgetHistory, type HistoryEntry, sqlHistory } from './history.ts';

@@ -74,7 +74,10 @@ export const SAVED_PATH = '/queries';
 export async function saveQuery(
   slug: string,
   body: SaveRequest,
-): Promise<{ readonly outcome: 'created' | 'new_version' | 'changed' | 'unchanged'; readonly query: SavedQuery }> {
+): Promise<{
+  readonly outcome: 'created' | 'new_version' | 'changed' | 'unchanged';
+  readonly query: SavedQuery;
+}> {
   return readJson(await callApi(`${SAVED_PATH}/${segment(slug)}`, { method: 'PUT', body }));
 }
 

@@ -70,12 +70,7 @@ function One({ query, onOpen }: { readonly query: SavedQuery } & SavedQueriesPro
   const { slug, title, version, visibility, refresh_seconds: refresh, updated_at: updated, url } = query;
   return (
     <li>
-      <button
-        type="button"
-        class="saved-open"
-        title={query.sql ?? slug}
-        onClick={() => onOpen(tabOf(query))}
-      >
+      <button type="button" class="saved-open" title={query.sql ?? slug} onClick={() => onOpen(tabOf(query))}>
         {title === '' ? slug : title}
       </button>
       <p class="row small muted">
@@ -146,7 +141,8 @@ function Refreshes({ runs }: { readonly runs: readonly QueryRefresh[] }) {
       <ol>
         {runs.map(({ at, state, units, detail }) => (
           <li key={at}>
-            <Time at={at} ago /> · <span class={state === 'failed' ? 'bad' : 'good'}>{state}</span> · {units} QU
+            <Time at={at} ago /> · <span class={state === 'failed' ? 'bad' : 'good'}>{state}</span> · {units}{' '}
+            QU
             {detail === null ? '' : `: ${detail}`}
           </li>
         ))}

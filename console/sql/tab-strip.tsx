@@ -106,7 +106,6 @@ function OneTab({ tab, state, isActive, isRenamed, ...on }: OneTabProps) {
         {name}
       </button>
       {/* For the pointer: a list of tabs may hold nothing but tabs. Delete does the same. */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tab handles the key */}
       <span class="query-tab-close" aria-hidden="true" title="Close" onClick={on.onClose}>
         ×
       </span>

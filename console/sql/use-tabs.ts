@@ -106,4 +106,3 @@ function useResumed({ id, job, sql, tier, params }: QueryTab): void {
     // Once for each tab that is shown.
   }, [id]);
 }
-
