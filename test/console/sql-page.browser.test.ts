@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { browserIsThere, openPage, type PageOptions, seriousFindings, type WatchedPage } from '../kit/browser.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { keepPicture } from '../kit/pictures.ts';
@@ -7,6 +7,9 @@ import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
 /** The flows of the SQL page: what is open, what is asked, what a run costs, and what can be done with its rows. */
+
+/** For machines that are busy with other things: bundling alone takes a minute there. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const PAYMENTS = 120;
 const LISTED =
@@ -39,7 +42,8 @@ async function typedText(): Promise<string> {
 
 /** What the organization of the visitor has left. */
 async function balance(): Promise<number> {
-  const units = await world.api.access.access.store.accounts.balance(world.organizationId);
+  const units = await world.api.access.access.store.units.balance(world.organizationId);
+  if (units === null) throw new Error('the organization has no balance');
   return units.balance;
 }
 
