@@ -46,6 +46,8 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
   switch (estimate.phase) {
     case 'none':
       return <span class="muted">Estimates are free: write a query to see what it would cost.</span>;
+    case 'unfilled':
+      return <span class="muted">Enter the parameters to see what it would cost.</span>;
     case 'asking':
       return <span class="muted">Estimating …</span>;
     case 'refused':

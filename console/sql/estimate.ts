@@ -7,6 +7,8 @@ import type { SqlQuestion } from './query-text.ts';
 
 export type EstimateState =
   | { readonly phase: 'none' }
+  /** Values of placeholders are missing. */
+  | { readonly phase: 'unfilled' }
   | { readonly phase: 'asking' }
   /** `sql` is the text that it is about: the editor may hold a newer one. */
   | { readonly phase: 'known'; readonly estimate: SqlEstimate; readonly sql: string }

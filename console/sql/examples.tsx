@@ -58,7 +58,7 @@ export function Examples({ onOpen }: ExamplesProps) {
       </ul>
       {shown.length === 0 ? <p class="muted small">No question has these words.</p> : null}
       <p class="small">
-        <a href="/docs/sql#worked-questions">The questions with explanations</a>
+        <a href="/docs/sql">The questions with explanations</a>
       </p>
     </>
   );

@@ -39,7 +39,7 @@ export function QueryPanel({ tabs, state, schema, editorPx, onEditor }: QueryPan
   const faulty = faultyPlaceholders(placeholders, tab.params);
   // Without its values a query can be neither estimated nor run.
   const asked = useEstimate(question, isRunning || faulty.length > 0);
-  const estimate = faulty.length > 0 ? NO_ESTIMATE : asked;
+  const estimate = faulty.length > 0 ? UNFILLED : asked;
   const marks = useMemo(() => marksOf(estimate, state, tab.sql), [estimate, state, tab.sql]);
   const [checked, setChecked] = useState<string | null>(null);
   const start = (): void => {
@@ -106,7 +106,7 @@ export function QueryPanel({ tabs, state, schema, editorPx, onEditor }: QueryPan
   );
 }
 
-const NO_ESTIMATE: EstimateState = { phase: 'none' };
+const UNFILLED: EstimateState = { phase: 'unfilled' };
 
 function close(id: string): void {
   leaveRun(id);

@@ -258,11 +258,11 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await openWith('SELECT 1');
     const { page } = visitor;
     await page.getByRole('button', { name: 'Examples' }).click();
-    await page.getByPlaceholder('Search 42 worked questions').fill('back and forth');
+    await page.getByLabel('Search the examples').fill('back and forth');
     await page.getByRole('button', { name: /^Who pays each other back and forth/ }).click();
     expect(await queries().allTextContents()).toEqual(['New query', 'Who pays each other back and forth?']);
-    await page.goto('/docs/sql#10-when-did-a-merchant-change-its-price');
-    await page.getByRole('link', { name: 'Open in the console' }).nth(9).click();
+    await page.goto('/docs/sql');
+    await page.locator('a[href*="p.merchant="]').first().click();
     await editor().locator('.cm-line').first().waitFor();
     expect(await page.getByLabel('merchant String').inputValue()).toBe(`0x${'1'.repeat(40)}`);
     expect(await queries().count()).toBe(3);

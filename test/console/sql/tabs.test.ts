@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readSpec } from '../../../console/sql/chart-link.ts';
 import { newTab, readTabs, TABS_MAX, tabName, withoutTab, withTab } from '../../../console/sql/tabs.ts';
 
 const list = (...ids: string[]) => ({
