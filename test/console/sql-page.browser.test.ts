@@ -10,6 +10,7 @@ import { waitUntil } from '../kit/wait-until.ts';
 
 /** For machines that are busy with other things: bundling alone takes a minute there. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const WAIT_MS = 60_000;
 
 const PAYMENTS = 120;
 const LISTED =
@@ -27,6 +28,7 @@ const queries = () => visitor.page.getByRole('tablist', { name: 'Queries' }).get
 
 async function openWith(sql: string, options: PageOptions = {}): Promise<void> {
   visitor = await openPage(world.browser, world.origin, options);
+  visitor.context.setDefaultTimeout(WAIT_MS);
   await visitor.page.goto(`/console/sql#${new URLSearchParams({ q: sql }).toString()}`);
   await editor().locator('.cm-line').first().waitFor();
 }
@@ -206,6 +208,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     const { page } = visitor;
     await editor().click();
     await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
     await page.keyboard.insertText(text);
     await page.getByText(/^Estimate/).waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
