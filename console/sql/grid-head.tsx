@@ -111,7 +111,7 @@ function MenuItems({ column: { index, name, type, isPinned }, cell, menu, ...act
     if (step === undefined) return;
     event.preventDefault();
     const buttons = [...(menu.current?.querySelectorAll('button') ?? [])];
-    const at = buttons.findIndex((button) => button === document.activeElement);
+    const at = buttons.findIndex((button) => button.matches(':focus'));
     buttons[(at + step + buttons.length) % buttons.length]?.focus();
   };
   return (

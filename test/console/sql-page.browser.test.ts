@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { browserIsThere, openPage, type PageOptions, seriousFindings, type WatchedPage } from '../kit/browser.ts';
+import {
+  browserIsThere,
+  openPage,
+  type PageOptions,
+  seriousFindings,
+  type WatchedPage,
+} from '../kit/browser.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { keepPicture } from '../kit/pictures.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
@@ -14,7 +20,7 @@ const WAIT_MS = 60_000;
 
 const PAYMENTS = 120;
 const LISTED =
-  "SELECT payer, count() AS payments, sum(amount_usd) AS usd, max(block_time) AS newest, groupArray(log_index) AS logs FROM settlements GROUP BY payer ORDER BY usd DESC";
+  'SELECT payer, count() AS payments, sum(amount_usd) AS usd, max(block_time) AS newest, groupArray(log_index) AS logs FROM settlements GROUP BY payer ORDER BY usd DESC';
 /** Seconds of work that no cap ends at once. */
 const LONG = 'SELECT sum(cityHash64(number, number, number)) FROM numbers(1000000000)';
 
@@ -35,7 +41,9 @@ async function openWith(sql: string, options: PageOptions = {}): Promise<void> {
 
 async function run(): Promise<void> {
   await visitor.page.getByRole('button', { name: 'Run' }).click();
-  await result().getByText(/^charged 1 QU/).waitFor();
+  await result()
+    .getByText(/^charged 1 QU/)
+    .waitFor();
 }
 
 async function typedText(): Promise<string> {
@@ -104,7 +112,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     expect(await typedText()).toBe('SELECT 2 AS two');
     await queries().first().click();
     await grid().getByRole('gridcell').first().waitFor();
-    await result().getByText(/^charged 1 QU/).waitFor();
+    await result()
+      .getByText(/^charged 1 QU/)
+      .waitFor();
     expect(await typedText()).toBe(LISTED);
     await queries().nth(1).focus();
     await page.keyboard.press('Delete');
@@ -113,7 +123,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
   });
 
   it('lays a query out, and undoes it as one step', async () => {
-    await openWith("select payee, sum(amount_usd) as usd from settlements where chain != 'a  b' group by payee");
+    await openWith(
+      "select payee, sum(amount_usd) as usd from settlements where chain != 'a  b' group by payee",
+    );
     await visitor.page.getByRole('button', { name: 'Format' }).click();
     await waitUntil('it has lines', async () => (await typedText()).includes('\n'));
     expect(await typedText()).toBe(
@@ -173,7 +185,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.reload();
     await page.getByText(/so far$/).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await result().getByText(/^Cancelled after/).waitFor();
+    await result()
+      .getByText(/^Cancelled after/)
+      .waitFor();
   });
 
   it('downloads in every format and opens the history without a second charge', async () => {
@@ -213,7 +227,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.getByText(/^Estimate/).waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await result().getByText('The query has changed').waitFor({ state: 'detached' });
-    await result().getByText(/^charged 1 QU/).waitFor();
+    await result()
+      .getByText(/^charged 1 QU/)
+      .waitFor();
     const again = JSON.parse(await copied('Copy rows as JSON')) as typeof rows;
     expect(again).toEqual(rows);
   });
@@ -247,7 +263,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await grid().getByRole('gridcell').nth(4).click();
     await result().getByRole('button', { name: 'Show all' }).click();
     expect(await result().locator('.cell-bar pre').textContent()).toContain('\n');
-    await grid().getByRole('link', { name: wallet(0xa5) }).click();
+    await grid()
+      .getByRole('link', { name: wallet(0xa5) })
+      .click();
     const panel = page.getByRole('complementary', { name: 'Wallet' });
     await panel.getByText('Received').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -287,7 +305,8 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     const { page } = visitor;
     expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true);
     const bar = page.getByRole('separator', { name: 'Height of the editor' });
-    const height = async (): Promise<number> => (await editor().locator('xpath=ancestor::*[contains(@class,"cm-editor")]').boundingBox())?.height ?? 0;
+    const height = async (): Promise<number> =>
+      (await editor().locator('xpath=ancestor::*[contains(@class,"cm-editor")]').boundingBox())?.height ?? 0;
     const first = await height();
     await bar.focus();
     await page.keyboard.press('ArrowDown');

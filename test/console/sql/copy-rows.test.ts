@@ -24,7 +24,12 @@ describe('copied rows', () => {
   });
 
   it('keep every column as JSON, also of one name', () => {
-    expect(Object.keys(JSON.parse(rowsAs('json', result))[0])).toEqual(['payee', 'usd', 'at time', 'payee_2']);
+    expect(Object.keys(JSON.parse(rowsAs('json', result))[0])).toEqual([
+      'payee',
+      'usd',
+      'at time',
+      'payee_2',
+    ]);
   });
 
   it('are a query as SQL, with exact values', () => {
@@ -35,7 +40,8 @@ describe('copied rows', () => {
 });
 
 describe('a filter', () => {
-  const shown = (text: string, column: number | null = null) => filteredOrder(result, [1, 0], { column, text });
+  const shown = (text: string, column: number | null = null) =>
+    filteredOrder(result, [1, 0], { column, text });
 
   it('finds parts of what is shown and of what was sent, and compares exactly', () => {
     expect(shown('IT')).toEqual([0]);
@@ -49,7 +55,12 @@ describe('a filter', () => {
 });
 
 describe('columns', () => {
-  const columns = ['a', 'b', 'c'].map((name) => ({ name, type: 'String', kind: 'text' as const, widthCh: 10 }));
+  const columns = ['a', 'b', 'c'].map((name) => ({
+    name,
+    type: 'String',
+    kind: 'text' as const,
+    widthCh: 10,
+  }));
 
   it('are shown with the pinned ones first, each at its place', () => {
     const choices = withWidth(togglePin(togglePin(NO_CHOICES, 2), 1), 2, 100);
@@ -61,7 +72,9 @@ describe('columns', () => {
 
   it('say their type in words', () => {
     expect(
-      ['LowCardinality(Nullable(String))', "DateTime('UTC')", 'UInt256', 'Array(Nullable(Date))'].map(friendlyType),
+      ['LowCardinality(Nullable(String))', "DateTime('UTC')", 'UInt256', 'Array(Nullable(Date))'].map(
+        friendlyType,
+      ),
     ).toEqual(['text', 'time, UTC', 'integer', 'list of date']);
   });
 });

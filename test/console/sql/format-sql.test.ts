@@ -20,7 +20,11 @@ it('refuses what it cannot lay out without a change, in place of changing it', (
 it('tells texts apart that differ in more than white space', () => {
   const same = 'SELECT a.1, b <= 2 /* x\n  y */';
   expect(sameTokens(same, 'SELECT\n  a.1,\n  b <= 2 /* x y */')).toBe(true);
-  for (const other of ['SELECT a .1, b <= 2 /* x y */', 'SELECT a.1, b < = 2 /* x y */', 'select a.1, b <= 2 /* x y */'])
+  for (const other of [
+    'SELECT a .1, b <= 2 /* x y */',
+    'SELECT a.1, b < = 2 /* x y */',
+    'select a.1, b <= 2 /* x y */',
+  ])
     expect(sameTokens(same, other), other).toBe(false);
   expect(sameTokens("SELECT 'a b'", "SELECT 'a  b'")).toBe(false);
   expect(sameTokens('SELECT - -1', 'SELECT --1')).toBe(false);

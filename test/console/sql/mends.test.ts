@@ -9,7 +9,12 @@ const SCHEMA = {
   ],
 } as unknown as Parameters<typeof mendOf>[3];
 
-function mended(code: SqlWarning['code'], sql: string, more: Partial<SqlWarning> = {}, table = 'settlements') {
+function mended(
+  code: SqlWarning['code'],
+  sql: string,
+  more: Partial<SqlWarning> = {},
+  table = 'settlements',
+) {
   const warning: SqlWarning = { code, message: '', ...more };
   return mendOf(warning, { sql }, { tables: [table], advised_tier: 'deep' }, SCHEMA)?.change.sql ?? null;
 }
@@ -31,21 +36,30 @@ describe('a mend', () => {
     expect(mended('no_time_filter', 'SELECT 1 FROM merchant_days;', {}, 'merchant_days')).toBe(
       'SELECT 1 FROM merchant_days\nWHERE day >= today() - 30;',
     );
-    expect(mended('no_time_filter', 'SELECT 1 FROM settlements a JOIN settlements b USING (payee)')).toBeNull();
+    expect(
+      mended('no_time_filter', 'SELECT 1 FROM settlements a JOIN settlements b USING (payee)'),
+    ).toBeNull();
   });
 
   it('counts and groups by ids, and looks one address of each group up', () => {
     expect(
-      mended('ids_are_faster', 'SELECT payee, uniq(payer) AS n FROM settlements GROUP BY payee ORDER BY payee'),
+      mended(
+        'ids_are_faster',
+        'SELECT payee, uniq(payer) AS n FROM settlements GROUP BY payee ORDER BY payee',
+      ),
     ).toBe(
       'SELECT any(payee) AS payee, uniq(payer_id) AS n FROM settlements GROUP BY payee_id ORDER BY payee',
     );
-    expect(mended('ids_are_faster', "SELECT payee FROM settlements WHERE payee != '' GROUP BY payee")).toBeNull();
+    expect(
+      mended('ids_are_faster', "SELECT payee FROM settlements WHERE payee != '' GROUP BY payee"),
+    ).toBeNull();
   });
 
   it('removes what is ignored, and writes WHERE for PREWHERE', () => {
     expect(mended('format_ignored', 'SELECT 1 FORMAT JSON')).toBe('SELECT 1');
-    expect(mended('settings_left_out', 'SELECT 1 SETTINGS max_threads = 1 FORMAT JSON')).toBe('SELECT 1 FORMAT JSON');
+    expect(mended('settings_left_out', 'SELECT 1 SETTINGS max_threads = 1 FORMAT JSON')).toBe(
+      'SELECT 1 FORMAT JSON',
+    );
     expect(mended('prewhere_as_where', 'SELECT 1 FROM t PREWHERE a')).toBe('SELECT 1 FROM t WHERE a');
     expect(mended('prewhere_as_where', 'SELECT 1 FROM t PREWHERE a WHERE b')).toBeNull();
   });
@@ -59,9 +73,9 @@ describe('a LIMIT', () => {
   const many = { rowsToRead: 50_000, rowsMax: 10_000 };
 
   it('is offered to a list of more rows than are kept, before what stands last', () => {
-    expect(limitMend({ sql: 'SELECT payer FROM settlements ORDER BY payer SETTINGS x = 1' }, many)?.change.sql).toBe(
-      'SELECT payer FROM settlements ORDER BY payer\nLIMIT 1000\nSETTINGS x = 1',
-    );
+    expect(
+      limitMend({ sql: 'SELECT payer FROM settlements ORDER BY payer SETTINGS x = 1' }, many)?.change.sql,
+    ).toBe('SELECT payer FROM settlements ORDER BY payer\nLIMIT 1000\nSETTINGS x = 1');
   });
 
   it('is not offered where there is one, or where rows are grouped', () => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findPlaceholders,
-  fragmentOf,
-  readFragment,
-  valuesFor,
-} from '../../../console/sql/query-text.ts';
+import { findPlaceholders, fragmentOf, readFragment, valuesFor } from '../../../console/sql/query-text.ts';
 
 describe('placeholders', () => {
   it('are found once each, outside strings and comments', () => {
