@@ -27,6 +27,7 @@ import {
   sqlTiersBlock,
   sqlWarningsBlock,
 } from './reference/sql.ts';
+import { workedQueries } from './reference/worked-queries.ts';
 
 /**
  * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of some
@@ -104,6 +105,7 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
+  'console/sql/worked-queries.json': workedQueries(),
 });
 
 type Files = readonly (readonly [path: string, text: string])[];

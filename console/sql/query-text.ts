@@ -1,4 +1,4 @@
-/** The text of a query: its placeholders, its lines, and the link that shares it. Pure, so that tests can run it outside a browser. */
+/** The text of a query: its placeholders, and the link that shares it. Pure, so that tests can run it outside a browser. */
 
 /** A query with everything that belongs to it. */
 export interface SqlQuestion {
@@ -34,18 +34,19 @@ export function valuesFor(
   return Object.fromEntries(names.flatMap((name) => (name in values ? [[name, values[name] ?? '']] : [])));
 }
 
-const CLAUSES =
-  /\s+(?=(?:FROM|PREWHERE|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|(?:INNER |LEFT |RIGHT |FULL )?JOIN|UNION ALL)\b)/g;
-const STRING = /'(?:[^'\\]|\\.|'')*'/;
-
-/** Puts each clause of a one-line query on its own line. Queries with several lines or with a subquery stay as they are. */
-export function inLines(sql: string): string {
-  if (sql.includes('\n') || /\(\s*SELECT/i.test(sql)) return sql;
-  // Strings stay whole.
-  return sql
-    .split(new RegExp(`(${STRING.source})`))
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(CLAUSES, '\n')))
-    .join('');
+/** Whether stored data is a query. */
+export function isQuestion(value: unknown): value is SqlQuestion {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'sql' in value &&
+    typeof value.sql === 'string' &&
+    'tier' in value &&
+    typeof value.tier === 'string' &&
+    'params' in value &&
+    typeof value.params === 'object' &&
+    value.params !== null
+  );
 }
 
 const PARAM_PREFIX = 'p.';

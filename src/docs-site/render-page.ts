@@ -45,14 +45,20 @@ export function renderPage(page: DocsPage, base: string): RenderedPage {
     // The title of a page needs no id: a link to the page leads there.
     if (token.type === 'heading' && token['depth'] > 1) names.set(token, slugger.slug(plainText([token])));
   }
-  marked.use({ renderer: rendererOf(page, base, names) });
+  marked.use({ renderer: rendererOf(page, base, { names, consoleLinks: consoleLinksOf(tokens, page) }) });
   const headings = tokens
     .filter((token): token is Tokens.Heading => token.type === 'heading')
     .map((token) => ({ depth: token.depth, name: names.get(token) ?? '', text: plainText([token]) }));
   return { html: marked.parser(tokens), headings, sections: sectionsOf(tokens, names) };
 }
 
-function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, string>): RendererObject {
+interface TokenFacts {
+  readonly names: ReadonlyMap<Token, string>;
+  /** Of the queries that the console can run, the address there without its base. */
+  readonly consoleLinks: ReadonlyMap<Token, string>;
+}
+
+function rendererOf(page: DocsPage, base: string, { names, consoleLinks }: TokenFacts): RendererObject {
   return {
     heading(token) {
       const name = names.get(token) ?? '';
@@ -66,7 +72,12 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
       return `<a href="${escapeHtml(href)}">${this.parser.parseInline(token.tokens)}</a>`;
     },
     image: ({ href, text }) => drawing(readDrawing(href, page), text),
-    code: ({ text, lang }) => codeBlock(text, lang ?? ''),
+    code(token) {
+      const link = consoleLinks.get(token);
+      const block = codeBlock(token.text, token.lang ?? '');
+      if (link === undefined) return block;
+      return `${block}<p class="open-query"><a href="${escapeHtml(`${base}${link}`)}">Open in the console</a></p>\n`;
+    },
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
       // Wide tables scroll on their own, and need the focus to be scrolled by keyboard.
@@ -95,6 +106,30 @@ function hrefOf(href: string, from: DocsPage, base: string): string {
   return target.page === from && target.fragment !== ''
     ? target.fragment
     : `${base}/docs/${target.page.slug}${target.fragment}`;
+}
+
+/** Pages whose SQL is for another database: DuckDB over bundles, the operator's own client. */
+const FOREIGN_SQL: ReadonlySet<string> = new Set(['bundles', 'operators']);
+
+/** The console reads the query and its values from the fragment, which browsers send to no server. A JSON block below a query is its `params`. */
+function consoleLinksOf(tokens: readonly Token[], page: DocsPage): ReadonlyMap<Token, string> {
+  const links = new Map<Token, string>();
+  if (FOREIGN_SQL.has(page.slug)) return links;
+  const blocks = tokens.filter(({ type }) => type !== 'space');
+  for (const [index, token] of blocks.entries()) {
+    if (!isCode(token, 'sql')) continue;
+    const next = blocks[index + 1];
+    const fields = new URLSearchParams({ q: token.text });
+    if (next !== undefined && isCode(next, 'json') && token.text.includes('{'))
+      for (const [name, value] of Object.entries<unknown>(JSON.parse(next.text)))
+        fields.set(`p.${name}`, typeof value === 'string' ? value : JSON.stringify(value));
+    links.set(token, `/console/sql#${fields.toString()}`);
+  }
+  return links;
+}
+
+function isCode(token: Token, language: string): token is Tokens.Code {
+  return token.type === 'code' && token['lang'] === language;
 }
 
 function codeBlock(code: string, language: string): string {

@@ -53,6 +53,7 @@ export async function openConsole({
   const api = await testApi(reader, {
     sandbox,
     log,
+    jobsOver: engine.access,
     clock: { nowMs: () => Date.now(), advanceSeconds: () => undefined },
     config: { console: { ...lent, visitorKey: lendsKey ? visitorKey : null } },
     ...(runsJobs ? { jobsOver: engine.access } : {}),
