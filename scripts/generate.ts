@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { buildOpenApi } from '../src/openapi/document.ts';
 import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
+import { drawings } from './drawings/all.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
@@ -18,14 +19,12 @@ import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
 import { rankingsBlock } from './reference/rankings.ts';
 import {
-  sqlFailuresBlock,
+  sqlAnswersPage,
   sqlFormatsBlock,
   sqlFunctionsPage,
-  sqlHeadersBlock,
   sqlTablesBlock,
   sqlTablesPage,
   sqlTiersBlock,
-  sqlWarningsBlock,
 } from './reference/sql.ts';
 
 /**
@@ -56,12 +55,9 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   metrics: metricsBlock,
   'pay-reasons': payReasonsBlock,
   rankings: rankingsBlock,
-  'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
-  'sql-headers': sqlHeadersBlock,
   'sql-tables': sqlTablesBlock,
   'sql-tiers': sqlTiersBlock,
-  'sql-warnings': sqlWarningsBlock,
 };
 
 function fillBlocks(path: string): string {
@@ -92,10 +88,12 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/reference/evidence.md': evidencePage(),
   'docs/reference/payment-stages.md': paymentStagesPage(),
   'docs/reference/sql-tables.md': sqlTablesPage(),
+  'docs/reference/sql-answers.md': sqlAnswersPage(),
   'docs/reference/sql-functions.md': sqlFunctionsPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'deploy/clickhouse/users.xml': deployUsers({ isCluster: false }),
   'deploy/clickhouse/users-cluster.xml': deployUsers({ isCluster: true }),
+  ...drawings(),
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
   'docs/identities.md': fillBlocks('docs/identities.md'),

@@ -50,11 +50,14 @@ export function readDrawing(href: string, from: DocsPage): string {
   return readFileSync(new URL(posix.join(posix.dirname(from.file), href), DOCS_ROOT), 'utf8');
 }
 
-/** The drawings of docs/design by the name that they are served under. */
+/** The drawings by the name that they are served under. */
 export function drawingFiles(): ReadonlyMap<string, URL> {
-  const directory = new URL('design/', DOCS_ROOT);
-  const names = readdirSync(directory).filter((name) => name.endsWith('.svg'));
-  return new Map(names.map((name) => [name, new URL(name, directory)]));
+  const files = ['design/', 'images/'].flatMap((folder) => {
+    const directory = new URL(folder, DOCS_ROOT);
+    const names = readdirSync(directory).filter((name) => name.endsWith('.svg'));
+    return names.map((name) => [name, new URL(name, directory)] as const);
+  });
+  return new Map(files);
 }
 
 /** The Markdown of a page in docs/. */

@@ -209,7 +209,7 @@ describe('the search', () => {
 
   test.each([
     ['settlement_unknown', '/docs/errors#settlement_unknown'],
-    ['levenshteinDistance', '/docs/sql#the-dialect'],
+    ['levenshteinDistance', '/docs/sql-dialect'],
     ['idempotency', '/docs/access#requests-that-can-be-repeated'],
     ['back up', '/docs/upkeep#back-up'],
     ['listFlows', '/docs/operations#listflows'],
@@ -258,7 +258,7 @@ describe('for language models', () => {
 
 test.each([
   ['sql', 'tiers-and-prices'],
-  ['sql', '13-do-two-merchants-share-customers'],
+  ['cookbook', '13-do-two-merchants-share-customers'],
   ['payments', 'by-use-upto'],
   ['errors', 'settlement_unknown'],
 ])('headings of %s have the ids that GitHub gives them, such as %s', async (slug, id) => {

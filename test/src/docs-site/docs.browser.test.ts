@@ -63,7 +63,7 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     const first = page.locator('#results a').first();
     await first.waitFor();
     const found = await first.getAttribute('href');
-    expect(found).toMatch(/^\/docs\/sql/);
+    expect(found).toMatch(/^\/docs\/sql-dialect/);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**${found}`);

@@ -196,7 +196,7 @@ describe('a SQL block', () => {
   const mayHaveNoRows = /\bINTERVAL\b/;
 
   test.each(ofLanguage('sql'))('%s runs', async (_place, { file, code }) => {
-    if (file === 'docs/sql.md')
+    if (file === 'docs/cookbook.md')
       return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
     if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
     // For somebody else's engine: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
