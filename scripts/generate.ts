@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildOpenApi } from '../src/openapi/document.ts';
@@ -33,6 +34,7 @@ import {
  *
  * - `npm run gen:check` writes the types alone, and fails, naming each committed file that is not what the declarations say.
  * - `--built` writes the types and stops there: what `npm ci`, `npm run types` and `npm run build` begin with.
+ * - `npm run gen -- results` writes the results of docs/cookbook.md, for which an engine is started; a test compares them.
  * - `npm run gen -- functions` reads the functions of the engine that is installed into sandbox/functions.json.
  */
 
@@ -121,8 +123,19 @@ function write(files: Files): void {
   }
 }
 
+/** By the test that compares them. */
+function writeResults(): void {
+  const { status } = spawnSync('npx', ['vitest', 'run', 'test/docs/cookbook-results.engine.test.ts'], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, WRITE_RESULTS: '1' },
+  });
+  process.exitCode = status ?? 1;
+}
+
 const [mode = ''] = process.argv.slice(2);
 if (mode === 'functions') await import('./generate-functions.ts');
+else if (mode === 'results') writeResults();
 else {
   write(drifted({ 'client/openapi.ts': await clientTypes(openApi) }));
   if (mode === '') write(drifted(committed()));

@@ -20,6 +20,7 @@ import { type DocumentedScripts, writeScripts } from '../../kit/documented-scrip
 import { runShell } from '../../kit/documented-shell.ts';
 import { codeBlocks, documentFiles } from '../../kit/documents.ts';
 import { test } from '../../kit/fixtures.ts';
+import { BUYER, SHOP } from '../../kit/market.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 import {
@@ -64,7 +65,7 @@ test.beforeAll(async ({ sandbox: engineOfWorker }) => {
   facilitatorWorks();
   await insertSettlements(
     engine.writer,
-    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex })),
+    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex, payer: BUYER, payee: SHOP })),
   );
   await reportChain(engine.writer, BASE);
   const log = watchedLog('documents');
