@@ -68,7 +68,11 @@ async function main(): Promise<void> {
 
 async function take(
   browser: Browser,
-  { origin, picture, theme }: { readonly origin: string; readonly picture: Picture; readonly theme: 'light' | 'dark' },
+  {
+    origin,
+    picture,
+    theme,
+  }: { readonly origin: string; readonly picture: Picture; readonly theme: 'light' | 'dark' },
 ): Promise<void> {
   const context = await browser.newContext({ colorScheme: theme, viewport: WINDOW, baseURL: origin });
   context.setDefaultTimeout(READY_MAX_MS);
@@ -94,7 +98,10 @@ function show({ name }: Picture): void {
   if (!marked.test(page)) throw new Error(`docs/console.md has no mark for ${name}`);
   writeFileSync(
     TOUR,
-    page.replace(marked, (_all, mark: string, title: string) => `${mark}\n![${title}](images/console-${name}.webp)\n`),
+    page.replace(
+      marked,
+      (_all, mark: string, title: string) => `${mark}\n![${title}](images/console-${name}.webp)\n`,
+    ),
   );
 }
 

@@ -8,13 +8,11 @@ export const READERS = {
   },
   analysts: {
     title: 'Analysts',
-    summary:
-      'SQL over every settlement: how to query, worked queries, tables, and what the figures mean.',
+    summary: 'SQL over every settlement: how to query, worked queries, tables, and what the figures mean.',
   },
   agents: {
     title: 'Agents',
-    summary:
-      'The same operations as MCP tools, payment over x402, and the identities behind wallets.',
+    summary: 'The same operations as MCP tools, payment over x402, and the identities behind wallets.',
   },
   operators: {
     title: 'Operators',

@@ -100,7 +100,9 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
       return `<a href="${escapeHtml(href)}">${this.parser.parseInline(token.tokens)}</a>`;
     },
     image: ({ href, text }) =>
-      href.endsWith('.svg') ? drawing(readDrawing(href, page), text) : picture(hrefOf(href, page, base), text),
+      href.endsWith('.svg')
+        ? drawing(readDrawing(href, page), text)
+        : picture(hrefOf(href, page, base), text),
     code: ({ text, lang }) => {
       const fragment = opened.get(text);
       return codeBlock(text, lang ?? '', fragment === undefined ? null : `${base}/console/sql${fragment}`);

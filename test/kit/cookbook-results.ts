@@ -32,7 +32,8 @@ function isFigure(type: string): boolean {
 
 function cellOf(value: unknown, type: string): string {
   if (value === null) return 'NULL';
-  const text = typeof value === 'object' ? JSON.stringify(value).replaceAll(',', ', ') : figureOf(value, type);
+  const text =
+    typeof value === 'object' ? JSON.stringify(value).replaceAll(',', ', ') : figureOf(value, type);
   const short = text.replace(HASH, '0x$1…$2').replace(ADDRESS, '0x$1…$2').replaceAll('|', '\\|');
   return short.length > CELL_CHARS_MAX ? `${short.slice(0, CELL_CHARS_MAX)}…` : short;
 }
@@ -55,10 +56,19 @@ export function keptResult(number: number): string | undefined {
 export function keepResult(number: number, table: string): void {
   const page = readFileSync(COOKBOOK, 'utf8');
   const block = `<!-- result:${number} -->\n${table}\n<!-- /result:${number} -->`;
-  if (blockOf(number).test(page)) return writeFileSync(COOKBOOK, page.replace(blockOf(number), () => block));
+  if (blockOf(number).test(page)) {
+    writeFileSync(
+      COOKBOOK,
+      page.replace(blockOf(number), () => block),
+    );
+    return;
+  }
   const query = new RegExp(
     `(^## ${number}\\. .+\\n\\n\`\`\`sql\\n[\\s\\S]*?\`\`\`\\n(?:\\n\`\`\`json\\n[\\s\\S]*?\`\`\`\\n)?)`,
     'm',
   );
-  writeFileSync(COOKBOOK, page.replace(query, (_all, above: string) => `${above}\n${block}\n`));
+  writeFileSync(
+    COOKBOOK,
+    page.replace(query, (_all, above: string) => `${above}\n${block}\n`),
+  );
 }

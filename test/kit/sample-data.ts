@@ -51,7 +51,11 @@ const NOT_FINAL_BLOCKS = 900;
 const RATERS_A_SELLER = 3;
 /** Of every transaction, in wei. */
 const FEE = { gasUsed: 60_000n, gasPrice: 5_000_000n, l1Fee: 123_456_789n } as const;
-const COMMENTS = ['Fast, and the answer was right.', 'Works, but slow at noon.', 'Not what the card promises.'] as const;
+const COMMENTS = [
+  'Fast, and the answer was right.',
+  'Works, but slow at noon.',
+  'Not what the card promises.',
+] as const;
 
 const { signal } = new AbortController();
 
@@ -68,10 +72,12 @@ async function fill(writer: Writer, directory: string): Promise<void> {
   const cast = castOf(SEED);
   const config = configOf(cast, directory);
   const random = seededRandom(SEED + SEED_STEP);
-  const histories = sampleChains(cast).map(tenthOf).map((chain) => ({
-    chain,
-    payments: planPayments(chain, SAMPLE_NOW, random),
-  }));
+  const histories = sampleChains(cast)
+    .map(tenthOf)
+    .map((chain) => ({
+      chain,
+      payments: planPayments(chain, SAMPLE_NOW, random),
+    }));
   const versions = createVersions(await highestVersion(writer));
   await writePayments(
     { config, writer, versions, log: testLog, signal, wrote: () => undefined },
@@ -110,10 +116,7 @@ function configOf(cast: Cast, directory: string): Config {
   const own = cast.merchants.filter(({ catalogued }) => catalogued);
   const written = {
     dataDir: directory,
-    chains: [
-      { chain, rpcUrls: [], sampleDataTo: FIRST_LIVE_BLOCK - 1 },
-      ...sampleOnlyChains(cast),
-    ],
+    chains: [{ chain, rpcUrls: [], sampleDataTo: FIRST_LIVE_BLOCK - 1 }, ...sampleOnlyChains(cast)],
     catalogue: {
       facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
         id,
@@ -147,7 +150,9 @@ async function fillAgents(writer: Writer, cast: Cast, histories: readonly ChainH
   }
   const payments = histories.find(({ chain: { slug } }) => slug === 'base-sepolia')?.payments ?? [];
   const ratings = sellers.flatMap((seller, at) => {
-    const payers = [...new Set(payments.filter(({ payee }) => payee === seller.address).map(({ payer }) => payer))];
+    const payers = [
+      ...new Set(payments.filter(({ payee }) => payee === seller.address).map(({ payer }) => payer)),
+    ];
     const raters = [...payers.slice(0, RATERS_A_SELLER - (at % RATERS_A_SELLER)), wallet(0x9999)];
     return raters.map((client, nth) => ({ at, client, value: BigInt(95 - 7 * nth - 2 * at), nth }));
   });
@@ -202,7 +207,13 @@ async function fillOffers(writer: Writer, cast: Cast, config: Config): Promise<v
   const nowMs = (): number => (SAMPLE_NOW - SAMPLE_DAYS * DAY_SECONDS) * 1_000;
   await syncSource(
     { writer, versions, tokens: dollarTokens(config), nowMs, log: testLog, signal },
-    { id: 'bazaar:northwind', kind: 'bazaar', host: '', mark: '', read: (take) => take(items).then(() => WHOLE) },
+    {
+      id: 'bazaar:northwind',
+      kind: 'bazaar',
+      host: '',
+      mark: '',
+      read: (take) => take(items).then(() => WHOLE),
+    },
   );
   await countActivity(writer, { chains: [chain], nowMs: SAMPLE_NOW * 1_000, ver: versions.next() });
   await deriveList(writer, () => versions.next());

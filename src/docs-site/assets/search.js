@@ -76,7 +76,10 @@ export function searchIn(index, query, synonyms) {
 
 /** One word of the query: the stems that it may be found by. */
 function queryWords(query, synonyms) {
-  let rest = ` ${query.toLowerCase().replace(/[^\p{L}\p{N}_]+/gu, ' ').trim()} `;
+  let rest = ` ${query
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_]+/gu, ' ')
+    .trim()} `;
   const found = [];
   const phrases = synonyms.flatMap((group) => group.map((phrase) => ({ phrase, group })));
   for (const { phrase, group } of phrases.sort((a, b) => b.phrase.length - a.phrase.length)) {
@@ -84,12 +87,17 @@ function queryWords(query, synonyms) {
     rest = rest.replace(` ${phrase} `, ' ');
     found.push({ stem: null, alternatives: alternativesOf(group), isLast: false });
   }
-  const words = rest.trim().split(' ').filter((word) => word !== '');
+  const words = rest
+    .trim()
+    .split(' ')
+    .filter((word) => word !== '');
   const telling = words.filter((word) => !STOP_WORDS.has(word));
   const kept = telling.length > 0 || found.length > 0 ? telling : [];
   for (const [at, word] of kept.entries()) {
     const stem = stemOf(word);
-    const groups = synonyms.filter((group) => group.some((other) => !other.includes(' ') && stemOf(other) === stem));
+    const groups = synonyms.filter((group) =>
+      group.some((other) => !other.includes(' ') && stemOf(other) === stem),
+    );
     const alternatives = groups.flatMap(alternativesOf).filter((terms) => terms.join() !== stem);
     found.push({ stem, word, alternatives, isLast: at === kept.length - 1 });
   }
