@@ -22,6 +22,7 @@ import { type DocumentedScripts, writeScripts } from '../../kit/documented-scrip
 import { runShell } from '../../kit/documented-shell.ts';
 import { codeBlocks, documentFiles } from '../../kit/documents.ts';
 import { test } from '../../kit/fixtures.ts';
+import { BUYER, SHOP } from '../../kit/market.ts';
 import { BASE, hash, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 import {
@@ -66,7 +67,7 @@ test.beforeAll(async ({ sandbox: engineOfWorker }) => {
   facilitatorWorks();
   await insertSettlements(
     engine.writer,
-    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex })),
+    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex, payer: BUYER, payee: SHOP })),
   );
   await reportChain(engine.writer, BASE);
   await createCheckpoints(
@@ -203,7 +204,7 @@ describe('a SQL block', () => {
   const mayHaveNoRows = /\bINTERVAL\b/;
 
   test.each(ofLanguage('sql'))('%s runs', async (_place, { file, code }) => {
-    if (file === 'docs/sql.md')
+    if (file === 'docs/cookbook.md')
       return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
     if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
     // For somebody else's engine: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
