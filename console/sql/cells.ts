@@ -230,7 +230,7 @@ export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
     const longest = sample.reduce(
       (most, row) => Math.max(most, cellText(row[index], kind).length),
       // The arrow of sorting and the button of the column are behind the name.
-      Math.max(name.length + 4, friendlyType(type).length),
+      Math.max(name.length + 4, friendlyType(type).length + 3),
     );
     return { name, type, kind, widthCh: Math.min(MAX_CH, Math.max(MIN_CH, longest + PADDING_CH)) };
   });
