@@ -102,7 +102,7 @@ function Choice({ name, value, options, onChoice }: ChoiceProps) {
   return (
     <label>
       <span>{name}</span>
-      <select value={value} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
+      <select aria-label={name} value={value} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.text}

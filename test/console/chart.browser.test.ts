@@ -44,8 +44,8 @@ describe.skipIf(!browserIsThere())('charts of the SQL page', () => {
     expect(series.toSorted()).toEqual(FACILITATORS);
     expect(await seriousFindings(page)).toEqual([]);
     await keepPicture(page, 'chart-facilitators');
-    await page.getByLabel('Chart', { exact: true }).selectOption({ label: 'Stacked areas' });
-    await page.getByLabel('Show', { exact: true }).selectOption('payments');
+    await page.getByRole('combobox', { name: 'Chart', exact: true }).selectOption({ label: 'Stacked areas' });
+    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('payments');
     await picture(/^Stacked area chart of payments by facilitator/).waitFor();
     await page.waitForURL(/chart=/);
     await page.reload();
