@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { seriousFindings, type WatchedPage } from './browser.ts';
 
 /** Every page must be usable at these. */
-export const WIDTHS = [
+const WIDTHS = [
   { name: 'phone', width: 390, height: 844 },
   { name: 'tablet', width: 768, height: 1_024 },
   { name: 'desk', width: 1_440, height: 900 },

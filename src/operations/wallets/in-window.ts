@@ -44,7 +44,7 @@ interface WindowDay {
   readonly selfUsdMicros: bigint;
 }
 
-export interface InWindow {
+interface InWindow {
   readonly window: Window;
   readonly span: TimeRange;
   /** Oldest first. */
