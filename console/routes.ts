@@ -74,7 +74,6 @@ export function hostOf(resource: string): string {
   }
 }
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 /** The limit of the API's parameter. */
 export const SEARCH_TEXT_MAX = 100;
 
@@ -112,13 +111,4 @@ export function withQuery(
 /** The page of a facilitator. */
 export function facilitatorPath(id: string): string {
   return `/facilitators/${encodeURIComponent(id)}`;
-}
-
-/** The host of a URL, or the text itself where it is none. */
-export function hostOf(resource: string): string {
-  try {
-    return new URL(resource).host;
-  } catch {
-    return resource;
-  }
 }

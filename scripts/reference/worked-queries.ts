@@ -12,7 +12,7 @@ interface WorkedQuery {
 }
 
 const QUESTION =
-  /^###+ (\d+)\. (.+)\n\n```sql\n([\s\S]*?)```\n(?:\n```json\n([\s\S]*?)```\n)?(?:\n((?!#|```)[\s\S]*?)(?=\n\n|\n#|$(?!\n)))?/gm;
+  /^##+ (\d+)\. (.+)\n\n```sql\n([\s\S]*?)```\n(?:\n```json\n([\s\S]*?)```\n)?(?:\n((?!#|```)[\s\S]*?)(?=\n\n|\n#|$(?!\n)))?/gm;
 
 /** From whichever pages of docs/ have them, in the order of their numbers. */
 export function workedQueries(): string {
@@ -20,7 +20,7 @@ export function workedQueries(): string {
   const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
   const found = pages.flatMap((name) => questionsOf(readFileSync(new URL(name, docs), 'utf8')));
   if (found.length === 0)
-    throw new Error('no page of docs/ has a worked question: ### 1. …, and ```sql below');
+    throw new Error('no page of docs/ has a worked question: ## 1. …, and ```sql below');
   return `${JSON.stringify(
     found.toSorted((a, b) => a.number - b.number),
     null,

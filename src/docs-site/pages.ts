@@ -107,7 +107,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'cookbook.md',
     reader: 'analysts',
     title: 'SQL cookbook',
-    description: 'Worked queries to copy, each with its result over the sample data of the demo.',
+    description: 'Worked queries to copy, with results over the sample data of the demo.',
   },
   {
     slug: 'sql-dialect',

@@ -139,7 +139,7 @@ async function fillAgents(writer: Writer, cast: Cast, histories: readonly ChainH
   const sellers = listedSellers(cast);
   for (const [at, seller] of sellers.entries()) {
     const { title, description, tags } = offerOf(seller);
-    const services = [{ name: 'web', endpoint: seller.resource }];
+    const services = [{ name: 'web', endpoint: seller.resource, version: '', skills: [], domains: [] }];
     await registerAgent(writer, {
       chain,
       agentId: BigInt(at),

@@ -3,7 +3,7 @@ import { firstCopy, forwardCopy, newerThan, settlementKey } from '../../../conso
 import type { Flows, Settlement } from '../../../console/wire.ts';
 import { wireSettlement } from '../../kit/wire-settlements.ts';
 
-const meta = { chain: null, as_of: '2026-11-20T09:15:00Z', freshness: { chains: [] } };
+const meta = { chain: null, as_of: '2026-11-20T09:15:00Z', snapshot: null, freshness: { chains: [] } };
 const MOST = 3;
 
 function page(flows: readonly Settlement[], fields: Partial<Flows> = {}): Flows {

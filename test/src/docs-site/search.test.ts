@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../../src/operations/index.ts';
 /** The search as the browser runs it, over the index that the service sends. */
 
 const data = JSON.parse(
-  createDocsSite({ operations: OPERATIONS, publicUrl: '' }).search().body,
+  String(createDocsSite({ operations: OPERATIONS, publicUrl: '' }).search().body),
 ) as SearchData;
 const index = MiniSearch.loadJS(data.index, INDEX_OPTIONS);
 const found = (words: string): string[] =>

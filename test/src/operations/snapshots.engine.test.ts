@@ -127,6 +127,7 @@ describe('through everything that happens to an index', () => {
     fc.constant({ kind: 'reorg' as const }),
     fc.constant({ kind: 'sweep' as const }),
   );
+  type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
   test(
     'a snapshot is answered with the same bytes',
