@@ -1,4 +1,6 @@
-import type { Settlement } from '../../console/wire.ts';
+import type { Flows } from '../../console/wire.ts';
+
+type Settlement = Flows['flows'][number];
 
 /** Settlements as the API sends them, for tests of what the console makes of them. */
 
@@ -25,6 +27,9 @@ export function wireSettlement(at: number, fields: Partial<Settlement> = {}): Se
     facilitator: at % 2 === 0 ? 'first' : null,
     is_self_payment: false,
     finality: 'finalized',
+    payer_name: null,
+    payee_name: null,
+    facilitator_name: null,
     evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
     ...fields,
   };
