@@ -24,7 +24,8 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />),
+    cell: ({ price_usd: usd }) =>
+      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
   },
   {
     name: '30-day settlements',
@@ -32,7 +33,12 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     priority: 2,
     cell: ({ observed }) => countText(observed.settlement_count_30d),
   },
-  { name: '30-day payers', isFigure: true, priority: 2, cell: ({ observed }) => countText(observed.unique_payers_30d) },
+  {
+    name: '30-day payers',
+    isFigure: true,
+    priority: 2,
+    cell: ({ observed }) => countText(observed.unique_payers_30d),
+  },
   {
     name: '30-day dollars',
     isFigure: true,

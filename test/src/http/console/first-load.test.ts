@@ -15,7 +15,8 @@ function withImports(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);
   const text = Buffer.from(build.files.get(name) ?? new Uint8Array()).toString();
-  for (const [, imported = ''] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) withImports(imported, found);
+  for (const [, imported = ''] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g))
+    withImports(imported, found);
   return found;
 }
 
