@@ -4,8 +4,8 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { countText } from '../format.ts';
-import { CapabilityFilter } from '../parts/capability-filter.tsx';
 import { AGENT_WALLET, AgentId, scoreText } from '../parts/agents.tsx';
+import { CapabilityFilter } from '../parts/capability-filter.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, TextFilter, useChainOptions } from '../parts/page-head.tsx';
@@ -194,8 +194,12 @@ function Offers({ answer }: { readonly answer: CapabilityOffers }) {
             >
               <Money usd={rate.p50_usd} />
             </Stat>
-            <Stat name="Cheapest quarter up to"><Money usd={rate.p25_usd} /></Stat>
-            <Stat name="Dearest quarter from"><Money usd={rate.p75_usd} /></Stat>
+            <Stat name="Cheapest quarter up to">
+              <Money usd={rate.p25_usd} />
+            </Stat>
+            <Stat name="Dearest quarter from">
+              <Money usd={rate.p75_usd} />
+            </Stat>
           </>
         )}
       </Stats>

@@ -35,7 +35,12 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     priority: 2,
     cell: ({ observed }) => countText(observed.settlement_count_30d),
   },
-  { name: '30-day payers', isFigure: true, priority: 2, cell: ({ observed }) => countText(observed.unique_payers_30d) },
+  {
+    name: '30-day payers',
+    isFigure: true,
+    priority: 2,
+    cell: ({ observed }) => countText(observed.unique_payers_30d),
+  },
   {
     name: '30-day dollars',
     isFigure: true,

@@ -85,25 +85,39 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
   const search = () => page.getByRole('combobox', { name: /^Search wallets/ });
   const option = (name: string | RegExp) => page.getByRole('option', { name });
 
-  test.each(PAGES)('%s fits every width and has no serious finding in either theme', async (name, path, text) => {
-    await page.goto(path);
-    await shows(text);
-    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    for (const { width, height, theme } of WIDTHS) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme: theme });
-      expect(await overflow(), `${width} ${theme}`).toBeLessThanOrEqual(0);
-      await keepPicture(page, `${name}-${width}-${theme}`);
-      if (width === 1_440 ? theme === 'light' : width === 390 && theme === 'dark')
-        expect(await seriousFindings(page), `${width} ${theme}`).toEqual([]);
-    }
-    expect(watched.problems()).toEqual([]);
-  }, LOOKED_AT_WITHIN_MS);
+  test.each(PAGES)(
+    '%s fits every width and has no serious finding in either theme',
+    async (name, path, text) => {
+      await page.goto(path);
+      await shows(text);
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      for (const { width, height, theme } of WIDTHS) {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme: theme });
+        expect(await overflow(), `${width} ${theme}`).toBeLessThanOrEqual(0);
+        await keepPicture(page, `${name}-${width}-${theme}`);
+        if (width === 1_440 ? theme === 'light' : width === 390 && theme === 'dark')
+          expect(await seriousFindings(page), `${width} ${theme}`).toEqual([]);
+      }
+      expect(watched.problems()).toEqual([]);
+    },
+    LOOKED_AT_WITHIN_MS,
+  );
 
   test('no column of a ranking is lost on a narrower screen', async () => {
     await page.goto('/console/merchants');
     await shows(SHOP_NAME);
-    const names = ['Rank', 'Organic', 'Trend', 'Change', 'Proven', 'Settlements', 'Payers', 'All dollars', 'Verdict'];
+    const names = [
+      'Rank',
+      'Organic',
+      'Trend',
+      'Change',
+      'Proven',
+      'Settlements',
+      'Payers',
+      'All dollars',
+      'Verdict',
+    ];
     for (const { width, height } of WIDTHS.slice(0, 3)) {
       await page.setViewportSize({ width, height });
       const table = page.getByRole('region', { name: /^Merchants/ });
@@ -113,7 +127,10 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
           .filter((cell) => cell.checkVisibility({ contentVisibilityAuto: true }) && cell.getClientRects().length > 0)
           .map((cell) => cell.dataset.name ?? cell.textContent)`,
       )) as string[];
-      expect(names.filter((name) => !shown.includes(name)), `at ${width}`).toEqual([]);
+      expect(
+        names.filter((name) => !shown.includes(name)),
+        `at ${width}`,
+      ).toEqual([]);
     }
   });
 
@@ -122,10 +139,18 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     await shows(SHOP_NAME);
     await page.getByRole('link', { name: 'Settlements', exact: true }).last().click();
     await page.waitForURL('**/merchants?by=settlements');
-    await page.getByRole('columnheader', { name: 'Settlements' }).and(page.locator('[aria-sort="descending"]')).waitFor();
-    await page.getByRole('navigation', { name: 'Window' }).getByRole('link', { name: '7 d', exact: true }).click();
+    await page
+      .getByRole('columnheader', { name: 'Settlements' })
+      .and(page.locator('[aria-sort="descending"]'))
+      .waitFor();
+    await page
+      .getByRole('navigation', { name: 'Window' })
+      .getByRole('link', { name: '7 d', exact: true })
+      .click();
     await page.waitForURL('**/merchants?by=settlements&window=7d');
-    const answer = page.waitForResponse((one) => one.url().includes('/v0/leaderboard') && one.url().includes('137'));
+    const answer = page.waitForResponse(
+      (one) => one.url().includes('/v0/leaderboard') && one.url().includes('137'),
+    );
     await page.getByLabel('Chain').selectOption(POLYGON);
     const { searchParams } = new URL((await answer).url());
     expect(Object.fromEntries(searchParams)).toMatchObject({
@@ -139,7 +164,9 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     // Growth has no meaning over all of time: the choice leaves it out.
     await page.getByRole('link', { name: 'Change', exact: true }).click();
     await page.waitForURL('**/merchants?by=growth&window=7d');
-    expect(await page.getByRole('navigation', { name: 'Window' }).getByRole('link', { name: 'All' }).count()).toBe(0);
+    expect(
+      await page.getByRole('navigation', { name: 'Window' }).getByRole('link', { name: 'All' }).count(),
+    ).toBe(0);
   });
 
   test('the figures of a ranking are rounded on the page and exact in their titles', async () => {
@@ -151,7 +178,9 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     expect(titles.length).toBeGreaterThan(5);
     for (const [shown, exact] of titles) {
       expect(shown).toMatch(/^\$[\d,]+\.\d{2,}$/);
-      expect(Math.abs(Number(shown.replace(/[$,]/g, '')) - Number(exact.replace(/[$,]/g, '')))).toBeLessThan(0.01);
+      expect(Math.abs(Number(shown.replace(/[$,]/g, '')) - Number(exact.replace(/[$,]/g, '')))).toBeLessThan(
+        0.01,
+      );
     }
   });
 
@@ -160,7 +189,9 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await page.goto(path);
       const of = page.locator('.facilitator', { hasText: 'Coinbase' }).first();
       await of.waitFor();
-      return of.locator('.swatch').evaluate('(one) => getComputedStyle(one).backgroundColor') as Promise<string>;
+      return of
+        .locator('.swatch')
+        .evaluate('(one) => getComputedStyle(one).backgroundColor') as Promise<string>;
     };
     const colours = new Set<string>();
     for (const path of ['/console', '/console/facilitators', '/console/relayers', '/console/flow'])
@@ -300,7 +331,10 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await page.waitForURL(`**/merchants/${SHOP}`);
       expect(await search().count()).toBe(0);
       await openSearch();
-      await page.getByRole('group', { name: 'Opened lately' }).getByRole('option', { name: SHOP_NAME }).waitFor();
+      await page
+        .getByRole('group', { name: 'Opened lately' })
+        .getByRole('option', { name: SHOP_NAME })
+        .waitFor();
       expect(watched.problems()).toEqual([]);
     });
 
@@ -318,7 +352,11 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await search().fill(`0x${'ab'.repeat(32)}`);
       await option(/transaction/).waitFor();
       await search().fill('evidence ladder');
-      await page.getByRole('group', { name: 'Documentation' }).getByRole('option').first().click({ timeout: SHOWN_WITHIN_MS });
+      await page
+        .getByRole('group', { name: 'Documentation' })
+        .getByRole('option')
+        .first()
+        .click({ timeout: SHOWN_WITHIN_MS });
       await page.waitForURL('**/docs/**');
     });
 
@@ -328,7 +366,8 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await openSearch();
       const asked: string[] = [];
       page.on('request', (request) => {
-        if (request.url().includes('/v0/agents?')) asked.push(new URL(request.url()).searchParams.get('q') ?? '');
+        if (request.url().includes('/v0/agents?'))
+          asked.push(new URL(request.url()).searchParams.get('q') ?? '');
       });
       await page.keyboard.type('observations');
       await option(new RegExp(SHOP_NAME)).first().waitFor({ timeout: SHOWN_WITHIN_MS });
@@ -377,7 +416,12 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
         route.fulfill({
           status: 402,
           contentType: 'application/problem+json',
-          body: JSON.stringify({ title: 'The call has a price', status: 402, code: 'payment_required', detail: 'Pay.' }),
+          body: JSON.stringify({
+            title: 'The call has a price',
+            status: 402,
+            code: 'payment_required',
+            detail: 'Pay.',
+          }),
         }),
       );
       await page.goto('/console/status');
@@ -392,7 +436,17 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
   test('the header reaches every section at every width', async () => {
     await page.goto('/console/status');
     await shows('Sources of the endpoint catalogue');
-    const sections = ['Home', 'SQL', 'Settlements', 'Merchants', 'Payers', 'Agents', 'Facilitators', 'Endpoints', 'Status'];
+    const sections = [
+      'Home',
+      'SQL',
+      'Settlements',
+      'Merchants',
+      'Payers',
+      'Agents',
+      'Facilitators',
+      'Endpoints',
+      'Status',
+    ];
     for (const { width, height } of WIDTHS.slice(0, 3)) {
       await page.setViewportSize({ width, height });
       const menu = page.getByRole('button', { name: 'Menu' });
