@@ -33,7 +33,11 @@ export interface PassDeps {
 }
 
 /** A rest that is a multiple of what the pass took, so that it costs a known share of one thread. */
-export function restOf(limits: { readonly perPass: number; readonly minMs: number; readonly maxMs?: number }) {
+export function restOf(limits: {
+  readonly perPass: number;
+  readonly minMs: number;
+  readonly maxMs?: number;
+}) {
   const { perPass, minMs, maxMs = Number.POSITIVE_INFINITY } = limits;
   return (tookMs: number): number => Math.min(Math.max(perPass * tookMs, minMs), maxMs);
 }

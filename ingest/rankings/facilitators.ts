@@ -1,5 +1,14 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, text, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  texts,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import type { Window } from '../../core/domain/window.ts';
 import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope } from './flows.ts';

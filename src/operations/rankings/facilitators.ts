@@ -1,6 +1,15 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, texts, trustedText, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
+import {
+  allOf,
+  type Sql,
+  sql,
+  text,
+  texts,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';

@@ -45,7 +45,13 @@ export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, r
   agents: { score: ALL_TIME, paid_score: ALL_TIME, ...PARTIES },
   merchants: PARTIES,
   payers: PARTIES,
-  facilitators: { settlements: WINDOWS, organic_usd: WINDOWS, proven_usd: WINDOWS, counterparties: WINDOWS, growth: BOUNDED },
+  facilitators: {
+    settlements: WINDOWS,
+    organic_usd: WINDOWS,
+    proven_usd: WINDOWS,
+    counterparties: WINDOWS,
+    growth: BOUNDED,
+  },
   endpoints: { settlements: OBSERVED, counterparties: OBSERVED },
   capabilities: { settlements: OBSERVED, counterparties: OBSERVED },
 };

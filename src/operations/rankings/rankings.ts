@@ -7,11 +7,7 @@ import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import { readCapabilityRanking, readEndpointRanking } from './directory.ts';
-import {
-  FACILITATORS_RESOURCE,
-  readFacilitatorRanking,
-  readFacilitatorSparklines,
-} from './facilitators.ts';
+import { FACILITATORS_RESOURCE, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
 import type { PaymentOrder, Subject } from './orders.ts';
 import { type RankedPass, readPass } from './passes.ts';

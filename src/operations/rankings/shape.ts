@@ -30,8 +30,7 @@ const FiguresShape = Type.Object(
         'Dollars without self-payments, payments within a ring and payments between wallets that paid each other.',
     }),
     proven_usd: orNull(UsdShape, {
-      description:
-        'The part of `organic_usd` that a named facilitator relayed.',
+      description: 'The part of `organic_usd` that a named facilitator relayed.',
     }),
     organic_settlement_count: orNull(CountShape),
     distinct_counterparties: orNull(CountShape, {

@@ -157,8 +157,7 @@ function repeat(writer: Writer, signal: AbortSignal): Promise<void> {
 describe('the worker', () => {
   test('waits for the first settlements, ranks every window, survives a failing engine, and ends when stopped', async () => {
     const stopping = new AbortController();
-    const run = (writer: Writer): Promise<void> =>
-      repeat(writer, stopping.signal);
+    const run = (writer: Writer): Promise<void> => repeat(writer, stopping.signal);
     const failing = run({
       ...engine.writer,
       rows: () => Promise.reject(new EngineError('unreachable', 'test', null, undefined)),

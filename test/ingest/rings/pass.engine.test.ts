@@ -4,8 +4,8 @@ import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { repeatPasses } from '../../../ingest/passes/repeat.ts';
+import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, ringPasses } from '../../../ingest/rings/pass.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { readRings } from '../../../src/operations/wallets/profile-totals.ts';
@@ -252,8 +252,7 @@ describe('the worker', () => {
   test('looks for rings after its start, survives a failing engine, and ends when stopped', async () => {
     await insertSettlements(engine.writer, [...payments(A, B, 5_000_000n), ...payments(B, A, 5_000_000n)]);
     const stopping = new AbortController();
-    const run = (writer: Writer): Promise<void> =>
-      repeat(writer, stopping.signal);
+    const run = (writer: Writer): Promise<void> => repeat(writer, stopping.signal);
     const failing = run({
       ...engine.writer,
       rows: () => Promise.reject(new EngineError('unreachable', 'test', null, undefined)),

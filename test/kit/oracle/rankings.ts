@@ -78,7 +78,7 @@ export function naiveFacilitators(
       sumOf(organicOf(back).filter(({ method }) => method === 'facilitator_relay'));
     const servedIn = (back: number): number =>
       new Set(organicOf(back).flatMap(({ payer, payee }) => [payer, payee])).size;
-    const valueOf = (back: number): bigint => {
+    const rankedBy = (back: number): bigint => {
       if (by === 'organic_usd') return sumOf(organicOf(back));
       if (by === 'proven_usd') return provenOf(back);
       if (by === 'settlements') return BigInt(organicOf(back).length) * 1_000_000n;
@@ -88,7 +88,7 @@ export function naiveFacilitators(
     const now = mine.filter((row) => ageOf(row) === 0);
     return {
       facilitator,
-      values: [valueOf(0), windows === 1 ? 0n : valueOf(1)] as const,
+      values: [rankedBy(0), windows === 1 ? 0n : rankedBy(1)] as const,
       served: [servedIn(0), servedIn(1)] as const,
       figures: {
         organic_usd: usdNumber(sumOf(organicOf(0))),

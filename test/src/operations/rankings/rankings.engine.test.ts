@@ -10,7 +10,12 @@ import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
-import { type NaiveQuery, type NaiveRow, naiveFacilitators, naiveRanking } from '../../../kit/oracle/rankings.ts';
+import {
+  type NaiveQuery,
+  type NaiveRow,
+  naiveFacilitators,
+  naiveRanking,
+} from '../../../kit/oracle/rankings.ts';
 import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import {
@@ -130,6 +135,12 @@ const RING: readonly Payment[] = [3, 4, 5].map((payer) => ({
   times: 2,
 }));
 
+/** Two facilitators prove; one of them relays some that are not proven as well. */
+function relayedBy(payer: number, isProven: boolean, usd: bigint): string {
+  if (isProven) return payer % 2 === 0 ? 'coinbase' : 'other';
+  return usd === 1n ? 'coinbase' : '';
+}
+
 function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly fate: Payment['fate'] }[] {
   return given.flatMap(({ payer, payee, age, usd, chain, isProven, fate, times }, slot) =>
     Array.from({ length: times }, (_, time) => ({
@@ -143,7 +154,7 @@ function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly
         logIndex: slot * 10 + time,
         amountUsdMicros: usd,
         method: isProven ? 'facilitator_relay' : 'gasless_authorization',
-        facilitator: isProven ? (payer % 2 === 0 ? 'coinbase' : 'other') : usd === 1n ? 'coinbase' : '',
+        facilitator: relayedBy(payer, isProven, usd),
       }),
     })),
   );
