@@ -33,10 +33,10 @@ export interface Operations {
   /**
    * The SQL that the account ran, newest first.
    *
-   * Every query of the last 30 days that was judged or run, over any surface, with its text; the latest
-   * 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all,
-   * any other key its own. They are in no backup, and `DELETE` forgets them at once. Runs appear within
-   * seconds.
+   * Every query of the last 30 days that was judged or run, over any surface, with its text, jobs included
+   * once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages
+   * keys, and a bearer token, see all, any other key its own. They are in no backup, and `DELETE` forgets
+   * them at once. Runs appear within seconds.
    *
    * Price: Free, no key needed.
    *

@@ -2,7 +2,7 @@ import type MiniSearch from 'minisearch';
 import type { Options, SearchResult } from 'minisearch';
 import type { Entry } from './entries.ts';
 
-/** Pages of the documentation, found as its own search finds them: in the sections and with the options of /docs/search.json. */
+/** Pages of the documentation, found by its own search: the modules and the index that its pages load. */
 
 const DOCS_MAX = 5;
 const SNIPPET_CHARS = 90;
@@ -12,39 +12,51 @@ interface Section {
   readonly page: string;
   readonly heading: string;
   readonly text: string;
-  readonly weight: number;
 }
 
+/** What /docs/search.js exports. */
+interface DocsSearch {
+  readonly INDEX_OPTIONS: Options<Section>;
+  searchIn(index: MiniSearch<Section>, query: string, synonyms: Synonyms): readonly SearchResult[];
+}
+
+type Synonyms = readonly (readonly string[])[];
+
+/** /docs/search.json */
 interface SearchData {
-  readonly options: Options<Section>;
-  readonly sections: readonly Section[];
+  readonly synonyms: Synonyms;
+  readonly index: Parameters<(typeof MiniSearch)['loadJS']>[0];
 }
 
-let loading: Promise<MiniSearch<Section>> | null = null;
+type Find = (text: string) => readonly SearchResult[];
+
+let loading: Promise<Find> | null = null;
 
 /** The sections that the text finds, best first. */
 export async function findDocs(text: string): Promise<readonly Entry[]> {
   if (text.trim() === '') return [];
   if (loading === null) {
-    loading = loadIndex();
+    loading = loadSearch();
     loading.catch(() => {
       loading = null; // the next search tries again
     });
   }
-  const index = await loading;
-  return index
-    .search(text, { boostDocument: (_id, _term, stored) => Number(stored?.['weight'] ?? 1) })
-    .slice(0, DOCS_MAX)
-    .map(entryOf);
+  const find = await loading;
+  return find(text).slice(0, DOCS_MAX).map(entryOf);
 }
 
-async function loadIndex(): Promise<MiniSearch<Section>> {
-  const [{ default: Search }, answer] = await Promise.all([import('minisearch'), fetch('/docs/search.json')]);
+/** The modules are files of the documentation, which the bundler does not see. All are of the same version of the service. */
+async function loadSearch(): Promise<Find> {
+  const at = (file: string): string => new URL(`/docs/${file}`, location.href).href;
+  const [{ default: Index }, { INDEX_OPTIONS, searchIn }, answer] = await Promise.all([
+    import(at('minisearch.js')) as Promise<{ readonly default: typeof MiniSearch }>,
+    import(at('search.js')) as Promise<DocsSearch>,
+    fetch(at('search.json')),
+  ]);
   if (!answer.ok) throw new Error(`/docs/search.json: ${answer.status}`);
-  const { options, sections } = (await answer.json()) as SearchData; // from the same version of the service
-  const index = new Search<Section>(options);
-  index.addAll(sections);
-  return index;
+  const { synonyms, index } = (await answer.json()) as SearchData;
+  const sections = Index.loadJS<Section>(index, INDEX_OPTIONS);
+  return (text) => searchIn(sections, text, synonyms);
 }
 
 function entryOf(hit: SearchResult): Entry {

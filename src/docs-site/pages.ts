@@ -128,7 +128,8 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'saved-queries.md',
     reader: 'analysts',
     title: 'Saved queries',
-    description: 'Your queries as endpoints with parameters, versions, a price and a result that is kept warm.',
+    description:
+      'Your queries as endpoints with parameters, versions, a price and a result that is kept warm.',
   },
   {
     slug: 'connect',

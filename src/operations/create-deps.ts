@@ -26,6 +26,7 @@ import { createRollups } from './index-state/rollups.ts';
 import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
+import { createSavedAnswers } from './saved/answers.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
@@ -92,7 +93,10 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
   const share = shareRuns(reader);
-  const kept = options.kept == null ? null : createKeptSql({ ...options.kept, sandbox, clock });
+  const kept =
+    options.kept == null
+      ? null
+      : createKeptSql({ ...options.kept, answers: createSavedAnswers(options.kept.results), sandbox, clock });
   return {
     share,
     reader,

@@ -127,7 +127,9 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
 
   test('the header of a table stays in view while its rows scroll', async () => {
     await show(1_440, 500);
-    await page.evaluate(`scrollTo(0, ${SELLERS}.querySelector('tbody tr').getBoundingClientRect().top + scrollY)`);
+    await page.evaluate(
+      `scrollTo(0, ${SELLERS}.querySelector('tbody tr').getBoundingClientRect().top + scrollY)`,
+    );
     const top = await page.evaluate(`${SELLERS}.querySelector('thead th').getBoundingClientRect().top`);
     expect(Math.abs(Number(top))).toBeLessThan(1);
   });
@@ -196,7 +198,9 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
           async () => [...(await svgOf()).matchAll(mark)].length === FACILITATORS.length,
         );
       }
-      await guessed().getByRole('combobox', { name: 'Chart', exact: true }).selectOption({ label: 'Heatmap' });
+      await guessed()
+        .getByRole('combobox', { name: 'Chart', exact: true })
+        .selectOption({ label: 'Heatmap' });
       await guessed()
         .getByRole('img', { name: /^Heatmap of usd by facilitator/ })
         .waitFor();

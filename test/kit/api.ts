@@ -106,7 +106,14 @@ export async function testApi(
   const jobs =
     jobsOver === undefined
       ? null
-      : openJobs({ config: { ...config, dataDir: access.dataDir }, access: jobsOver, store, usage, clock, log });
+      : openJobs({
+          config: { ...config, dataDir: access.dataDir },
+          access: jobsOver,
+          store,
+          usage,
+          clock,
+          log,
+        });
   const app = buildApp({
     ...access.access,
     kept: jobs,

@@ -30,6 +30,8 @@ export function wireSettlement(at: number, fields: Partial<Settlement> = {}): Se
     payer_name: null,
     payee_name: null,
     facilitator_name: null,
+    payer_name_source: null,
+    payee_name_source: null,
     evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
     ...fields,
   };

@@ -25,9 +25,10 @@ interface Answer {
   readonly balance: UnitBalance;
 }
 
-export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
+/** Names of the keys that the scripts take. */
+function keysOfUnits(names: Names) {
   /** What units-common.lua names. */
-  const unitKeys = (organizationId: string): readonly string[] => [
+  const units = (organizationId: string): readonly string[] => [
     names.organization(organizationId),
     names.ledger(organizationId),
     names.holds(organizationId),
@@ -35,15 +36,25 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     names.openHolds,
     names.unloggedHolds(organizationId),
   ];
-  /** What grant.lua names. */
-  const grantKeys = (organizationId: string): readonly string[] => [
-    ...unitKeys(organizationId),
-    names.grants(organizationId),
-    names.usage(usageOwner({ organizationId })),
-  ];
-  /** What units-common.lua takes before a script's own values. */
-  const callerKeys = names.key('');
-  const forgetting = (atMs: number): readonly number[] => [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
+  return {
+    units,
+    /** What grant.lua names. */
+    grant: (organizationId: string): readonly string[] => [
+      ...units(organizationId),
+      names.grants(organizationId),
+      names.usage(usageOwner({ organizationId })),
+    ],
+    /** What units-common.lua takes before a script's own values. */
+    caller: names.key(''),
+  };
+}
+
+function forgetting(atMs: number): readonly number[] {
+  return [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
+}
+
+export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
+  const { units: unitKeys, grant: grantKeys, caller: callerKeys } = keysOfUnits(names);
   return {
     grant: async ({ organizationId, grantId, units, note, earnedBy, atMs }) => {
       refuseUnits(units, 1);

@@ -4,21 +4,18 @@ import { LRUCache } from 'lru-cache';
 import { readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
 import type { KeptResult, Results } from '../../results/results.ts';
-import type { Answer, Charge } from '../answer.ts';
+import type { Charge } from '../answer.ts';
 import { NOT_CHARGED } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, SQL_ANSWER_MAX_BYTES, type SqlAnswerFacts } from '../sql/answer.ts';
 import { SQL_MEDIA } from '../sql/params.ts';
 import type { SavedQuery } from './definition.ts';
+import type { AnswerForm, ReadyAnswer, SavedAnswers } from './ready-answer.ts';
 
 /**
  * Answers of saved queries, made from kept results. What was charged stands in headers, so that equal answers are equal bytes: they are
  * kept in the memory of the process, and have a tag.
  */
-
-export interface AnswerForm extends Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows'> {
-  readonly offset: number;
-}
 
 /** Bytes that are ready to leave, or the beginning of more than is kept in memory. */
 interface Ready {
@@ -27,19 +24,6 @@ interface Ready {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer | null;
   readonly rest: (() => AsyncIterable<Buffer>) | null;
-}
-
-export interface SavedAnswers {
-  /** The answer, from memory where it is there. */
-  read(kept: KeptResult, query: SavedQuery, form: AnswerForm): Promise<ReadyAnswer>;
-  /** A text as the sandbox prints it, by the text that was saved; undefined before it was judged in this process. */
-  readonly printed: { get(sql: string): string | undefined; set(sql: string, text: string): unknown };
-}
-
-interface ReadyAnswer {
-  readonly rows: number;
-  answer(charge: Charge): Answer;
-  discard(): void;
 }
 
 /** Of one answer: larger ones are made for each call. */

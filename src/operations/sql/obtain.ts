@@ -6,7 +6,7 @@ import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { Meta } from '../meta.ts';
-import { createSavedAnswers, type SavedAnswers } from '../saved/answers.ts';
+import type { SavedAnswers } from '../saved/ready-answer.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
@@ -44,11 +44,12 @@ export interface Obtained {
 interface KeptDeps {
   readonly results: Results;
   readonly jobs: Jobs;
+  readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
 }
 
-export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): KeptSql {
+export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDeps): KeptSql {
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
@@ -102,7 +103,7 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   return {
     results,
     jobs,
-    answers: createSavedAnswers(results),
+    answers,
     obtain: async (query, signal = new AbortController().signal) => {
       const { maxAgeSeconds, job } = query;
       if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };

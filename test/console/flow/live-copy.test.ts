@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { firstCopy, forwardCopy, newerThan, settlementKey } from '../../../console/flow/live-copy.ts';
-import type { Flows } from '../../../console/wire.ts';
+import type { Flows, Settlement } from '../../../console/wire.ts';
 import { wireSettlement } from '../../kit/wire-settlements.ts';
 
 const meta = { chain: null, as_of: '2026-11-20T09:15:00Z', snapshot: null, freshness: { chains: [] } };
 const MOST = 3;
 
-type Settlement = Flows['flows'][number];
-
-function page(flows: readonly Settlement[], fields: Partial<Flows> = {}): Flows {
+function page(flows: Flows['flows'], fields: Partial<Flows> = {}): Flows {
   return { flows: [...flows], next_before: 'older', prev_after: 'cursor-1', meta, ...fields };
 }
 

@@ -47,7 +47,10 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
 
   test('has handles, saved queries with all of their versions, and what is refreshed; removed ones give no number again', async () => {
     const store = open('saved');
-    const ids = [await createOrganization(store, { units: 1 }), await createOrganization(store, { units: 1 })];
+    const ids = [
+      await createOrganization(store, { units: 1 }),
+      await createOrganization(store, { units: 1 }),
+    ];
     const [organizationId = '', otherId = ''] = ids;
     await store.saved.claimHandle({ organizationId, handle: 'acme', skeleton: 'acme' });
     const common = { organizationId, settings: '{}', atMs: 5, queriesMax: 9, versionsMax: 9 };

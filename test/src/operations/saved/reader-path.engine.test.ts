@@ -70,7 +70,9 @@ test('a query becomes a job, an endpoint, a tool, and is sold to a wallet whose 
   expect(own.body.rows).toEqual(asked.body.rows);
   // Found by another, in the list and in the document of its owner.
   const found = await sql.api.get('/v0/q?search=paid', { 'x-api-key': '' });
-  expect(found.body.queries).toMatchObject([{ owner: author.owner, slug: 'paid-by', price: { x402_usd: 0.03 } }]);
+  expect(found.body.queries).toMatchObject([
+    { owner: author.owner, slug: 'paid-by', price: { x402_usd: 0.03 } },
+  ]);
   const document = await sql.api.get(`/v0/q/${author.owner}/openapi.json`, { 'x-api-key': '' });
   expect(document.body.paths[`/q/${author.owner}/paid-by`].get).toMatchObject({
     operationId: 'paid_by',

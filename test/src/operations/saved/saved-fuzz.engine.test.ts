@@ -26,7 +26,39 @@ const RUNS = 60;
 const hostile = fc
   .array(
     fc.oneof(
-      fc.constantFrom("'", "''", '\\', "\\'", '"', '`', '--', '/*', '*/', ';', ')', '(', '{n:Int32}', '{x:Identifier}', '\\N', '\n', '\t', '\r', '\0', '%27', '${n}', ' UNION ALL SELECT ', 'system.users', ' FORMAT JSON', ' SETTINGS readonly=0', '\u2028', '\ud83d\ude00', '[', ']', ',', 'NULL'),
+      fc.constantFrom(
+        "'",
+        "''",
+        '\\',
+        "\\'",
+        '"',
+        '`',
+        '--',
+        '/*',
+        '*/',
+        ';',
+        ')',
+        '(',
+        '{n:Int32}',
+        '{x:Identifier}',
+        '\\N',
+        '\n',
+        '\t',
+        '\r',
+        '\0',
+        '%27',
+        '${n}',
+        ' UNION ALL SELECT ',
+        'system.users',
+        ' FORMAT JSON',
+        ' SETTINGS readonly=0',
+        '\u2028',
+        '\ud83d\ude00',
+        '[',
+        ']',
+        ',',
+        'NULL',
+      ),
       fc.string({ maxLength: 4 }),
     ),
     { maxLength: 8 },
@@ -38,7 +70,11 @@ test('a text is given back as it was sent, or refused with the name of its param
     fc.asyncProperty(hostile, async (text) => {
       const answer = await author.call('echo', { text });
       if (answer.status === 200) return expect(answer.body.rows).toEqual([{ text, list: [], n: 0 }]);
-      expect([answer.status, answer.body.parameter, text === '\\N' || /\0/.test(text)]).toEqual([400, 'text', true]);
+      expect([answer.status, answer.body.parameter, text === '\\N' || /\0/.test(text)]).toEqual([
+        400,
+        'text',
+        true,
+      ]);
     }),
     { numRuns: RUNS },
   );
@@ -63,7 +99,11 @@ test('what is no number is refused with its name, and a number is the one that w
       const answer = await author.call('echo', { n });
       const isNumber = /^[+-]?\d+$/.test(n) && Number(n) >= -(2 ** 31) && Number(n) < 2 ** 31;
       if (isNumber) return expect([answer.status, answer.body.rows[0].n]).toEqual([200, Number(n)]);
-      expect([answer.status, answer.body.code, answer.body.parameter]).toEqual([400, 'invalid_parameter', 'n']);
+      expect([answer.status, answer.body.code, answer.body.parameter]).toEqual([
+        400,
+        'invalid_parameter',
+        'n',
+      ]);
     }),
     { numRuns: RUNS },
   );
@@ -72,37 +112,49 @@ test('what is no number is refused with its name, and a number is the one that w
 test('no owner, slug, version, format or name of a parameter gets past its reader', async () => {
   const good = new Set(['json', 'json_compact', 'ndjson', 'csv', 'parquet', 'arrow']);
   await fc.assert(
-    fc.asyncProperty(hostile, fc.constantFrom('owner', 'slug', 'version', 'format', 'name'), async (odd, place) => {
-      const at = (owner: string, slug: string, query: Record<string, string>) =>
-        author.send('GET', `/v0/q/${encodeURIComponent(owner)}/${encodeURIComponent(slug)}?${new URLSearchParams(query)}`);
-      const answer = await {
-        owner: () => at(odd, 'echo', {}),
-        slug: () => at(author.owner, odd, {}),
-        version: () => at(author.owner, 'echo', { version: odd }),
-        format: () => at(author.owner, 'echo', { format: odd }),
-        name: () => at(author.owner, 'echo', { [odd]: 'x' }),
-      }[place]();
-      const isPlain = /^[a-z0-9-]*$/.test(odd) || good.has(odd) || /^\d+$/.test(odd);
-      if (isPlain) return expect(answer.status).toBeLessThan(500);
-      expect([400, 404, 405, 414]).toContain(answer.status);
-    }),
+    fc.asyncProperty(
+      hostile,
+      fc.constantFrom('owner', 'slug', 'version', 'format', 'name'),
+      async (odd, place) => {
+        const at = (owner: string, slug: string, query: Record<string, string>) =>
+          author.send(
+            'GET',
+            `/v0/q/${encodeURIComponent(owner)}/${encodeURIComponent(slug)}?${new URLSearchParams(query)}`,
+          );
+        const answer = await {
+          owner: () => at(odd, 'echo', {}),
+          slug: () => at(author.owner, odd, {}),
+          version: () => at(author.owner, 'echo', { version: odd }),
+          format: () => at(author.owner, 'echo', { format: odd }),
+          name: () => at(author.owner, 'echo', { [odd]: 'x' }),
+        }[place]();
+        const isPlain = /^[a-z0-9-]*$/.test(odd) || good.has(odd) || /^\d+$/.test(odd);
+        if (isPlain) return expect(answer.status).toBeLessThan(500);
+        expect([400, 404, 405, 414]).toContain(answer.status);
+      },
+    ),
     { numRuns: RUNS },
   );
 });
 
 test('no slug, parameter or setting of a save gets past its reader', async () => {
   await fc.assert(
-    fc.asyncProperty(hostile, fc.constantFrom('slug', 'parameter', 'visibility', 'tier'), async (odd, place) => {
-      const save = (slug: string, body: object) => author.save(encodeURIComponent(slug), { sql: 'SELECT 1 AS x', ...body });
-      const answer = await {
-        slug: () => save(odd, {}),
-        parameter: () => save('fuzzed', { parameters: { [odd]: { default: 1 } } }),
-        visibility: () => save('fuzzed', { visibility: odd }),
-        tier: () => save('fuzzed', { tier: odd }),
-      }[place]();
-      if (place === 'slug' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(odd)) return expect(answer.status).toBe(200);
-      expect([400, 404, 405]).toContain(answer.status);
-    }),
+    fc.asyncProperty(
+      hostile,
+      fc.constantFrom('slug', 'parameter', 'visibility', 'tier'),
+      async (odd, place) => {
+        const save = (slug: string, body: object) =>
+          author.save(encodeURIComponent(slug), { sql: 'SELECT 1 AS x', ...body });
+        const answer = await {
+          slug: () => save(odd, {}),
+          parameter: () => save('fuzzed', { parameters: { [odd]: { default: 1 } } }),
+          visibility: () => save('fuzzed', { visibility: odd }),
+          tier: () => save('fuzzed', { tier: odd }),
+        }[place]();
+        if (place === 'slug' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(odd)) return expect(answer.status).toBe(200);
+        expect([400, 404, 405]).toContain(answer.status);
+      },
+    ),
     { numRuns: RUNS },
   );
 });
