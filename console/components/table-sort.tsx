@@ -28,7 +28,10 @@ export interface Sorting {
   readonly isDescending: boolean;
 }
 
-export function isSortable<Row>({ compare, sortKey }: SortableColumn<Row>, sort: ApiOrder | undefined): boolean {
+export function isSortable<Row>(
+  { compare, sortKey }: SortableColumn<Row>,
+  sort: ApiOrder | undefined,
+): boolean {
   return compare !== undefined || (sortKey !== undefined && sort !== undefined);
 }
 

@@ -106,7 +106,8 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
 
   test('a narrow table is made of cards when it is first drawn, as it is after a change of the width', async () => {
     const narrow = page.getByRole('region', { name: 'Sellers as cards' }).locator('table');
-    const isCards = async (): Promise<boolean> => (await narrow.getAttribute('class'))?.includes('is-cards') === true;
+    const isCards = async (): Promise<boolean> =>
+      (await narrow.getAttribute('class'))?.includes('is-cards') === true;
     await show(KEPT_WIDTH);
     await page.reload();
     await page.locator('.chart-canvas canvas').first().waitFor();
@@ -139,7 +140,9 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
 
   test('the header of a table stays in view while its rows scroll', async () => {
     await show(1_440, 500);
-    await page.evaluate(`scrollTo(0, ${SELLERS}.querySelector('tbody tr').getBoundingClientRect().top + scrollY)`);
+    await page.evaluate(
+      `scrollTo(0, ${SELLERS}.querySelector('tbody tr').getBoundingClientRect().top + scrollY)`,
+    );
     const top = await page.evaluate(`${SELLERS}.querySelector('thead th').getBoundingClientRect().top`);
     expect(Math.abs(Number(top))).toBeLessThan(1);
   });
@@ -208,7 +211,9 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
           async () => [...(await svgOf()).matchAll(mark)].length === FACILITATORS.length,
         );
       }
-      await guessed().getByRole('combobox', { name: 'Chart', exact: true }).selectOption({ label: 'Heatmap' });
+      await guessed()
+        .getByRole('combobox', { name: 'Chart', exact: true })
+        .selectOption({ label: 'Heatmap' });
       await guessed()
         .getByRole('img', { name: /^Heatmap of usd by facilitator/ })
         .waitFor();
