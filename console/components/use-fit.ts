@@ -53,7 +53,8 @@ export function useFit({ priorities, isCompact }: FitProps): {
     const table = element?.querySelector(':scope > table');
     if (element === null || !(table instanceof HTMLElement)) return;
     if (table.offsetWidth > element.clientWidth && step < steps.length - 1)
-      setState((before) => ({ ...before, step: step + 1 }));
+      // The effect above may have set a step for the width in this same turn, which is newer than the one that was measured.
+      setState((before) => (before.step === step ? { ...before, step: step + 1 } : before));
   });
   return { frame, fit: steps[Math.min(step, steps.length - 1)] ?? WIDE };
 }

@@ -272,9 +272,9 @@ const look = EditorView.theme({
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
-  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--series-2)' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--series-3)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--series-4)' },
+  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--code-type)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
   { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
   { tag: [tags.operator, tags.punctuation, tags.brace, tags.paren], color: 'var(--muted)' },
 ]);

@@ -104,6 +104,19 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     await table.getByRole('columnheader', { name: 'Chain' }).waitFor();
   });
 
+  test('a narrow table is made of cards when it is first drawn, as it is after a change of the width', async () => {
+    const narrow = page.getByRole('region', { name: 'Sellers as cards' }).locator('table');
+    const isCards = async (): Promise<boolean> =>
+      (await narrow.getAttribute('class'))?.includes('is-cards') === true;
+    await show(KEPT_WIDTH);
+    await page.reload();
+    await page.locator('.chart-canvas canvas').first().waitFor();
+    expect(await isCards()).toBe(true);
+    await show(390);
+    await show(KEPT_WIDTH);
+    expect(await isCards()).toBe(true);
+  });
+
   test('a header sorts the rows, figures largest first; cards have a field for it', async () => {
     await show(1_440);
     const table = page.getByRole('region', { name: 'Sellers', exact: true });

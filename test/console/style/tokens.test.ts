@@ -18,7 +18,10 @@ const TOKENS = readFileSync(new URL('tokens.css', STYLE), 'utf8');
 const THEMES = ['light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 
-const TEXTS = ['text', 'muted', 'accent', 'good', 'info', 'warn', 'bad'];
+const TEXTS = [
+  ...['text', 'muted', 'accent', 'good', 'info', 'warn', 'bad'],
+  ...['code-name', 'code-type', 'code-string', 'code-number'],
+];
 const GROUNDS = ['ground', 'surface', 'raised', 'head'];
 /** Fills that hold no text. `accent` holds `on-accent`. */
 const FILLS = ['accent', 'good', 'info', 'warn', 'bad', 'muted', 'line'];
@@ -83,11 +86,20 @@ describe('the colours of the console', () => {
   });
 
   it('the style sheets use no other pair', () => {
-    const texts = tokensUsedBy(/^color$/).filter((name) => !name.startsWith('series-'));
+    const texts = tokensUsedBy(/^color$/);
     expect(texts.filter((name) => ![...TEXTS, 'on-accent'].includes(name))).toEqual([]);
     const grounds = tokensUsedBy(/^background(-color)?$/).filter((name) => !name.startsWith('series-'));
     expect(grounds.filter((name) => ![...GROUNDS, ...FILLS].includes(name))).toEqual([]);
-    expect([texts.length, grounds.length].every((count) => count > 4)).toBe(true);
+    // The editor has its colours in a script, and the documentation has a sheet of its own.
+    const code = ['console/sql/editor.ts', 'src/docs-site/assets/docs.css'].flatMap((path) =>
+      [
+        ...readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8').matchAll(
+          /[^-]color: '?var\(--([a-z0-9-]+)\)/g,
+        ),
+      ].map(([, used]) => used ?? ''),
+    );
+    expect(code.filter((name) => ![...TEXTS, 'on-accent'].includes(name))).toEqual([]);
+    expect([texts.length, grounds.length, code.length].every((count) => count > 4)).toBe(true);
   });
 
   it('every series stands out from every ground', () => {
