@@ -11,6 +11,8 @@ import { type SqlApi, sqlApi } from '../kit/sql-api.ts';
 
 const WRITES = process.env['WRITE_RESULTS'] === '1';
 const UNITS = 100;
+/** Bursts of payments, which the sample data has none of. */
+const WITHOUT_ROWS: ReadonlySet<number> = new Set([30]);
 const day = new Date(SAMPLE_NOW * 1_000).toISOString().slice(0, 10);
 
 /** The query on the day of the sample data. */
@@ -40,6 +42,6 @@ test.each(docsQuestions().map((question) => [`${question.number}. ${question.tit
     const table = resultTable(body);
     if (WRITES) keepResult(number, table);
     else expect(keptResult(number)).toBe(table);
-    expect(body.rows.length).toBeGreaterThan(0);
+    expect(body.rows.length > 0).toBe(!WITHOUT_ROWS.has(number));
   },
 );

@@ -16,6 +16,7 @@ export interface Answer {
 
 /** The first rows as a table of Markdown, with what was left out said below it. */
 export function resultTable({ columns, rows }: Answer): string {
+  if (rows.length === 0) return 'No rows in this data.';
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const shown = rows
     .slice(0, ROWS_MAX)
@@ -42,7 +43,8 @@ function cellOf(value: unknown, type: string): string {
 function figureOf(value: unknown, type: string): string {
   if (type.includes('Float') && Number.isFinite(Number(value)))
     return String(Number(Number(value).toPrecision(FLOAT_DIGITS)));
-  return type.includes('Decimal') ? String(value).replace(/\.?0+$/, '') : String(value);
+  const text = String(value);
+  return type.includes('Decimal') && text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
 const blockOf = (number: number): RegExp =>
