@@ -143,7 +143,7 @@ interface Written {
 /** The query in the editor. It starts as the query of the address or the last one, and is stored for the next visit. */
 function useWritten(): Written {
   const [{ written, revision }, setState] = useState(() => ({
-    written: readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
+    written: sharedQuestion() ?? lastQuestion() ?? FIRST_QUESTION,
     revision: 0,
   }));
   const remember = useRemembered();
@@ -163,13 +163,19 @@ function useWritten(): Written {
   useEffect(() => {
     remember(newest.current);
     const follow = (): void => {
-      const shared = readFragment(location.hash);
+      const shared = sharedQuestion();
       if (shared !== null) replace(shared);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [remember, replace]);
   return { written, revision, change, replace };
+}
+
+/** The query of the address without its chart, which is no parameter of the API. */
+function sharedQuestion(): SqlQuestion | null {
+  const shared = readFragment(location.hash);
+  return shared === null ? null : { sql: shared.sql, tier: shared.tier, params: shared.params };
 }
 
 /** Stores a query after a pause in typing, and when the visitor leaves the page. */
