@@ -24,7 +24,8 @@ describe('placeholders', () => {
 describe('a shared link', () => {
   it('restores the query, its tier and its values', () => {
     const question = { sql: "SELECT '+&#%\n é'", tier: 'extended', params: { 'a b': '0x1&', c: '' } };
-    expect(readFragment(fragmentOf(question))).toEqual(question);
+    expect(readFragment(fragmentOf(question))).toEqual({ ...question, chart: null });
+    expect(readFragment(fragmentOf(question, '{"kind":"bar"}'))?.chart).toBe('{"kind":"bar"}');
     expect(readFragment('#main')).toBeNull();
   });
 });
