@@ -36,7 +36,7 @@ export interface Access {
 export interface AccessParts {
   readonly config: Pick<
     Config,
-    'access' | 'control' | 'cursorSecrets' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'
+    'access' | 'console' | 'control' | 'cursorSecrets' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'
   >;
   readonly log: Log;
   readonly clock: Clock;
@@ -66,6 +66,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       bearer,
       plans,
       access: { ...access, requestsPerMinute },
+      visitorKey: config.console.visitorKey,
       clock,
       log,
       usage,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import { isOrganizationName } from '../../core/domain/caller.ts';
+import { type ApiKey, isOrganizationName, keyDigest } from '../../core/domain/caller.ts';
 import type { Hold } from '../../core/domain/hold.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
@@ -58,6 +58,8 @@ export interface GateDeps {
   readonly plans: Readonly<Record<PlanId, Plan>>;
   /** `requestsPerMinute`: of an anonymous address. */
   readonly access: Config['access'] & { readonly requestsPerMinute: number };
+  /** `console.visitorKey`; absent where the console lends none. */
+  readonly visitorKey?: string | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent where nothing is recorded. */
@@ -94,6 +96,7 @@ export function createGate(deps: GateDeps): Gate {
       plans,
       trialRequestsPerMinute,
       requestsPerMinute,
+      publicKey: deps.visitorKey == null ? null : keyDigest(deps.visitorKey as ApiKey), // of its form, by the configuration
       clock,
     },
     counter: createRequestCounter(store.rates, clock),

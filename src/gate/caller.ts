@@ -39,6 +39,8 @@ export interface IdentityDeps {
   readonly trialRequestsPerMinute: number;
   /** Of an address, and of every caller without a plan. */
   readonly requestsPerMinute: number;
+  /** The key that the console lends to its visitors, so that everybody has it; null where it lends none. */
+  readonly publicKey: KeyDigest | null;
   readonly clock: Clock;
 }
 
@@ -134,7 +136,7 @@ function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityD
   const { organization } = found;
   const standing = kind === 'trial' ? 'trial' : 'organization';
   const isMissing = kind === 'live' && organization === null;
-  const caller = { ...callerOf(standing, organization, isMissing), key: callerKey(found) };
+  const caller = { ...callerOf(standing, organization, isMissing), key: callerKey(found, deps.publicKey) };
   if (organization !== null) return { caller, quota: organizationQuota(organization, deps) };
   const requestsPerMinute = kind === 'trial' ? deps.trialRequestsPerMinute : deps.requestsPerMinute;
   return { caller, quota: { key: `key:${id}`, requestsPerMinute, whose: 'this key' } };
@@ -178,10 +180,13 @@ function callerOf(
   return { keyPresent: true, keyRecognised: true, standing, organization, organizationMissing, key: null };
 }
 
-/** A key that is limited manages none, whatever its record says. */
-function callerKey({ key: { id, kind, limits = NO_KEY_LIMITS, expiresAtMs } }: Credential): CallerKey {
+/** A key that is limited, or that everybody has, manages none, whatever its record says. */
+function callerKey(
+  { key: { id, kind, digest, limits = NO_KEY_LIMITS, expiresAtMs } }: Credential,
+  publicKey: KeyDigest | null,
+): CallerKey {
   const { operations, unitsPerDay, managesKeys } = limits;
-  const isLimited = kind === 'trial' || operations !== null || unitsPerDay !== null;
+  const isLimited = kind === 'trial' || operations !== null || unitsPerDay !== null || digest === publicKey;
   return { id, managesKeys: managesKeys && !isLimited, operations, expiresAtMs };
 }
 

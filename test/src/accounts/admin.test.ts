@@ -198,6 +198,7 @@ test('a rotated key is good beside its successor until the time that was said, a
       plans,
       ...access,
       ...http,
+      publicKey: null,
       clock: { nowMs: () => nowMs },
     };
     const { caller } = await identify(readCredential({ 'x-api-key': key }), '127.0.0.1', deps);
