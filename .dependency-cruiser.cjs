@@ -56,7 +56,7 @@ module.exports = {
       'only-redis-adapters-know-ioredis',
       {
         path: '^(core|src|clickhouse|ingest)',
-        pathNot: '^(core/redis-client|src/accounts/redis|src/jobs/bullmq-line|ingest/coordinate)',
+        pathNot: '^(core/redis-client|src/accounts/redis|ingest/coordinate)',
       },
       { path: 'node_modules/(ioredis|bullmq)' },
       'Only the Redis adapters import ioredis and BullMQ.',
@@ -148,7 +148,7 @@ module.exports = {
     only(
       'the-console-is-bundled',
       { path: '^(core|src|clickhouse|ingest|sandbox)' },
-      { path: '(^console|node_modules/(preact|@codemirror|@lezer|uplot))' },
+      { path: '(^console|node_modules/(preact|@codemirror|@lezer|chart\\.js))' },
       'The service serves the console’s files and imports none of them.',
     ),
     only(

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { refreshAccount } from './api.ts';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
-import { copyExactTexts } from './components/money.tsx';
 import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
 import { followLinks, Link, place } from './router.tsx';
@@ -19,10 +18,9 @@ import { applyStoredTheme } from './theme.ts';
  *   title of the tab, which `useTitle` makes more precise.
  * - `useAnswer` of `use-answer.ts` and the lists of `use-list.ts` read the API for components; `getJson` and `post` of `api.ts` do so
  *   elsewhere. They add the key. Failures are `ApiProblem`s (branch on `problem.body.code`). Wire types are in `wire.ts`.
- * - `DataTable` of `components/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
+ * - `DataTable` of `parts/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
  * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
- * - `components/` has `Stat`, `Chip`, `Money`, `Sparkline`, `Time`, `CopyButton`, `EmptyState`, `Loading`, `ProblemState`; `chart/` has
- *   `Chart` and the colours of facilitators. /console/parts shows each of them in its states. `format.ts` writes figures.
+ * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
  * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
  *   with `useStore`.
  * - Style sheets are in `style/`, imported by `style/console.css`, with the colours of `tokens.css`. The content security policy allows
@@ -34,10 +32,7 @@ function App() {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     void refreshAccount();
-    const stops = [followLinks(), copyExactTexts()];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    return followLinks();
   }, []);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -115,7 +110,7 @@ function NoSuchPage() {
       <h1>No such page</h1>
       <EmptyState title="There is no page at this address.">
         <p>
-          <Link to="/">Home</Link>
+          <Link to="/">To the live flow</Link>
         </p>
       </EmptyState>
     </>

@@ -271,8 +271,6 @@ function serviceConfig(
         chain: CHAIN,
         rpcUrls: [world.chain.url],
         startBlock: world.firstBlock,
-        // No explorer shows what happens on a chain of this machine.
-        explorerUrl: false,
         ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
         pollMs: POLL_MS,
         logWindowMax: Math.max(

@@ -49,7 +49,7 @@ const deps = {
   signal: AbortSignal.any([stopping.signal, ending.signal]),
   clock: systemClock,
   observation,
-  meter: observation.meter,
+  onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
 const parts = [runIngest(deps), runRollupWorker({ ...deps, shards })];

@@ -11,7 +11,6 @@ import type { UsageRecorder } from './gate/usage.ts';
 import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
-import { createRefresher, type Refresher } from './jobs/refresher.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
 import type { OperationDeps } from './operations/define.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
@@ -20,7 +19,7 @@ import type { ResultFiles } from './results/result-files.ts';
 import { createResults, type Results } from './results/results.ts';
 import { s3Files } from './results/s3-files.ts';
 
-/** Jobs, kept results and refreshes of an API process, built from the configuration. */
+/** Jobs and kept results of an API process, built from the configuration. */
 export interface OpenJobs {
   readonly results: Results;
   readonly jobs: Jobs;
@@ -50,11 +49,9 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
   const news = createJobNews();
   const line = openLine(config, log);
   let runner: JobRunner | undefined;
-  let refresher: Refresher | undefined;
-  const jobs = createJobs({ store, clock, log, news, onQueued: () => line.announce() });
   return {
     results,
-    jobs,
+    jobs: createJobs({ store, clock, log, news, onQueued: () => line.announce() }),
     begin: (deps, sandbox) => {
       runner = createJobRunner({
         store,
@@ -69,17 +66,8 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
         ...(limits === undefined ? {} : { limits }),
       });
       runner.start();
-      refresher = createRefresher({
-        store,
-        jobs,
-        plans: deps.deployment.plans,
-        clock,
-        log,
-      });
-      refresher.start();
     },
     close: async () => {
-      await refresher?.stop();
       await runner?.stop();
       await line.close();
       reader.close();

@@ -268,8 +268,7 @@ async function prepare(
   const shards = shardsOf(access).map((shard) =>
     observation.engine(createWriter(observation.access(shard), log), 'writer'),
   );
-  const { meter } = observation;
-  const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation, meter };
+  const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation };
   const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {

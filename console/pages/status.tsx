@@ -1,6 +1,5 @@
-import { Stat, Stats } from '../components/stat.tsx';
+import { Figure, Time } from '../components/figures.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
-import { Time } from '../components/time.tsx';
 import { durationText } from '../format.ts';
 import { ChainHealth, IdentityHealth, SourceHealth, TELEMETRY_EVERY_MS } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
@@ -48,27 +47,27 @@ function StatusBody({ answer }: { readonly answer: Telemetry }) {
           <span key={warning}>{WARNINGS[warning] ?? warning}</span>
         ))}
       </div>
-      <Stats>
-        <Stat name="Version">{answer.version}</Stat>
-        <Stat name="Up for">{durationText(answer.uptime_seconds)}</Stat>
-        <Stat name="Engine">{engine.status}</Stat>
+      <dl class="figures panel figures-panel">
+        <Figure name="Version">{answer.version}</Figure>
+        <Figure name="Up for">{durationText(answer.uptime_seconds)}</Figure>
+        <Figure name="Engine">{engine.status}</Figure>
         {engine.status === 'ok' || engine.answered_at === null ? null : (
-          <Stat name="Last answer of the engine">
+          <Figure name="Last answer of the engine">
             <Time at={engine.answered_at} ago />
-          </Stat>
+          </Figure>
         )}
         {sql.open_to === 'everyone' ? null : (
-          <Stat name="SQL is open to">
+          <Figure name="SQL is open to">
             {sql.open_to === 'organizations' ? 'organizations only' : 'no callers'}
-          </Stat>
+          </Figure>
         )}
-        {rollups === null ? null : <Stat name="Days not summed up yet">{rollups.open_slices}</Stat>}
+        {rollups === null ? null : <Figure name="Days not summed up yet">{rollups.open_slices}</Figure>}
         {rollups === null || rollups.last_closed_at === null ? null : (
-          <Stat name="Last day closed">
+          <Figure name="Last day closed">
             <Time at={rollups.last_closed_at} ago />
-          </Stat>
+          </Figure>
         )}
-      </Stats>
+      </dl>
       <div class="columns">
         {answer.chains.map((chain) => (
           <ChainHealth key={chain.chain} chain={chain} />

@@ -1,12 +1,8 @@
-import { Chip } from '../components/chip.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import type { List } from '../components/list-state.tsx';
-import { Money } from '../components/money.tsx';
-import { Time } from '../components/time.tsx';
-import { countText } from '../format.ts';
+import { Time } from '../components/figures.tsx';
+import { countText, usdText } from '../format.ts';
 import { Link } from '../router.tsx';
-import { endpointPath, hostOf } from '../routes.ts';
 import type { Endpoint } from '../wire.ts';
+import { type Column, DataTable, type List } from './data-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 interface EndpointTableProps {
@@ -26,27 +22,20 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) =>
-      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
+    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : usdText(usd)),
   },
   {
     name: '30-day settlements',
     isFigure: true,
-    priority: 2,
     cell: ({ observed }) => countText(observed.settlement_count_30d),
   },
-  {
-    name: '30-day payers',
-    isFigure: true,
-    priority: 2,
-    cell: ({ observed }) => countText(observed.unique_payers_30d),
-  },
+  { name: '30-day payers', isFigure: true, cell: ({ observed }) => countText(observed.unique_payers_30d) },
   {
     name: '30-day dollars',
     isFigure: true,
     cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
       <>
-        <Money usd={usd} />
+        {usdText(usd)}
         {others > 0 ? <SharedMark others={others} /> : null}
       </>
     ),
@@ -61,19 +50,17 @@ const COLUMNS: readonly Column<Endpoint>[] = [
 function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
-      <Link class="resource-name" to={endpointPath(endpoint.resource, endpoint.method)}>
-        {endpoint.service_name ?? hostOf(endpoint.resource)}
-      </Link>
+      <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
       <span class="mono small resource-url">
         <span class="muted">{endpoint.method}</span> {endpoint.resource}
       </span>
       {endpoint.description === null ? null : <span class="clamp small">{endpoint.description}</span>}
       <span class="tags">
-        {endpoint.stale ? <Chip tone="warn">stale</Chip> : null}
+        {endpoint.stale ? <span class="badge verdict-mixed">stale</span> : null}
         {endpoint.capabilities.map((slug) => (
-          <Chip key={slug} to={`/capabilities/${slug}`}>
+          <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
             {slug}
-          </Chip>
+          </Link>
         ))}
       </span>
     </>
@@ -96,17 +83,17 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
         </span>
       )}
       {contested ? (
-        <Chip
-          tone="warn"
+        <span
+          class="badge verdict-mixed"
           title={`Listings name ${claimants.length} different payees: ${claimants.map((one) => one.pay_to).join(', ')}`}
         >
           contested
-        </Chip>
+        </span>
       ) : null}
       {isPublished ? (
-        <Chip tone="good" title="The domain publishes this offer in its own /.well-known/x402.">
+        <span class="badge tier-proven" title="The domain publishes this offer in its own /.well-known/x402.">
           by its domain
-        </Chip>
+        </span>
       ) : null}
     </>
   );
@@ -114,10 +101,19 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
 
 function SharedMark({ others }: { readonly others: number }) {
   return (
-    <Chip
+    <span
+      class="badge quiet"
       title={`${countText(others)} more resources of this origin ask the same price at the same address. Payments cannot be told apart, so each resource shows the total.`}
     >
       shared
-    </Chip>
+    </span>
   );
+}
+
+function hostOf(resource: string): string {
+  try {
+    return new URL(resource).host;
+  } catch {
+    return resource;
+  }
 }

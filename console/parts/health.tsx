@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { Chip } from '../components/chip.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { Time } from '../components/time.tsx';
+import { Time } from '../components/figures.tsx';
 import { chainText, countText, durationText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
 import type { ChainTelemetry, Telemetry } from '../wire.ts';
+import { type Column, DataTable } from './data-table.tsx';
 
 /** Health of the index as `/telemetry` reports it: chains, identities, sources of the endpoint catalogue. */
 
@@ -33,11 +32,6 @@ function lagText(chain: ChainTelemetry): string {
   return chain.lag_seconds < 2 ? 'at the tip' : `${durationText(chain.lag_seconds)} behind`;
 }
 
-/** How much of the past is indexed, while some of it is not. */
-function coverageText({ backfill: { percent } }: ChainTelemetry): string {
-  return percent === null || percent >= 100 ? '' : ` · ${Math.floor(percent)} % of older blocks read`;
-}
-
 /** One line that says for every chain how far the index is. */
 export function FreshnessStrip() {
   const { answer, problem } = useAnswer<Telemetry>('/telemetry', { refreshMs: TELEMETRY_EVERY_MS });
@@ -45,15 +39,11 @@ export function FreshnessStrip() {
   return (
     <div class="freshness">
       {answer.chains.map((chain) => (
-        <span
-          key={chain.chain}
-          class="freshness-chain"
-          title={chain.indexed_block === null ? chain.chain : `Block ${countText(chain.indexed_block)}`}
-        >
+        <span key={chain.chain} class="freshness-chain">
           <span class={`dot ${problem === null ? chainTone(chain) : 'warn'}`} aria-hidden="true" />
           <strong>{chainText(chain.chain)}</strong> {problem === null ? lagText(chain) : 'status unknown'}
           <span class="muted">
-            {coverageText(chain)}
+            {chain.indexed_block === null ? null : <> · block {countText(chain.indexed_block)}</>}
             {chain.last_written_at === null ? null : (
               <>
                 {' '}
@@ -63,7 +53,7 @@ export function FreshnessStrip() {
           </span>
         </span>
       ))}
-      <Link to="/status">Status</Link>
+      <Link to="/status">Status of the index</Link>
     </div>
   );
 }
@@ -190,9 +180,9 @@ function FileProblems({ title, problems }: FileProblemsProps) {
       <h3>{title}</h3>
       <p class="tags">
         {problems.map(({ problem, count }) => (
-          <Chip key={problem}>
+          <span key={problem} class="badge quiet">
             {problem.replaceAll('_', ' ')} {countText(count)}
-          </Chip>
+          </span>
         ))}
       </p>
     </>

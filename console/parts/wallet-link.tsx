@@ -1,5 +1,4 @@
 import { shortAddress } from '../format.ts';
-import { nameSourceText, nameSourceWord } from '../name-source.ts';
 import { Link } from '../router.tsx';
 import { type WalletRole, walletPath } from '../routes.ts';
 
@@ -8,21 +7,15 @@ interface WalletLinkProps {
   readonly party: WalletRole;
   /** A claim of the account that registered it: shown next to the address, never instead of it. */
   readonly name?: string | null | undefined;
-  /** Where the name is from, as the API says it. */
-  readonly source?: string | null | undefined;
 }
 
-export function WalletLink({ wallet, party, name, source }: WalletLinkProps) {
-  const title = name && source ? `${wallet}, ${nameSourceText(source)}` : wallet;
+export function WalletLink({ wallet, party, name }: WalletLinkProps) {
   return (
-    <Link class="wallet" to={walletPath(wallet, party)} title={title}>
+    <Link class="wallet" to={walletPath(wallet, party)} title={wallet}>
       <Identicon address={wallet} />
       <span class="wallet-texts">
         {name ? <span class="wallet-name">{name}</span> : null}
-        <span class="wallet-address">
-          {shortAddress(wallet)}
-          {name && source ? <span class="name-source"> · {nameSourceWord(source)}</span> : null}
-        </span>
+        <span class="wallet-address">{shortAddress(wallet)}</span>
       </span>
     </Link>
   );

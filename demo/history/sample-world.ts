@@ -22,7 +22,6 @@ export function sampleOnlyChains(cast: Cast): Chains {
     chain: slug,
     rpcUrls: [],
     sampleDataTo: lastBlock,
-    explorerUrl: false as const,
   }));
 }
 

@@ -28,25 +28,24 @@ function usageAdder(db: Database.Database): (row: UsageRow & { readonly owner: s
   return (row) => void add.run({ ...row });
 }
 
-/** The usage of a capture, or of a share that was earned, in the transaction that books it. */
-export type CountUnits = (capture: {
+/** The usage of a capture, in the transaction that books it. */
+export type CountCapture = (capture: {
   readonly organizationId: string;
   readonly keyId?: string | null;
   readonly operation: string;
-  readonly lane: 'units' | 'earned';
   readonly units: number;
   readonly atMs: number;
 }) => void;
 
-export function unitCounter(db: Database.Database): CountUnits {
+export function captureCounter(db: Database.Database): CountCapture {
   const add = usageAdder(db);
-  return ({ organizationId, keyId, operation, lane, units, atMs }) =>
+  return ({ organizationId, keyId, operation, units, atMs }) =>
     add({
       owner: usageOwner({ organizationId }),
       day: dayOf(atMs),
       keyId: keyId ?? '',
       operation,
-      lane,
+      lane: 'units',
       calls: 1,
       units,
       usdMicros: 0,

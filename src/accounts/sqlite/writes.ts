@@ -30,7 +30,6 @@ import {
   rowOfKey,
   THIS_PAYMENT,
 } from './rows.ts';
-import { type SavedQueryWrites, savedQueryWrites } from './saved-queries.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { type UsageWrites, usageWrites } from './usage-writes.ts';
 
@@ -55,8 +54,7 @@ export interface Writes
     UsageWrites,
     ReplyWrites,
     JobWrites,
-    ResultWrites,
-    SavedQueryWrites {
+    ResultWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -81,7 +79,6 @@ export function createWrites(db: Database.Database): Writes {
     ...replyWrites(db),
     ...jobWrites(db),
     ...resultWrites(db),
-    ...savedQueryWrites(db),
     ping: () => undefined,
   };
 }

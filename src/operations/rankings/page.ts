@@ -14,6 +14,7 @@ interface RankingInput {
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
+  readonly min_counterparties: number;
 }
 
 /** What is ranked, with its defaults. Throws `invalid_parameter`. */
@@ -22,8 +23,9 @@ export function checkedRanking({
   by,
   window,
   capability,
+  min_counterparties: minCounterparties,
 }: RankingInput & { readonly of: Subject }): Chosen {
-  return choose({ of, by, window, capability });
+  return choose({ of, by, window, capability, minCounterparties });
 }
 
 export function checkRankingOffset(offset: number): void {

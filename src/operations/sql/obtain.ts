@@ -1,19 +1,15 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { PlanId, SqlTierId } from '../../../core/domain/plan.ts';
-import { printSnapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { Meta } from '../meta.ts';
-import type { SavedAnswers } from '../saved/ready-answer.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
   readonly results: Results;
   readonly jobs: Jobs;
-  /** Answers of saved queries. */
-  readonly answers: SavedAnswers;
   /**
    * A kept result that is new enough, or that of an equal query under way in this process, or that of a run of its own. Rejects like
    * `run` of the sandbox, and with a `Failure` where the result cannot be kept.
@@ -21,7 +17,7 @@ export interface KeptSql {
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
 
-export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds'> {
+export interface KeptQuery extends Pick<SandboxQuery, 'job' | 'maxSeconds'> {
   readonly accepted: Accepted;
   readonly parameters: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
@@ -44,16 +40,15 @@ export interface Obtained {
 interface KeptDeps {
   readonly results: Results;
   readonly jobs: Jobs;
-  readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
 }
 
-export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDeps): KeptSql {
+export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): KeptSql {
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
-    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings, asOf } = query;
+    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings } = query;
     const startedAtMs = clock.nowMs();
     const result = await sandbox.run(
       {
@@ -64,15 +59,14 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
         // One more shows that there are more.
         maxRows: maxRows + 1,
         caller: callerName,
-        ...(asOf === undefined ? {} : { asOf }),
         ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
         ...(query.job === undefined ? {} : { job: query.job }),
       },
       signal,
     );
     return results.keep(result, {
-      queryKey: keyOf(query),
-      dataVersion: asOf === undefined ? dataVersionOf(meta) : printSnapshot(asOf),
+      queryKey: queryKeyOf(accepted.text, parameters),
+      dataVersion: dataVersionOf(meta),
       payer,
       startedAtMs,
       maxRows,
@@ -88,8 +82,8 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
   };
 
   const shared = async (query: KeptQuery, maxAgeSeconds: number, signal: AbortSignal): Promise<Obtained> => {
-    const { maxRows } = query;
-    const queryKey = keyOf(query);
+    const { accepted, parameters, maxRows } = query;
+    const queryKey = queryKeyOf(accepted.text, parameters);
     const recent = await results.recent({ queryKey, maxRows, maxAgeMs: maxAgeSeconds * 1_000 });
     if (recent !== null) return { kept: recent, isOwn: false };
     const key = `${queryKey} ${maxRows}`;
@@ -103,13 +97,12 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
   return {
     results,
     jobs,
-    answers,
     obtain: async (query, signal = new AbortController().signal) => {
       const { maxAgeSeconds, job } = query;
       if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };
       // The run of a job can be cancelled, so that others do not wait for it.
       if (job === undefined) return shared(query, maxAgeSeconds, signal);
-      const queryKey = keyOf(query);
+      const queryKey = queryKeyOf(query.accepted.text, query.parameters);
       const maxAgeMs = maxAgeSeconds * 1_000;
       const recent = await results.recent({ queryKey, maxRows: query.maxRows, maxAgeMs });
       return recent === null
@@ -117,10 +110,6 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
         : { kept: recent, isOwn: false };
     },
   };
-}
-
-function keyOf({ accepted, parameters, asOf }: KeptQuery): string {
-  return queryKeyOf(accepted.text, parameters, asOf === undefined ? null : printSnapshot(asOf));
 }
 
 /** What of the data a query could see: it changes with every block that is indexed or becomes final. */

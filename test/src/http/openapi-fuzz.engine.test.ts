@@ -37,13 +37,6 @@ const ABSENT_HERE = [
   'getResult',
   'changeAccountKey',
   'revokeAccountKey',
-  'getSavedQuery',
-  'deleteSavedQuery',
-  'listQueryVersions',
-  'listQueryRefreshes',
-  'callSavedQuery',
-  'getPublicQuery',
-  'getOwnerOpenApi',
 ];
 
 let stage: Stage;
