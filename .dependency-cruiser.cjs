@@ -56,7 +56,7 @@ module.exports = {
       'only-redis-adapters-know-ioredis',
       {
         path: '^(core|src|clickhouse|ingest)',
-        pathNot: '^(core/redis-client|src/accounts/redis|ingest/coordinate)',
+        pathNot: '^(core/redis-client|src/accounts/redis|src/jobs/bullmq-line|ingest/coordinate)',
       },
       { path: 'node_modules/(ioredis|bullmq)' },
       'Only the Redis adapters import ioredis and BullMQ.',
