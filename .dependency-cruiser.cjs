@@ -148,7 +148,7 @@ module.exports = {
     only(
       'the-console-is-bundled',
       { path: '^(core|src|clickhouse|ingest|sandbox)' },
-      { path: '(^console|node_modules/(preact|@codemirror|@lezer|chart\\.js))' },
+      { path: '(^console|node_modules/(preact|@codemirror|@lezer|uplot))' },
       'The service serves the console’s files and imports none of them.',
     ),
     only(

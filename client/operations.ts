@@ -134,8 +134,8 @@ export interface Operations {
    * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
    * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
    * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
-   * cursor is refused with another `role`, `order`, `window` or `chain` than that of its page. On one chain
-   * unless `chain` is `all`.
+   * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. On
+   * one chain unless `chain` is `all`.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -439,13 +439,111 @@ Pages are cut from a
    *
    * The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in
    * another format. Free, as often as wanted, for the organizations that were answered with it, and for the
-   * holder of a signed link. Rows and their order never change.
+   * holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256`
+   * cite it: text, state of the index, and hash.
    *
    * Price: Free, no key needed.
    *
    * `GET /v0/results/{result}`
    */
   getResult: Method<'getResult'>;
+
+  /**
+   * The saved queries of your organization.
+   *
+   * Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/queries`
+   */
+  listSavedQueries: Method<'listSavedQueries'>;
+
+  /**
+   * A saved query of your organization.
+   *
+   * One version of it, with all that was saved.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/queries/{slug}`
+   */
+  getSavedQuery: Method<'getSavedQuery'>;
+
+  /**
+   * The versions of a saved query.
+   *
+   * Newest first. None of them ever changes.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/queries/{slug}/versions`
+   */
+  listQueryVersions: Method<'listQueryVersions'>;
+
+  /**
+   * Runs that kept a result warm.
+   *
+   * The latest 100, newest first. A run is a job of the organization. After a failure the time to the next
+   * run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/queries/{slug}/refreshes`
+   */
+  listQueryRefreshes: Method<'listQueryRefreshes'>;
+
+  /**
+   * Saved queries that everyone may call.
+   *
+   * By owner and slug, with their parameters and prices. With the key of an organization its own queries are
+   * among them, whatever their visibility.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/q`
+   */
+  listPublicQueries: ListMethod<'listPublicQueries', 'queries'>;
+
+  /**
+   * Call a saved query.
+   *
+   * Runs it with the values of its parameters, which are sent by their names, or answers from a result that
+   * is not older than its `freshness_seconds`. Values are bound by their types and never become a part of
+   * the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged,
+   * `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first;
+   * its author gets the author’s part in units.
+   *
+   * Price: From 1 QU, by use, and the author's price; over x402 0.01 USD for each unit that it may cost.
+   * What a query costs says `GET /v0/q/{owner}/{slug}/about`. Own queries cost their run, and nothing where
+   * the result is kept.
+   *
+   * `GET /v0/q/{owner}/{slug}`
+   */
+  callSavedQuery: Method<'callSavedQuery'>;
+
+  /**
+   * What a saved query answers, takes and costs.
+   *
+   * For everyone who may call it. `sql` is null where its author hides the text.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/q/{owner}/{slug}/about`
+   */
+  getPublicQuery: Method<'getPublicQuery'>;
+
+  /**
+   * The saved queries of an owner as an OpenAPI document.
+   *
+   * OpenAPI 3.1: a path for each query that the caller may call and find, with its parameters and price.
+   * Public ones for everyone, all of them with a key of the owner.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/q/{owner}/openapi.json`
+   */
+  getOwnerOpenApi: Method<'getOwnerOpenApi'>;
 
   /**
    * Buy a trial key over x402.
@@ -492,5 +590,13 @@ export const ROUTES = {
   listSqlJobs: { path: '/sql/jobs', rows: 'jobs', paging: 'offset' },
   getSqlJob: { path: '/sql/jobs/{job}' },
   getResult: { path: '/results/{result}' },
+  listSavedQueries: { path: '/queries' },
+  getSavedQuery: { path: '/queries/{slug}' },
+  listQueryVersions: { path: '/queries/{slug}/versions' },
+  listQueryRefreshes: { path: '/queries/{slug}/refreshes' },
+  listPublicQueries: { path: '/q', rows: 'queries', paging: 'offset' },
+  callSavedQuery: { path: '/q/{owner}/{slug}' },
+  getPublicQuery: { path: '/q/{owner}/{slug}/about' },
+  getOwnerOpenApi: { path: '/q/{owner}/openapi.json' },
   mintTrialKey: { path: '/test/x402', mintsKey: true },
 } as const;

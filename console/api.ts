@@ -143,6 +143,35 @@ export function post(path: string, body: unknown, signal: AbortSignal): Promise<
   });
 }
 
+interface CallOptions {
+  readonly method?: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+  readonly query?: QueryValues;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Any request below /v0. The caller reads the answer. */
+export function callApi(
+  path: string,
+  { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions = {},
+): Promise<Response> {
+  return send(`${API_BASE}${path}${queryText(query)}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The JSON answer of a request that changes something: `change<Made>('POST', '/account/keys', { label })`. */
+export async function change<Answer>(method: Change, path: string, body?: unknown): Promise<Answer> {
+  return readJson<Answer>(await callApi(path, { method, body }));
+}
+
 /** Text as one segment of a path. */
 export function segment(value: string): string {
   return encodeURIComponent(value);

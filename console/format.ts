@@ -31,6 +31,43 @@ export function usdText(usd: number | string): string {
   return `${sign}$${groupDigits(whole)}.${fraction.replace(/0+$/, '').padEnd(CENTS_PLACES, '0')}`;
 }
 
+/** Decimals of amounts below a dollar, counted from the first digit that is not 0. */
+const SIGNIFICANT_MAX = 4;
+
+/**
+ * Dollars as tables show them, rounded: two decimals from a dollar on, up to four significant ones below it, and never fewer than two.
+ * `$1,284.03`, `$0.0125`, `$0.000125`. What is shown as this must have the exact amount as its title.
+ */
+export function moneyText(usd: number | string): string {
+  const decimal = typeof usd === 'number' ? plainText(usd) : usd;
+  const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal);
+  if (parts === null) return usdText(decimal);
+  const [, sign = '', whole = '', fraction = ''] = parts;
+  const isBelowOne = /^0+$/.test(whole);
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0;
+  const places = isBelowOne ? Math.max(CENTS_PLACES, zeros + SIGNIFICANT_MAX) : CENTS_PLACES;
+  return usdText(`${sign}${roundedTo(places, whole, fraction)}`);
+}
+
+/** Half away from zero, on the digits: floats would round some halves down. */
+function roundedTo(places: number, whole: string, fraction: string): string {
+  if (fraction.length <= places) return fraction === '' ? whole : `${whole}.${fraction}`;
+  const up = Number(fraction[places]) >= 5 ? 1n : 0n;
+  const digits = (BigInt(`${whole}${fraction.slice(0, places)}`) + up).toString().padStart(places + 1, '0');
+  return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}
+
+const TIMES_FROM = 10;
+
+/** A change as a share of what was before: `+12 %`, `−3.4 %`, and from eleven times as much on `×12`. */
+export function changeText(share: number): string {
+  if (share >= TIMES_FROM) return `×${aboutText(Math.round(share + 1))}`;
+  const percent = Math.abs(share * 100);
+  const text = percent < 10 && percent > 0 ? String(Number(percent.toFixed(1))) : percent.toFixed(0);
+  if (text === '0') return percent === 0 ? '0 %' : 'under 0.1 %';
+  return `${share < 0 ? '−' : '+'}${text} %`;
+}
+
 const UNITS = ['', 'k', 'M', 'B', 'T'] as const;
 const UNIT = 1_000;
 
@@ -156,10 +193,27 @@ export function shareText(part: bigint, whole: bigint): string | null {
 const WEI_DECIMALS = 18;
 const GAS_DECIMALS_SHOWN = 6;
 
+const GAS_SIGNIFICANT = 4;
+
+/** Wei in the coin of the chain, cut to four significant digits below one: `0.0000003859`. */
+export function smallCoinText(wei: string): string {
+  const text = tokenText(wei, WEI_DECIMALS);
+  const [, zeros = '', digits = ''] = /^0\.(0*)(\d+)$/.exec(text) ?? [];
+  return digits === '' ? coinText(wei) : `0.${zeros}${digits.slice(0, GAS_SIGNIFICANT)}`;
+}
+
 /** Wei in the coin of the chain, cut to six decimals: `0.183204`. */
 export function coinText(wei: string): string {
   const digits = wei.padStart(WEI_DECIMALS + 1, '0');
   const whole = digits.slice(0, -WEI_DECIMALS);
   const fraction = digits.slice(-WEI_DECIMALS).slice(0, GAS_DECIMALS_SHOWN).replace(/0+$/, '');
+  return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
+}
+
+/** Atomic units of a token in whole tokens, exactly: `10000` with 6 decimals is `0.01`. */
+export function tokenText(atomic: string, decimals: number): string {
+  const digits = atomic.padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
   return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { refreshAccount } from './api.ts';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
+import { copyExactTexts } from './components/money.tsx';
 import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
 import { followLinks, Link, place } from './router.tsx';
@@ -18,9 +19,10 @@ import { applyStoredTheme } from './theme.ts';
  *   title of the tab, which `useTitle` makes more precise.
  * - `useAnswer` of `use-answer.ts` and the lists of `use-list.ts` read the API for components; `getJson` and `post` of `api.ts` do so
  *   elsewhere. They add the key. Failures are `ApiProblem`s (branch on `problem.body.code`). Wire types are in `wire.ts`.
- * - `DataTable` of `parts/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
+ * - `DataTable` of `components/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
  * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
- * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
+ * - `components/` has `Stat`, `Chip`, `Money`, `Sparkline`, `Time`, `CopyButton`, `EmptyState`, `Loading`, `ProblemState`; `chart/` has
+ *   `Chart` and the colours of facilitators. /console/parts shows each of them in its states. `format.ts` writes figures.
  * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
  *   with `useStore`.
  * - Style sheets are in `style/`, imported by `style/console.css`, with the colours of `tokens.css`. The content security policy allows
@@ -32,7 +34,10 @@ function App() {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     void refreshAccount();
-    return followLinks();
+    const stops = [followLinks(), copyExactTexts()];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, []);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -110,7 +115,7 @@ function NoSuchPage() {
       <h1>No such page</h1>
       <EmptyState title="There is no page at this address.">
         <p>
-          <Link to="/">To the live flow</Link>
+          <Link to="/">Home</Link>
         </p>
       </EmptyState>
     </>

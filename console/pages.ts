@@ -14,14 +14,17 @@ export interface PageEntry {
   load(): Promise<ComponentType<PageProps>>;
 }
 
+/** Set by the bundler. In a build that is shipped it is false, and the chunk of the page is left out. */
+declare const CONSOLE_HAS_PARTS: boolean;
+
 /** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
-    title: 'Live flow',
+    title: 'Home',
     inNavigation: true,
     section: '/',
-    load: () => import('./pages/settlements.tsx').then(({ FlowsPage }) => FlowsPage),
+    load: () => import('./pages/home.tsx').then(({ HomePage }) => HomePage),
   },
   {
     path: '/sql',
@@ -31,11 +34,32 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
   },
   {
+    path: '/flow',
+    title: 'Live flow',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/settlements.tsx').then(({ FlowPage }) => FlowPage),
+  },
+  {
     path: '/transactions',
     title: 'Settlements',
     inNavigation: true,
     section: '/transactions',
     load: () => import('./pages/settlements.tsx').then(({ TransactionsPage }) => TransactionsPage),
+  },
+  {
+    path: '/transactions/:hash',
+    title: 'Transaction',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/transaction.tsx').then(({ TransactionPage }) => TransactionPage),
+  },
+  {
+    path: '/pairs/:payer/:payee',
+    title: 'Pair of wallets',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/pair.tsx').then(({ PairPage }) => PairPage),
   },
   {
     path: '/merchants',
@@ -52,6 +76,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ MerchantPage }) => MerchantPage),
   },
   {
+    path: '/payers',
+    title: 'Payers',
+    inNavigation: true,
+    section: '/payers',
+    load: () => import('./pages/merchants.tsx').then(({ PayersPage }) => PayersPage),
+  },
+  {
+    path: '/wallets',
+    title: 'Wallets by address',
+    inNavigation: false,
+    section: '/merchants',
+    load: () => import('./pages/merchants.tsx').then(({ WalletsPage }) => WalletsPage),
+  },
+  {
     path: '/agents',
     title: 'Agents',
     inNavigation: true,
@@ -66,10 +104,17 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/wallet.tsx').then(({ AgentPage }) => AgentPage),
   },
   {
+    path: '/agents-by-revenue',
+    title: 'Agents by revenue',
+    inNavigation: false,
+    section: '/agents',
+    load: () => import('./pages/agents.tsx').then(({ AgentsByRevenuePage }) => AgentsByRevenuePage),
+  },
+  {
     path: '/leaderboard',
     title: 'Leaderboard',
-    inNavigation: true,
-    section: '/leaderboard',
+    inNavigation: false,
+    section: '/agents',
     load: () => import('./pages/agents.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
   },
   {
@@ -80,11 +125,32 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/facilitators.tsx').then(({ FacilitatorsPage }) => FacilitatorsPage),
   },
   {
+    path: '/facilitators/:id',
+    title: 'Facilitator',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitator.tsx').then(({ FacilitatorPage }) => FacilitatorPage),
+  },
+  {
+    path: '/relayers',
+    title: 'Relayers',
+    inNavigation: false,
+    section: '/facilitators',
+    load: () => import('./pages/facilitators.tsx').then(({ RelayersPage }) => RelayersPage),
+  },
+  {
     path: '/endpoints',
     title: 'Endpoints',
     inNavigation: true,
     section: '/endpoints',
     load: () => import('./pages/endpoints.tsx').then(({ EndpointsPage }) => EndpointsPage),
+  },
+  {
+    path: '/endpoints/:host',
+    title: 'Endpoint',
+    inNavigation: false,
+    section: '/endpoints',
+    load: () => import('./pages/endpoint.tsx').then(({ EndpointPage }) => EndpointPage),
   },
   {
     path: '/capabilities',
@@ -114,6 +180,53 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },
+  {
+    path: '/account/usage',
+    title: 'Usage',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/usage.tsx').then(({ UsagePage }) => UsagePage),
+  },
+  {
+    path: '/account/keys',
+    title: 'Keys',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/keys.tsx').then(({ KeysPage }) => KeysPage),
+  },
+  {
+    path: '/account/jobs',
+    title: 'Jobs',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/jobs.tsx').then(({ JobsPage }) => JobsPage),
+  },
+  {
+    path: '/account/queries',
+    title: 'Queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/queries.tsx').then(({ QueriesPage }) => QueriesPage),
+  },
+  {
+    path: '/account/saved',
+    title: 'Saved queries',
+    inNavigation: false,
+    section: '/account',
+    load: () => import('./account/saved-queries.tsx').then(({ SavedQueriesPage }) => SavedQueriesPage),
+  },
+  // Here and not in a constant: the bundler leaves out only what it sees behind a constant condition.
+  ...(CONSOLE_HAS_PARTS
+    ? [
+        {
+          path: '/parts',
+          title: 'Parts',
+          inNavigation: false,
+          section: '',
+          load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
+        },
+      ]
+    : []),
 ];
 
 export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {

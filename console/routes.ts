@@ -49,17 +49,33 @@ export function walletPath(wallet: string, role: WalletRole): string {
   return role === 'payee' ? `/merchants/${wallet}` : `/agents/${wallet}`;
 }
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+/** The page of one transaction. */
+export function transactionPath(hash: string, chain?: string): string {
+  return `/transactions/${hash}${chain === undefined ? '' : `?chain=${encodeURIComponent(chain)}`}`;
+}
+
+/** The page of what one wallet paid another. */
+export function pairPath(payer: string, payee: string): string {
+  return `/pairs/${payer}/${payee}`;
+}
+
+/** The page of a listed endpoint. Its URL is in the query: proxies refuse addresses with an encoded `/` in their path. */
+export function endpointPath(resource: string, method?: string): string {
+  const query = new URLSearchParams({ url: resource, ...(method === undefined ? {} : { method }) });
+  return `/endpoints/${encodeURIComponent(hostOf(resource))}?${query.toString()}`;
+}
+
+/** The host of a URL, or the text itself where it is none. */
+export function hostOf(resource: string): string {
+  try {
+    return new URL(resource).host;
+  } catch {
+    return resource;
+  }
+}
+
 /** The limit of the API's parameter. */
 export const SEARCH_TEXT_MAX = 100;
-
-/** An address opens its wallet; other text searches names and descriptions of agents. Null for blank text. */
-export function searchPath(text: string): string | null {
-  const wanted = text.trim();
-  if (wanted === '') return null;
-  if (ADDRESS.test(wanted)) return walletPath(wanted.toLowerCase(), 'payee');
-  return `/agents?q=${encodeURIComponent(wanted.slice(0, SEARCH_TEXT_MAX))}`;
-}
 
 /** The named parameters that are set in an address, for the query of a request. */
 export function pick(query: URLSearchParams, names: readonly string[]): Record<string, string> {
@@ -90,4 +106,9 @@ export function withQuery(
   }
   const text = next.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** The page of a facilitator. */
+export function facilitatorPath(id: string): string {
+  return `/facilitators/${encodeURIComponent(id)}`;
 }

@@ -77,7 +77,7 @@ interface PollOptions<Answer> {
 }
 
 /** Sends the request once, or repeatedly while the tab is visible. The returned function stops it and aborts a running request. */
-function poll<Answer>({ ask, refreshMs, onAnswer, onProblem }: PollOptions<Answer>): () => void {
+export function poll<Answer>({ ask, refreshMs, onAnswer, onProblem }: PollOptions<Answer>): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: ReturnType<typeof setTimeout> | undefined;

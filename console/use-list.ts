@@ -11,6 +11,8 @@ interface ListMeta {
 
 interface CursorAnswer {
   readonly next_before: string | null;
+  /** Of lists that can be read forward. */
+  readonly prev_after?: string | null;
   readonly meta: ListMeta;
 }
 
@@ -21,6 +23,8 @@ export interface CursorList<Row> {
   /** Of the newest request, for the first page or a further one. */
   readonly problem: ApiProblem | null;
   readonly paging: { readonly hasMore: boolean; readonly isLoading: boolean; more(): void };
+  /** The cursor of what is newer than the first page; null where there is none. */
+  readonly after: string | null;
   reload(): void;
 }
 
@@ -67,6 +71,7 @@ export function useCursorList<Answer extends CursorAnswer, Row>(
     meta: answer?.meta ?? null,
     problem: now?.problem ?? first.problem,
     paging: { hasMore: next !== null, isLoading: first.isLoading || (now?.isLoading ?? false), more },
+    after: answer?.prev_after ?? null,
     reload: first.reload,
   };
 }
@@ -77,21 +82,31 @@ interface OffsetAnswer {
 }
 
 interface OffsetQuestion {
-  /** Path of the page below /console, which is that of the API below /v0. */
+  /** Path of the page below /console. */
   readonly path: string;
+  /** Path of the API below /v0, where it is another one. */
+  readonly api?: string;
   readonly query: URLSearchParams;
   /** Parameters of the address that are sent to the API. */
   readonly filters: readonly string[];
+  /** What is sent for a filter that the address leaves out. */
+  readonly defaults?: Readonly<Record<string, string>>;
 }
 
 const OFFSET_PAGE_ROWS = 50;
 
 /** A list with `next_offset`; the page that is read is the `offset` of the address. */
-export function useOffsetList<Answer extends OffsetAnswer>({ path, query, filters }: OffsetQuestion) {
+export function useOffsetList<Answer extends OffsetAnswer>({
+  path,
+  api = path,
+  query,
+  filters,
+  defaults = {},
+}: OffsetQuestion) {
   const chosen = pick(query, filters);
   const limit = OFFSET_PAGE_ROWS;
-  const { answer, problem, reload } = useAnswer<Answer>(path, {
-    query: { ...chosen, offset: offsetOf(query), limit },
+  const { answer, problem, reload } = useAnswer<Answer>(api, {
+    query: { ...defaults, ...chosen, offset: offsetOf(query), limit },
   });
   return {
     answer,

@@ -5,26 +5,41 @@ export type { SqlEstimate, SqlWarning } from '../client/index.ts';
 /** Short names for the wire types of the client package, which are generated from the OpenAPI document. */
 
 export type Account = Answer<'getAccount'>;
+export type AccountKeys = Answer<'listAccountKeys'>;
 export type Agents = Answer<'listAgents'>;
 export type Capabilities = Answer<'listCapabilities'>;
 export type CapabilityOffers = Answer<'getCapability'>;
+export type Counterparties = Answer<'listCounterparties'>;
 export type Endpoints = Answer<'listEndpoints'>;
 export type EntitySettlements = Answer<'listEntitySettlements'>;
 export type Facilitators = Answer<'listFacilitators'>;
 export type Flows = Answer<'listFlows'>;
 export type Graph = Answer<'getGraph'>;
-/** Rankings by payments, which the console does not ask for, have other rows. */
+/** Agents by ratings. */
 export type Leaderboard = Extract<Answer<'getLeaderboard'>, { meta: { page_scored_agents: number } }>;
+/** Any subject by payments. */
+export type Rankings = Schemas['PaymentRanking'];
+export type RankedRow = Schemas['RankedRow'];
+export type MadeKey = Answer<'makeAccountKey'>;
+export type Pair = Answer<'getPair'>;
+export type WalletSummary = Answer<'getEntitySummary'>;
 export type Profile = Answer<'getMerchant'>;
+export type QueryRuns = Answer<'listAccountQueries'>;
+export type SqlJobs = Answer<'listSqlJobs'>;
 export type Telemetry = Answer<'getTelemetry'>;
+export type Transaction = Answer<'getTransaction'>;
 export type Transactions = Answer<'listTransactions'>;
+export type Usage = Answer<'getAccountUsage'>;
 export type Wallets = Answer<'listWallets'>;
 
+export type AccountKey = Schemas['ListedAccountKey'];
 export type Agent = Schemas['Agent'];
 export type ChainTelemetry = Schemas['ChainTelemetry'];
+export type Counterparty = Schemas['Counterparty'];
 export type Day = Schemas['DailyFlows'];
 export type Endpoint = Schemas['Endpoint'];
 export type GraphEdge = Schemas['GraphEdge'];
+export type QueryRun = Schemas['QueryRun'];
 export type Relayer = Schemas['Relayer'];
 export type RoutePrice = Schemas['RoutePrice'];
 /** `/transactions` does not look up names; the other lists of settlements do. */
@@ -32,8 +47,10 @@ export type Settlement = Schemas['Settlement'] & Partial<Schemas['NamedSettlemen
 export type SqlColumn = Schemas['SqlColumn'];
 /** In the format `json_compact`: rows are arrays. */
 export type SqlResult = SqlAnswer<unknown[]>;
+export type SqlJob = Schemas['SqlJob'];
 export type SqlTable = Required<Schemas['SqlTable']>;
 export type SqlTierAccess = Schemas['AccountSqlTier'];
+export type UsageRow = Schemas['UsageRow'];
 export type Wallet = Wallets['wallets'][number];
 /** The answer to `table=*&functions=*`, which leaves no field out. */
 export type SqlSchema = Required<Omit<Answer<'getSqlSchema'>, 'tables'>> & {

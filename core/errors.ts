@@ -146,6 +146,13 @@ export const ERRORS = {
       'Read the list again from the start, without `after`, and go on from the `prev_after` of its first page.',
     retryable: false,
   },
+  snapshot_gone: {
+    status: 410,
+    title: 'The snapshot cannot be answered any more',
+    advice:
+      'Use a newer one: `snapshot` of `meta` in any answer of settlements. `detail` says why, and names the oldest revision that is left.',
+    retryable: false,
+  },
   not_found: {
     status: 404,
     title: 'There is no such route',
@@ -170,6 +177,31 @@ export const ERRORS = {
     title: 'There is no such result',
     advice:
       'Send the key of the organization that ran the query, or a link that has not expired. Results are kept for a week; run the query again for a new one.',
+    retryable: false,
+  },
+  query_not_found: {
+    status: 404,
+    title: 'There is no such saved query',
+    advice:
+      'Check owner, slug and version: /v0/q lists the public ones, /v0/queries those of your organization. Private ones take a key of their owner.',
+    retryable: false,
+  },
+  handle_required: {
+    status: 409,
+    title: 'The organization has no handle',
+    advice: 'Choose one with PUT /v0/account/handle: it is the owner in the address of each saved query.',
+    retryable: false,
+  },
+  handle_taken: {
+    status: 409,
+    title: 'The handle cannot be had',
+    advice: 'Choose another handle; one that the organization has stays for good.',
+    retryable: false,
+  },
+  query_limit: {
+    status: 409,
+    title: 'No more queries or versions can be saved',
+    advice: 'Remove saved queries that are not needed, or save under another slug.',
     retryable: false,
   },
   method_not_allowed: {

@@ -155,6 +155,15 @@ const WORK = {
   ingest_windows_total: counter('Windows of blocks that were read.', ['chain', 'outcome']),
   documents_total: counter('Fetches of third-party files, by outcome.', ['outcome']),
   rollup_slices_closed_total: counter('Slices of time that this process computed.', []),
+  passes_total: counter(
+    'Passes over the whole index (`rings`, `verdicts`, `ranking-30d` …) by outcome: `done`, `current` where nothing was written since the last one, `waiting` where what it needs is not there yet, or `failed`, after which what the last one published stays.',
+    ['pass', 'outcome'],
+  ),
+  pass_last_seconds: gauge('How long the last pass took that was not idle.', ['pass']),
+  pass_succeeded_timestamp_seconds: gauge(
+    'When a pass last ended well: since then what it published is at most a pass behind. Absent before the first.',
+    ['pass'],
+  ),
 } as const satisfies Record<string, Family>;
 
 const SELF = {

@@ -4,6 +4,6 @@ import { createHash } from 'node:crypto';
 const DIGEST_CHARS = 27;
 
 /** The weak entity tag (RFC 9110 8.8.3) of a text. Weak because the same text is sent in several encodings. */
-export function weakTag(text: string): string {
+export function weakTag(text: string | Buffer): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_CHARS)}"`;
 }

@@ -271,6 +271,8 @@ function serviceConfig(
         chain: CHAIN,
         rpcUrls: [world.chain.url],
         startBlock: world.firstBlock,
+        // No explorer shows what happens on a chain of this machine.
+        explorerUrl: false,
         ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
         pollMs: POLL_MS,
         logWindowMax: Math.max(

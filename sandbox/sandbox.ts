@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
+import type { Snapshot } from '../core/domain/snapshot.ts';
 import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 import type { ResultColumn } from './results/column-type.ts';
@@ -121,6 +122,8 @@ export interface SandboxQuery {
   readonly maxRows: number;
   /** Identifies the caller for fair queueing and penalties. Holds no secret. */
   readonly caller: string;
+  /** The public tables as a snapshot has them. Only those that can be asked so may be in the text (AS_OF_TABLES). */
+  readonly asOf?: Snapshot;
   /** Of a job: its time limit in place of that of its tier. It waits among the long queries, and says when it runs. */
   readonly job?: { readonly seconds: number; onBegun(queryId: string): void };
 }

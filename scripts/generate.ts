@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildOpenApi } from '../src/openapi/document.ts';
 import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
+import { drawings } from './drawings/all.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
@@ -18,15 +20,14 @@ import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
 import { rankingsBlock } from './reference/rankings.ts';
 import {
-  sqlFailuresBlock,
+  sqlAnswersPage,
   sqlFormatsBlock,
   sqlFunctionsPage,
-  sqlHeadersBlock,
   sqlTablesBlock,
   sqlTablesPage,
   sqlTiersBlock,
-  sqlWarningsBlock,
 } from './reference/sql.ts';
+import { workedQueries } from './reference/worked-queries.ts';
 
 /**
  * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of some
@@ -34,6 +35,7 @@ import {
  *
  * - `npm run gen:check` writes the types alone, and fails, naming each committed file that is not what the declarations say.
  * - `--built` writes the types and stops there: what `npm ci`, `npm run types` and `npm run build` begin with.
+ * - `npm run gen -- results` writes the results of docs/cookbook.md, for which an engine is started; a test compares them.
  * - `npm run gen -- functions` reads the functions of the engine that is installed into sandbox/functions.json.
  */
 
@@ -56,12 +58,9 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   metrics: metricsBlock,
   'pay-reasons': payReasonsBlock,
   rankings: rankingsBlock,
-  'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
-  'sql-headers': sqlHeadersBlock,
   'sql-tables': sqlTablesBlock,
   'sql-tiers': sqlTiersBlock,
-  'sql-warnings': sqlWarningsBlock,
 };
 
 function fillBlocks(path: string): string {
@@ -92,10 +91,12 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/reference/evidence.md': evidencePage(),
   'docs/reference/payment-stages.md': paymentStagesPage(),
   'docs/reference/sql-tables.md': sqlTablesPage(),
+  'docs/reference/sql-answers.md': sqlAnswersPage(),
   'docs/reference/sql-functions.md': sqlFunctionsPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'deploy/clickhouse/users.xml': deployUsers({ isCluster: false }),
   'deploy/clickhouse/users-cluster.xml': deployUsers({ isCluster: true }),
+  ...drawings(),
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
   'docs/identities.md': fillBlocks('docs/identities.md'),
@@ -104,6 +105,7 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
+  'console/sql/worked-queries.json': workedQueries(),
 });
 
 type Files = readonly (readonly [path: string, text: string])[];
@@ -123,8 +125,19 @@ function write(files: Files): void {
   }
 }
 
+/** By the test that compares them. */
+function writeResults(): void {
+  const { status } = spawnSync('npx', ['vitest', 'run', 'test/docs/cookbook-results.engine.test.ts'], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, WRITE_RESULTS: '1' },
+  });
+  process.exitCode = status ?? 1;
+}
+
 const [mode = ''] = process.argv.slice(2);
 if (mode === 'functions') await import('./generate-functions.ts');
+else if (mode === 'results') writeResults();
 else {
   write(drifted({ 'client/openapi.ts': await clientTypes(openApi) }));
   if (mode === '') write(drifted(committed()));

@@ -49,7 +49,7 @@ const deps = {
   signal: AbortSignal.any([stopping.signal, ending.signal]),
   clock: systemClock,
   observation,
-  onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
+  meter: observation.meter,
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
 const parts = [runIngest(deps), runRollupWorker({ ...deps, shards })];

@@ -11,6 +11,7 @@ import type { UsageRecorder } from './gate/usage.ts';
 import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
+import { createRefresher, type Refresher } from './jobs/refresher.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
 import type { OperationDeps } from './operations/define.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
@@ -19,7 +20,7 @@ import type { ResultFiles } from './results/result-files.ts';
 import { createResults, type Results } from './results/results.ts';
 import { s3Files } from './results/s3-files.ts';
 
-/** Jobs and kept results of an API process, built from the configuration. */
+/** Jobs, kept results and refreshes of an API process, built from the configuration. */
 export interface OpenJobs {
   readonly results: Results;
   readonly jobs: Jobs;
@@ -49,9 +50,11 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
   const news = createJobNews();
   const line = openLine(config, log);
   let runner: JobRunner | undefined;
+  let refresher: Refresher | undefined;
+  const jobs = createJobs({ store, clock, log, news, onQueued: () => line.announce() });
   return {
     results,
-    jobs: createJobs({ store, clock, log, news, onQueued: () => line.announce() }),
+    jobs,
     begin: (deps, sandbox) => {
       runner = createJobRunner({
         store,
@@ -66,8 +69,17 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
         ...(limits === undefined ? {} : { limits }),
       });
       runner.start();
+      refresher = createRefresher({
+        store,
+        jobs,
+        plans: deps.deployment.plans,
+        clock,
+        log,
+      });
+      refresher.start();
     },
     close: async () => {
+      await refresher?.stop();
       await runner?.stop();
       await line.close();
       reader.close();

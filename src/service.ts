@@ -268,7 +268,8 @@ async function prepare(
   const shards = shardsOf(access).map((shard) =>
     observation.engine(createWriter(observation.access(shard), log), 'writer'),
   );
-  const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation };
+  const { meter } = observation;
+  const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation, meter };
   const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {

@@ -1,8 +1,10 @@
 import { statfsSync } from 'node:fs';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { isChain } from '../../core/domain/chains.ts';
+import { graphPass } from '../../ingest/graphs/pass.ts';
 import { rankingPass } from '../../ingest/rankings/pass.ts';
-import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
+import { verdictPass } from '../../ingest/verdicts/pass.ts';
+import { type BenchEngine, benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import { type MeasuredApi, startMeasuredApi } from '../support/measured-api.ts';
 import { timed } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
@@ -39,11 +41,19 @@ const POSTGRES_BYTES_PER_ROW = 1_600;
 /** Above that PostgreSQL, whose indexes then take an hour, is left out. */
 export const POSTGRES_ROWS_MAX = 20_000_000;
 
-/** One pass of the worker over the window that the bench asks for. */
-async function rankMonth(writer: Writer, nowMs: number, say: (line: string) => void): Promise<void> {
+const DAYS_OF_MONTH = 30;
+
+/** The passes of the worker that the questions of the bench read. */
+async function runPasses(writer: Writer, nowMs: number, say: (line: string) => void): Promise<void> {
   const chains = SYNTHETIC_CHAIN_IDS.filter(isChain);
-  const { ms } = await timed(() => rankingPass(writer, { window: '30d', chains, nowMs }));
-  say(`30 days ranked in ${(ms / 1_000).toFixed(1)} s`);
+  const ranking = await timed(() => rankingPass(writer, { window: '30d', chains, nowMs }));
+  say(`30 days ranked in ${(ranking.ms / 1_000).toFixed(1)} s`);
+  const clock = { nowMs: () => nowMs };
+  const graph = await timed(() => graphPass({ writer, chains, clock }, DAYS_OF_MONTH));
+  say(`the largest pairs of 30 days added up in ${(graph.ms / 1_000).toFixed(1)} s`);
+  const { signal } = new AbortController();
+  const verdicts = await timed(() => verdictPass({ writer, clock, signal, log: benchLog() }));
+  say(`wallets judged in ${(verdicts.ms / 1_000).toFixed(1)} s`);
 }
 
 export async function openLab(context: BenchContext): Promise<Lab> {
@@ -60,7 +70,7 @@ export async function openLab(context: BenchContext): Promise<Lab> {
   const { ms: seedMs } = await timed(() => seedHistory(engine.writer, history, say));
   say(`${rows} rows in ${(seedMs / 1_000).toFixed(1)} s`);
   const closing = await closeDays(engine.writer, todayStart, say);
-  await rankMonth(engine.writer, noon * 1_000, say);
+  await runPasses(engine.writer, noon * 1_000, say);
   const clock = createSwingingClock(noon);
   const api = await startMeasuredApi(engine.reader, workspace, clock);
   const wallets = await pickWallets(engine.reader);

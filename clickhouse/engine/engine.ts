@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Snapshot } from '../../core/domain/snapshot.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -146,6 +147,8 @@ export interface GuestQuery extends GuestStatement {
   readonly heldInMemory?: boolean;
   /** How the result is written; default: as in the guest's profile, uncompressed. */
   readonly written?: WrittenAs;
+  /** The public tables as a snapshot has them; not on a cluster. */
+  readonly asOf?: Snapshot;
 }
 
 /** How the engine writes a result: nothing in it changes what the result holds. */

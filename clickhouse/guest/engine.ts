@@ -3,6 +3,7 @@ import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { EngineAccess, Guest, GuestQuery, Row, WrittenAs } from '../engine/engine.ts';
 import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
+import { snapshotSettings } from './views/as-of.ts';
 
 /** Filters out every row of the public tables, so the engine reads none, even for subqueries that it computes while planning. */
 const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
@@ -29,12 +30,13 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, ...bounds }, caller) {
+    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, ...bounds }, caller) {
       const words = {
         query_id: queryId,
         ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
         ...written?.settings,
+        ...(asOf === undefined ? {} : snapshotSettings(access.database, asOf)),
         ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };
       // No deadline here: the watchdog's deadline arrives through the caller's signal.

@@ -3,6 +3,11 @@ export function publicDatabaseOf(database: string): string {
   return `${database}_public`;
 }
 
+/** Public tables as a snapshot has them, under the same names. */
+export function snapshotDatabaseOf(database: string): string {
+  return `${publicDatabaseOf(database)}_as_of`;
+}
+
 /** On a cluster: views of the public tables, for statements that the engine cannot distribute. */
 export function viewedDatabaseOf(database: string): string {
   return `${publicDatabaseOf(database)}_views`;

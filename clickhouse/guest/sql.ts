@@ -1,5 +1,10 @@
 import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
-import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
+import {
+  localDatabaseOf,
+  publicDatabaseOf,
+  snapshotDatabaseOf,
+  viewedDatabaseOf,
+} from './public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES, GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
 
 /** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */
@@ -22,7 +27,7 @@ export function guestStatements(names: {
   return [
     `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
     `CREATE USER ${guest} IDENTIFIED WITH sha256_password BY '…' SETTINGS PROFILE '${guest}'`,
-    `GRANT SELECT ON ${publicDatabaseOf(database)}.* TO ${guest}`,
+    ...guestGrants(database, false).map((grant) => `${grant} TO ${guest}`),
     `GRANT KILL QUERY ON *.* TO ${writer}`,
     `GRANT SELECT ON system.processes TO ${writer}`,
   ];
@@ -71,7 +76,7 @@ function boundsOf(name: string, isNode = false): string {
 export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
   const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
-  const databases = isCluster ? [tables, ...ofNodes] : [tables];
+  const databases = isCluster ? [tables, ...ofNodes] : [tables, snapshotDatabaseOf(database)];
   const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
   // A node looks up the final block on the first shard, possibly as the guest.
   const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;

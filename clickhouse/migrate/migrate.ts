@@ -4,8 +4,9 @@ import { migrateCluster } from '../cluster/migrate-cluster.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { trustedText } from '../engine/sql.ts';
-import { publicDatabaseOf } from '../guest/public-database.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../guest/public-database.ts';
 import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
+import { snapshotViewStatements } from '../guest/views/as-of.ts';
 import { type PublicFacts, publicFacts } from '../guest/views/facts.ts';
 import { ensureWalletIdKey } from '../tables/wallet-ids.ts';
 import {
@@ -36,16 +37,19 @@ export async function migrate(
   const migrations = await readMigrations(directory);
   if (access.cluster !== undefined)
     return migrateCluster({ ...access, cluster: access.cluster }, migrations, log, facts);
-  await createDatabases(access, [access.database, publicDatabaseOf(access.database)]);
+  const { database } = access;
+  await createDatabases(access, [database, publicDatabaseOf(database), snapshotDatabaseOf(database)]);
   const writer = createWriter(access, log);
   try {
     const migrated = await applyMigrations(writer, migrations, log);
     if (directory.href === MIGRATIONS_DIRECTORY.href) {
       // Not versioned: they derive from declarations, and re-creating an unchanged view costs nothing.
+      const idKey = await ensureWalletIdKey(writer);
       for (const view of [
-        ...nodeViewStatements(access.database),
-        ...publicViewStatements(access.database, await ensureWalletIdKey(writer), facts),
-        ...catalogueViewStatements(access.database),
+        ...nodeViewStatements(database),
+        ...publicViewStatements(database, idKey, facts),
+        ...snapshotViewStatements(database, idKey, facts),
+        ...catalogueViewStatements(database),
       ])
         await runDdl(writer, 'declared-view', trustedText(view));
     }

@@ -125,6 +125,8 @@ export const REGRADE_PROGRESS = {
     rows_total: uint64,
     rows_changed: uint64,
     finished: named('isFinished', flag),
+    /** Whether it kept each row before it wrote it anew. */
+    kept: named('isKept', flag),
     ver: VERSIONED_TAIL.ver,
   },
   placement: STATE,

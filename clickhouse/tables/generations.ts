@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { GRAPH_EDGES_MAX } from '../../core/domain/payment-graph.ts';
 import type { Writer } from '../engine/engine.ts';
 import { type Sql, sql, trustedText, uint64 } from '../engine/sql.ts';
 import { bigUint64, name, named, text, texts, time, uint8, usd128 } from './columns.ts';
@@ -54,11 +55,29 @@ export const WALLET_VERDICTS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** What profiles of large wallets are judged by, written by the pass of their verdicts. */
+export const LARGE_WALLETS = {
+  name: 'large_wallets',
+  columns: {},
+  placement: onFirst('some rows of each large wallet, of which there are few'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** The wallets that rankings list, by window (column `span`), role and chain. A pass is about one window. */
 export const RANKED_WALLETS = {
   name: 'ranked_wallets',
   columns: {},
   placement: onFirst('the best wallets of one pass, some hundred thousand rows'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+/** Facilitators by what they relayed, written and published by the pass that ranks wallets. */
+export const RANKED_FACILITATORS = {
+  name: 'ranked_facilitators',
+  columns: {},
+  placement: onFirst('a row of each facilitator, window and chain'),
   versions: ['gen'],
   backup: 'derived',
 } as const satisfies Table;
@@ -70,6 +89,23 @@ export const RANKING_PASSES = { ...passesOf('ranking_passes'), backup: 'derived'
 
 /** Wallets that a pass keeps of each chain and role by each order: twice as many as the pages of a ranking reach. */
 export const RANKED_WALLETS_MAX = 20_000;
+
+/** Who paid whom most in a number of whole days before a midnight (column `days`), by chain. The engine computes them (ingest/graphs). */
+export const LARGEST_PAIRS = {
+  name: 'largest_pairs',
+  columns: {},
+  placement: onFirst('the pairs that graphs show, some ten thousand rows a pass'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+export const LARGEST_PAIR_PASSES = {
+  ...passesOf('largest_pair_passes'),
+  backup: 'derived',
+} as const satisfies Table;
+
+/** Pairs that a pass keeps of each chain: the edges that a graph can show, and one that tells that there are others. */
+export const LARGEST_PAIRS_MAX = GRAPH_EDGES_MAX + 1;
 
 /** The rows of the passes, and the table that publishes them. */
 export interface GenerationTables {

@@ -56,12 +56,12 @@ export const sliceStart: Sql = trustedText(SLICE_START_TEXT);
 export const SLICE_SECONDS_TEXT = 'if(hour < 0, 86400, 3600)';
 
 /**
- * A text that changes with every write to the slices before `until` (a DateTime) and with every computation of one of them.
+ * A text that changes with every write to the slices before `until`, from `from` on (DateTimes), and with every computation of one of them.
  * While it stays the same and none of them is dirty, what was merged from their rollups is what they still say. The worker that
  * merges and the API that reads both ask with this, so that there is one definition of it.
  */
-export function rollupBasis(until: Sql): Sql {
+export function rollupBasis(until: Sql, from: Sql = sql`toDateTime(0, 'UTC')`): Sql {
   return sql`concat(
-    toString((SELECT sum(writes) FROM hour_ver WHERE hour < ${until})), '/',
-    toString((SELECT groupBitXor(cityHash64(day, hour, gen)) FROM rollup_state FINAL WHERE ${sliceStart} < ${until})))`;
+    toString((SELECT sum(writes) FROM hour_ver WHERE hour >= ${from} AND hour < ${until})), '/',
+    toString((SELECT groupBitXor(cityHash64(day, hour, gen)) FROM rollup_state FINAL WHERE ${sliceStart} >= ${from} AND ${sliceStart} < ${until})))`;
 }

@@ -5,6 +5,7 @@ import { PAGES } from '../pages.ts';
 import { Link, place } from '../router.tsx';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
+import { SearchButton } from './search-button.tsx';
 
 const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
@@ -20,6 +21,7 @@ export function Header({ section }: { readonly section: string }) {
         <Mark />
         <span>Settlement Index</span>
       </Link>
+      <SearchButton />
       <button
         type="button"
         class="button menu-button"

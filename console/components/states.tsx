@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiProblem, isKeyDialogOpen } from '../api.ts';
 import { createStore, useStore } from '../store.ts';
+import { SkeletonLines } from './skeleton.tsx';
 
 const announced = createStore({ text: '', turn: 0 });
 
@@ -21,28 +22,29 @@ export function LiveRegion() {
   );
 }
 
-/** In place of content that does not exist, with the reason. */
-export function EmptyState({
-  title,
-  children,
-}: {
+interface EmptyStateProps {
+  /** What is missing: `No settlements match these filters`. */
   readonly title: string;
+  /** Why, and what the visitor can do about it. */
   readonly children?: ComponentChildren;
-}) {
+  /** Buttons and links that lead on. */
+  readonly actions?: ComponentChildren;
+}
+
+/** In place of content that does not exist, with the reason and the way on. */
+export function EmptyState({ title, children, actions }: EmptyStateProps) {
   return (
     <div class="state">
       <p class="state-title">{title}</p>
       {children}
+      {actions === undefined ? null : <div class="row">{actions}</div>}
     </div>
   );
 }
 
-export function Loading({ what }: { readonly what: string }) {
-  return (
-    <p class="state loading" role="status">
-      Loading {what} …
-    </p>
-  );
+/** In place of content that is being read. */
+export function Loading({ what, lines = 3 }: { readonly what: string; readonly lines?: number }) {
+  return <SkeletonLines what={what} lines={lines} />;
 }
 
 /** Errors that entering a key can solve. */

@@ -1,9 +1,9 @@
+import { AccountHead } from '../account/account-head.tsx';
 import { isKeyDialogOpen } from '../api.ts';
-import { Figure } from '../components/figures.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';
-import { type Column, DataTable } from '../parts/data-table.tsx';
-import { PageHead } from '../parts/page-head.tsx';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Account, RoutePrice, SqlTierAccess } from '../wire.ts';
@@ -13,7 +13,9 @@ export function AccountPage(_props: PageProps) {
   const { answer, problem, reload } = useAnswer<Account>('/account');
   return (
     <>
-      <PageHead title="Account and prices">Your account, its balance, and the price of every call.</PageHead>
+      <AccountHead title="Account and prices" path="/account">
+        Your account, its balance, and the price of every call.
+      </AccountHead>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the account" /> : null}
       {answer === null ? null : (
@@ -38,18 +40,18 @@ function Caller({ account }: { readonly account: Account }) {
         </button>
       </div>
       <p>{account.summary}</p>
-      <dl class="figures">
-        <Figure name="Lane">{account.lane}</Figure>
-        <Figure name="Tier">{account.tier}</Figure>
-        <Figure name="Plan">{account.plan ?? '–'}</Figure>
-        <Figure name="Balance">
+      <Stats isPlain>
+        <Stat name="Lane">{account.lane}</Stat>
+        <Stat name="Tier">{account.tier}</Stat>
+        <Stat name="Plan">{account.plan ?? '–'}</Stat>
+        <Stat name="Balance">
           {balance === null ? (
             '–'
           ) : (
             <span class={balance.low_balance ? 'warn' : undefined}>{countText(balance.available_qu)} QU</span>
           )}
-        </Figure>
-      </dl>
+        </Stat>
+      </Stats>
       {account.balance_note === undefined ? null : <p class="note muted">{account.balance_note}</p>}
       {balance?.low_balance ? (
         <p class="note warn">
@@ -88,7 +90,7 @@ const PRICE_COLUMNS: readonly Column<RoutePrice>[] = [
       </span>
     ),
   },
-  { name: 'Operation', isWideOnly: true, cell: ({ operation }) => operation },
+  { name: 'Operation', priority: 3, cell: ({ operation }) => operation },
   { name: 'With a key', isFigure: true, cell: unitsText },
   { name: 'Single call over x402', isFigure: true, cell: dollarsText },
 ];

@@ -1,5 +1,9 @@
-import { Time } from '../components/figures.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Money } from '../components/money.tsx';
+import { Time } from '../components/time.tsx';
+import { chainText, countText } from '../format.ts';
 import { AgentTable } from '../parts/agents.tsx';
+import { CapabilityFilter } from '../parts/capability-filter.tsx';
 import {
   CheckFilter,
   FilterForm,
@@ -8,14 +12,38 @@ import {
   TextFilter,
   useChainOptions,
 } from '../parts/page-head.tsx';
+import { PageTabs, WindowChoice } from '../parts/page-tabs.tsx';
+import {
+  changeColumn,
+  orderOf,
+  RankedAt,
+  type RankedOrder,
+  rankColumn,
+  rankingSort,
+  trendColumn,
+  useRanking,
+  VERDICT_COLUMN,
+} from '../parts/ranking.tsx';
+import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
+import { WalletLink } from '../parts/wallet-link.tsx';
 import { type PageProps, pick, SEARCH_TEXT_MAX } from '../routes.ts';
-import { useAnswer } from '../use-answer.ts';
 import { useCursorList, useOffsetList } from '../use-list.ts';
-import type { Agent, Agents, Capabilities, Leaderboard } from '../wire.ts';
+import type { Agent, Agents, Leaderboard, RankedRow } from '../wire.ts';
 
 const AGENTS_PATH = '/agents';
+const EARNINGS_PATH = '/agents-by-revenue';
+const LEADERBOARD_PATH = '/leaderboard';
 const AGENTS_FILTERS = ['q', 'capability', 'chain', 'x402_declared'] as const;
 const AGENTS_PAGE_ROWS = 30;
+
+function Tabs({ current }: { readonly current: string }) {
+  const tabs = [
+    { to: AGENTS_PATH, title: 'Newest' },
+    { to: EARNINGS_PATH, title: 'By revenue' },
+    { to: LEADERBOARD_PATH, title: 'By ratings' },
+  ];
+  return <PageTabs label="Agents" tabs={tabs.map((tab) => ({ ...tab, isCurrent: tab.to === current }))} />;
+}
 
 /** Registered agents, newest first, by text and by what they offer. */
 export function AgentsPage({ query }: PageProps) {
@@ -30,6 +58,7 @@ export function AgentsPage({ query }: PageProps) {
       <PageHead title="Agents">
         Registered with ERC-8004, newest first. Names and descriptions are claims of the registrants.
       </PageHead>
+      <Tabs current={AGENTS_PATH} />
       <AgentFilters query={query} />
       <AgentTable
         caption="Agents, newest registration first"
@@ -43,11 +72,6 @@ export function AgentsPage({ query }: PageProps) {
 
 function AgentFilters({ query }: { readonly query: URLSearchParams }) {
   const field = { path: AGENTS_PATH, query };
-  const { answer } = useAnswer<Capabilities>('/capabilities', { query: { fields: 'compact' } });
-  const capabilities = [
-    { value: '', label: 'any capability' },
-    ...(answer?.capabilities ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
-  ];
   return (
     <FilterForm label="Filter agents">
       <TextFilter
@@ -57,14 +81,114 @@ function AgentFilters({ query }: { readonly query: URLSearchParams }) {
         placeholder="in name or description"
         maxLength={SEARCH_TEXT_MAX}
       />
-      <SelectFilter {...field} label="Capability" name="capability" options={capabilities} />
+      <CapabilityFilter {...field} />
       <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
       <CheckFilter {...field} label="Declares x402" name="x402_declared" />
     </FilterForm>
   );
 }
 
-const LEADERBOARD_PATH = '/leaderboard';
+const ORDERS = [
+  'organic_usd',
+  'proven_usd',
+  'settlements',
+  'counterparties',
+  'growth',
+] as const satisfies readonly RankedOrder[];
+
+/** Agents by what their wallets are paid. */
+export function AgentsByRevenuePage({ query }: PageProps) {
+  const path = EARNINGS_PATH;
+  const field = { path, query };
+  const by = orderOf(query, ORDERS);
+  const window = windowOf(query);
+  const { answer, rows, list } = useRanking({ of: 'agents', path, query, by });
+  return (
+    <>
+      <PageHead title="Agents by revenue">
+        Agents by the organic dollars that their wallets are paid. Several agents at one wallet are one row,
+        of the agent that registered first.
+      </PageHead>
+      <Tabs current={path} />
+      <FilterForm label="Filter agents">
+        <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <CapabilityFilter {...field} />
+        <CheckFilter {...field} label="With suspect wallets" name="include_flagged" />
+      </FilterForm>
+      <DataTable
+        caption={`Agents by revenue ${WINDOW_DURING[window]}`}
+        columns={[
+          rankColumn(window),
+          ...REVENUE_COLUMNS,
+          trendColumn(answer?.meta ?? null),
+          changeColumn(window, by),
+          ...FIGURE_COLUMNS,
+          VERDICT_COLUMN,
+        ]}
+        rows={rows}
+        keyOf={({ chain, agent_id: id, rank }) => `${chain}/${id ?? rank}`}
+        sort={rankingSort({ path, query, by })}
+        list={{ what: 'agents', ...list }}
+      />
+      <RankedAt answer={answer}>An agent without organic payments in the window is not listed.</RankedAt>
+    </>
+  );
+}
+
+const REVENUE_COLUMNS: readonly Column<RankedRow>[] = [
+  {
+    name: 'Agent',
+    isRowHeader: true,
+    cell: ({ wallet = '', name, name_source: source }) => (
+      <WalletLink wallet={wallet} party="payee" name={name} source={source} />
+    ),
+  },
+  {
+    name: 'Id',
+    priority: 2,
+    cell: ({ agent_id: id, chain = '' }) => (
+      <span class="muted">
+        #{id} on {chainText(chain)}
+      </span>
+    ),
+  },
+  {
+    name: 'Organic',
+    isFigure: true,
+    sortKey: 'organic_usd',
+    help: 'Dollars without payments to oneself, within rings and between wallets that paid each other',
+    cell: ({ figures: { organic_usd: usd } }) => <Money usd={usd ?? 0} />,
+  },
+];
+
+const FIGURE_COLUMNS: readonly Column<RankedRow>[] = [
+  {
+    name: 'Proven',
+    isFigure: true,
+    sortKey: 'proven_usd',
+    priority: 2,
+    help: 'The part of the organic dollars that a named facilitator relayed',
+    cell: ({ figures: { proven_usd: usd } }) => <Money usd={usd ?? 0} />,
+  },
+  {
+    name: 'Settlements',
+    isFigure: true,
+    sortKey: 'settlements',
+    help: 'Organic settlements',
+    cell: ({ figures: { organic_settlement_count: organic, settlement_count: all } }) =>
+      countText(organic ?? all),
+  },
+  {
+    name: 'Payers',
+    isFigure: true,
+    sortKey: 'counterparties',
+    priority: 2,
+    help: 'Other wallets in organic payments',
+    cell: ({ figures: { distinct_counterparties: count } }) => countText(count ?? 0),
+  },
+];
+
 const LEADERBOARD_FILTERS = ['include_spam', 'chain', 'by'] as const;
 const RANKINGS = [
   { value: '', label: 'All ratings' },
@@ -77,10 +201,11 @@ export function LeaderboardPage({ query }: PageProps) {
   const { answer, list } = useOffsetList<Leaderboard>({ ...field, filters: LEADERBOARD_FILTERS });
   return (
     <>
-      <PageHead title="Leaderboard">
+      <PageHead title="Agents by ratings">
         Agents by their ratings from 0 to 100. Each client counts once; with few clients a score stays close
         to 50. Rating costs only gas, so ratings that prove a payment say more.
       </PageHead>
+      <Tabs current={LEADERBOARD_PATH} />
       <FilterForm label="Filter the leaderboard">
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
         <SelectFilter {...field} label="By" name="by" options={RANKINGS} />

@@ -1,18 +1,24 @@
 import { segment } from '../api.ts';
-import { Figure } from '../components/figures.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Money } from '../components/money.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
-import { countText, usdText } from '../format.ts';
+import { countText } from '../format.ts';
 import { AGENT_WALLET, AgentId, scoreText } from '../parts/agents.tsx';
-import { type Column, DataTable, ListState } from '../parts/data-table.tsx';
+import { CapabilityFilter } from '../parts/capability-filter.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
+import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, TextFilter, useChainOptions } from '../parts/page-head.tsx';
+import { PageTabs } from '../parts/page-tabs.tsx';
+import { endpointsSql } from '../parts/ranking-sql.ts';
 import { Link, useTitle } from '../router.tsx';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import { useOffsetList } from '../use-list.ts';
-import type { Capabilities, CapabilityOffers, Endpoints } from '../wire.ts';
+import type { Capabilities, CapabilityOffers, Endpoints, RankedRow, Rankings } from '../wire.ts';
 
 const PATH = '/endpoints';
+const CAPABILITIES_PATH = '/capabilities';
 const FILTERS = ['q', 'chain', 'max_price_usd', 'capability', 'pay_to'] as const;
 const TEXT_MAX = 200;
 const PRICES = [
@@ -23,16 +29,24 @@ const PRICES = [
   { value: '1', label: 'up to $1.00' },
 ];
 
+function Tabs({ current }: { readonly current: string }) {
+  const tabs = [
+    { to: PATH, title: 'Endpoints' },
+    { to: CAPABILITIES_PATH, title: 'Capabilities' },
+  ];
+  return <PageTabs label="Offers" tabs={tabs.map((tab) => ({ ...tab, isCurrent: tab.to === current }))} />;
+}
+
 /** The listed x402 endpoints, with the payments that were observed for each offer. */
 export function EndpointsPage({ query }: PageProps) {
   const field = { path: PATH, query };
   const { answer, list } = useOffsetList<Endpoints>({ ...field, filters: FILTERS });
   return (
     <>
-      <PageHead title="Endpoints">
-        Listed offers, with the payments that were observed on the terms of each offer.{' '}
-        <Link to="/capabilities">By capability</Link>
+      <PageHead title="Endpoints" tools={<OpenInSql {...endpointsSql()} isButton />}>
+        Listed offers, with the payments that were observed on the terms of each offer.
       </PageHead>
+      <Tabs current={PATH} />
       <FilterForm label="Filter endpoints">
         <TextFilter
           {...field}
@@ -41,6 +55,7 @@ export function EndpointsPage({ query }: PageProps) {
           placeholder="service, description, URL"
           maxLength={TEXT_MAX}
         />
+        <CapabilityFilter {...field} />
         <SelectFilter {...field} label="Price" name="max_price_usd" options={PRICES} />
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
       </FilterForm>
@@ -55,56 +70,97 @@ export function EndpointsPage({ query }: PageProps) {
 
 type Capability = Capabilities['capabilities'][number];
 
-/** The jobs that services and agents offer, by group. */
+/** The jobs that services and agents offer, with what is paid for them. */
 export function CapabilitiesPage(_props: PageProps) {
   const { answer, problem, reload } = useAnswer<Capabilities>('/capabilities');
-  const all = answer?.capabilities ?? null;
+  const { answer: paid } = useAnswer<Rankings>('/leaderboard', {
+    query: { of: 'capabilities', by: 'settlements', chain: 'all', limit: RANKED_MAX },
+  });
+  const figures = new Map(paid?.leaderboard.map((row) => [row.capability ?? '', row.figures]));
+  const rows = answer?.capabilities.map((capability) => ({
+    ...capability,
+    paid: paid === null ? undefined : (figures.get(capability.slug) ?? null),
+  }));
   return (
     <>
       <PageHead title="Capabilities">
-        Jobs that services and agents offer, with the number of providers of each.{' '}
-        <Link to="/endpoints">All endpoints</Link>
+        Jobs that services and agents offer. What is paid for a job are the payments of 30 days that fit the
+        listed offers of it.
       </PageHead>
-      <ListState what="capabilities" rows={all} meta={null} problem={problem} reload={reload}>
-        {groupsOf(all ?? []).map(([group, capabilities]) => (
-          <section key={group} class="capability-group">
-            <h2>{group}</h2>
-            <ul class="cards">
-              {capabilities.map((capability) => (
-                <CapabilityItem key={capability.slug} capability={capability} />
-              ))}
-            </ul>
-          </section>
-        ))}
-      </ListState>
+      <Tabs current={CAPABILITIES_PATH} />
+      <DataTable
+        caption="Capabilities"
+        columns={CAPABILITY_COLUMNS}
+        rows={rows ?? null}
+        keyOf={({ slug }) => slug}
+        list={{ what: 'capabilities', meta: null, problem, reload }}
+      />
     </>
   );
 }
 
-function groupsOf(capabilities: readonly Capability[]): [string, Capability[]][] {
-  const groups = new Map<string, Capability[]>();
-  for (const capability of capabilities) {
-    const group = capability.group ?? 'other';
-    groups.set(group, [...(groups.get(group) ?? []), capability]);
-  }
-  return [...groups];
-}
+/** The catalogue has fewer capabilities than a page holds. */
+const RANKED_MAX = 100;
 
-function CapabilityItem({ capability }: { readonly capability: Capability }) {
-  return (
-    <li class="card is-link">
-      <div class="card-head">
-        <Link to={`/capabilities/${capability.slug}`} class="card-link">
-          {capability.name}
-        </Link>
-        <span class={capability.provider_count === 0 ? 'number muted' : 'number'}>
-          {countText(capability.provider_count)}
-        </span>
-      </div>
-      <p class="note muted small">{capability.summary}</p>
-    </li>
-  );
-}
+type PaidCapability = Capability & {
+  /** Null where nothing was paid; undefined while that is being read. */
+  readonly paid: RankedRow['figures'] | null | undefined;
+};
+
+const CAPABILITY_COLUMNS: readonly Column<PaidCapability>[] = [
+  {
+    name: 'Capability',
+    isRowHeader: true,
+    class: 'capability',
+    compare: (a, b) => a.name.localeCompare(b.name),
+    cell: ({ slug, name, summary }) => (
+      <>
+        <Link to={`/capabilities/${slug}`}>{name}</Link>
+        <span class="muted small">{summary}</span>
+      </>
+    ),
+  },
+  {
+    name: 'Group',
+    priority: 2,
+    compare: (a, b) => (a.group ?? '').localeCompare(b.group ?? ''),
+    cell: ({ group }) => group,
+  },
+  {
+    name: 'Providers',
+    isFigure: true,
+    help: 'Different addresses that are paid for a listed resource that offers it',
+    compare: (a, b) => a.provider_count - b.provider_count,
+    cell: ({ provider_count: count }) => countText(count),
+  },
+  {
+    name: 'Endpoints',
+    isFigure: true,
+    priority: 2,
+    compare: (a, b) => (a.endpoint_count ?? 0) - (b.endpoint_count ?? 0),
+    cell: ({ endpoint_count: count = 0 }) => countText(count),
+  },
+  {
+    name: 'Agents',
+    isFigure: true,
+    priority: 2,
+    help: 'Active ERC-8004 agents whose card mentions it',
+    compare: (a, b) => (a.agent_count ?? 0) - (b.agent_count ?? 0),
+    cell: ({ agent_count: count = 0 }) => countText(count),
+  },
+  {
+    name: '30-day settlements',
+    isFigure: true,
+    compare: (a, b) => (a.paid?.settlement_count ?? 0) - (b.paid?.settlement_count ?? 0),
+    cell: ({ paid }) => (paid === undefined ? '' : countText(paid?.settlement_count ?? 0)),
+  },
+  {
+    name: '30-day dollars',
+    isFigure: true,
+    compare: (a, b) => (a.paid?.settled_usd ?? 0) - (b.paid?.settled_usd ?? 0),
+    cell: ({ paid }) => (paid === undefined ? null : <Money usd={paid?.settled_usd ?? 0} />),
+  },
+];
 
 /** The providers of one job and their prices. */
 export function CapabilityPage({ params }: PageProps) {
@@ -128,21 +184,25 @@ function Offers({ answer }: { readonly answer: CapabilityOffers }) {
   const { capability, going_rate: rate, offers, offers_total: total, agents } = answer;
   return (
     <>
-      <dl class="figures panel figures-panel">
-        <Figure name="Providers">{countText(capability.provider_count)}</Figure>
+      <Stats>
+        <Stat name="Providers">{countText(capability.provider_count)}</Stat>
         {rate === null ? null : (
           <>
-            <Figure
+            <Stat
               name="Going rate, median"
               note={`per ${capability.unit}, of ${countText(rate.offers)} offers`}
             >
-              {usdText(rate.p50_usd)}
-            </Figure>
-            <Figure name="Cheapest quarter up to">{usdText(rate.p25_usd)}</Figure>
-            <Figure name="Dearest quarter from">{usdText(rate.p75_usd)}</Figure>
+              <Money usd={rate.p50_usd} />
+            </Stat>
+            <Stat name="Cheapest quarter up to">
+              <Money usd={rate.p25_usd} />
+            </Stat>
+            <Stat name="Dearest quarter from">
+              <Money usd={rate.p75_usd} />
+            </Stat>
           </>
         )}
-      </dl>
+      </Stats>
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers ({countText(total)})</h2>
         {offers.length === 0 ? (

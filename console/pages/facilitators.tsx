@@ -1,72 +1,155 @@
-import { Time } from '../components/figures.tsx';
-import { chainText, coinText, countText, usdText } from '../format.ts';
-import { type Column, DataTable } from '../parts/data-table.tsx';
+import type { Window } from '../../core/domain/window.ts';
+import { facilitatorColour } from '../chart/palette.ts';
+import { Swatch } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Money } from '../components/money.tsx';
+import { countText } from '../format.ts';
+import { nameSourceText } from '../name-source.ts';
+import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
-import { WalletLink } from '../parts/wallet-link.tsx';
-import type { PageProps } from '../routes.ts';
+import { PageTabs, WindowChoice } from '../parts/page-tabs.tsx';
+import {
+  changeColumn,
+  orderOf,
+  RankedAt,
+  type RankedOrder,
+  rankColumn,
+  rankingSort,
+  trendColumn,
+  useRanking,
+} from '../parts/ranking.tsx';
+import { facilitatorsSql } from '../parts/ranking-sql.ts';
+import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
+import { RELAYER_COLUMNS, relayerKey } from '../parts/relayers.tsx';
+import { Link } from '../router.tsx';
+import { facilitatorPath, type PageProps } from '../routes.ts';
 import { useOffsetList } from '../use-list.ts';
-import type { Facilitators, Relayer } from '../wire.ts';
+import type { Facilitators, RankedRow, Rankings } from '../wire.ts';
 
 const PATH = '/facilitators';
-const FILTERS = ['chain', 'named_only', 'enriched_only'] as const;
+const RELAYERS_PATH = '/relayers';
+const ORDERS = ['settlements', 'growth'] as const satisfies readonly RankedOrder[];
 
-/** The accounts that send the transactions, busiest first, with their nonce and gas on the chain. */
+function Tabs({ current }: { readonly current: string }) {
+  const tabs = [
+    { to: PATH, title: 'By facilitator' },
+    { to: RELAYERS_PATH, title: 'By relayer' },
+  ];
+  return (
+    <PageTabs label="Facilitators" tabs={tabs.map((tab) => ({ ...tab, isCurrent: tab.to === current }))} />
+  );
+}
+
+/** Named facilitators, ranked by what they relayed in a window. */
 export function FacilitatorsPage({ query }: PageProps) {
+  const by = orderOf(query, ORDERS);
+  const window = windowOf(query);
+  const { answer, rows, list } = useRanking({ of: 'facilitators', path: PATH, query, by });
   const field = { path: PATH, query };
-  const { answer, list } = useOffsetList<Facilitators>({ ...field, filters: FILTERS });
   return (
     <>
-      <PageHead title="Facilitators">
-        Relayers by chain, busiest first. Nonce and gas are read from the chain; the numbers of payers and
-        payees are estimates.
+      <PageHead
+        title="Facilitators"
+        tools={<OpenInSql {...facilitatorsSql({ window, chain: query.get('chain') })} isButton />}
+      >
+        Named facilitators by the settlements that they relayed. A facilitator is no party of a payment, so no
+        verdict is about it.
       </PageHead>
+      <Tabs current={PATH} />
       <FilterForm label="Filter facilitators">
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
+        <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+      </FilterForm>
+      <DataTable
+        caption={`Facilitators ${WINDOW_DURING[window]}`}
+        columns={columnsOf(window, by, answer?.meta ?? null)}
+        rows={rows}
+        keyOf={(row) => row.facilitator ?? String(row.rank)}
+        sort={rankingSort({ path: PATH, query, by })}
+        list={{ what: 'facilitators', ...list }}
+      />
+      <RankedAt answer={answer}>
+        Payments of a wallet to itself count nowhere, except in proven dollars.
+      </RankedAt>
+    </>
+  );
+}
+
+function columnsOf(
+  window: Window,
+  by: RankedOrder,
+  meta: Rankings['meta'] | null,
+): readonly Column<RankedRow>[] {
+  return [
+    rankColumn(window),
+    {
+      name: 'Facilitator',
+      isRowHeader: true,
+      cell: ({ facilitator: id = '', name, name_source: source }) => (
+        <span class="facilitator">
+          <Swatch colour={facilitatorColour(id)} />
+          <Link to={facilitatorPath(id)} title={nameSourceText(source)}>
+            {name ?? id}
+          </Link>
+          {name === null || name === id ? null : <span class="muted small">{id}</span>}
+        </span>
+      ),
+    },
+    {
+      name: 'Settlements',
+      isFigure: true,
+      sortKey: 'settlements',
+      cell: ({ figures }) => countText(figures.settlement_count),
+    },
+    trendColumn(meta, ({ facilitator = null }) => facilitatorColour(facilitator)),
+    changeColumn(window, by),
+    {
+      name: 'Settled',
+      isFigure: true,
+      help: 'Dollars, without payments of a wallet to itself',
+      cell: ({ figures }) => <Money usd={figures.settled_usd} />,
+    },
+    {
+      name: 'Proven',
+      isFigure: true,
+      priority: 2,
+      help: 'Dollars of settlements that are proven, payments to oneself included',
+      cell: ({ figures: { proven_usd: usd } }) =>
+        usd === null ? <span class="muted">–</span> : <Money usd={usd} />,
+    },
+  ];
+}
+
+const RELAYER_FILTERS = ['chain', 'facilitator', 'named_only', 'enriched_only'] as const;
+
+/** The accounts that send the transactions, busiest first, with their nonce and gas on the chain. */
+export function RelayersPage({ query }: PageProps) {
+  const field = { path: RELAYERS_PATH, query };
+  const { answer, list } = useOffsetList<Facilitators>({
+    ...field,
+    api: PATH,
+    filters: RELAYER_FILTERS,
+    defaults: { chain: 'all' },
+  });
+  return (
+    <>
+      <PageHead title="Relayers">
+        Addresses that send settlements, busiest first. Nonce and gas are read from the chain; the numbers of
+        payers and payees are estimates.
+      </PageHead>
+      <Tabs current={RELAYERS_PATH} />
+      <FilterForm label="Filter relayers">
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
         <CheckFilter {...field} label="Named only" name="named_only" />
         <CheckFilter {...field} label="Read from the chain only" name="enriched_only" />
       </FilterForm>
       <DataTable
         caption="Relayers, busiest first"
-        columns={COLUMNS}
+        columns={RELAYER_COLUMNS}
         rows={answer?.facilitators ?? null}
-        keyOf={({ chain, address }) => `${chain}/${address}`}
-        list={{ what: 'facilitators', ...list }}
+        keyOf={relayerKey}
+        list={{ what: 'relayers', ...list }}
       />
     </>
-  );
-}
-
-const COLUMNS: readonly Column<Relayer>[] = [
-  {
-    name: 'Facilitator',
-    cell: ({ facilitator, facilitator_name: name }) => (
-      <strong>{name ?? facilitator ?? <span class="muted">not named</span>}</strong>
-    ),
-  },
-  { name: 'Relayer', cell: ({ address }) => <WalletLink wallet={address} party="payer" /> },
-  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
-  { name: 'Settlements', isFigure: true, cell: ({ settlement_count: count }) => countText(count) },
-  { name: 'Settled', isFigure: true, cell: ({ settled_usd: usd }) => usdText(usd) },
-  { name: 'Payers', isFigure: true, cell: ({ distinct_payers: count }) => countText(count) },
-  { name: 'Payees', isFigure: true, cell: ({ distinct_payees: count }) => countText(count) },
-  {
-    name: 'Nonce',
-    isFigure: true,
-    cell: ({ nonce }) => (nonce === undefined ? <NotRead /> : countText(nonce)),
-  },
-  {
-    name: 'Gas',
-    isFigure: true,
-    cell: ({ gas_balance: wei }) =>
-      wei === undefined ? <NotRead /> : <span title={`${wei} wei`}>{coinText(wei)}</span>,
-  },
-  { name: 'Last seen', cell: ({ last_seen: at }) => <Time at={at} ago /> },
-];
-
-function NotRead() {
-  return (
-    <span class="muted" title="Not read from the chain yet.">
-      –
-    </span>
   );
 }

@@ -1,81 +1,80 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApiProblem } from '../api.ts';
-import { Figure } from '../components/figures.tsx';
-import { announce } from '../components/states.tsx';
-import { microsOf, usdText, usdTextOfMicros } from '../format.ts';
-import { ListState } from '../parts/data-table.tsx';
+import { useState } from 'preact/hooks';
+import { ListState } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { newerThan } from '../flow/live-copy.ts';
+import { useLiveFlow } from '../flow/use-live-flow.ts';
+import { microsOf } from '../format.ts';
 import { TIER_NAMES } from '../parts/evidence.tsx';
+import { FlowPictureView } from '../parts/flow-picture.tsx';
 import { FreshnessStrip } from '../parts/health.tsx';
+import { LiveSign } from '../parts/live-sign.tsx';
 import {
   CheckFilter,
+  DateFilter,
   FilterForm,
   PageHead,
   SelectFilter,
   TextFilter,
   useChainOptions,
 } from '../parts/page-head.tsx';
-import { FlowPictureView } from '../parts/pictures.tsx';
-import { SettlementTable, settlementKey } from '../parts/settlement-table.tsx';
+import { PageTabs } from '../parts/page-tabs.tsx';
+import { SettlementTable } from '../parts/settlement-table.tsx';
 import { Link } from '../router.tsx';
 import { type PageProps, pick } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import { useCursorList } from '../use-list.ts';
 import type { Flows, Settlement, Transactions } from '../wire.ts';
 
-/** The newest settlements on all indexed chains, updated live. */
-export function FlowsPage(_props: PageProps) {
+/** The newest settlements on all indexed chains, updated while the page is open. */
+export function FlowPage(_props: PageProps) {
   const [isPaused, pause] = useState(false);
-  const flows = useLiveFlows(isPaused);
-  const { rows, meta, problem, reload } = flows;
+  const flow = useLiveFlow({ most: FLOW_SHOWN, isPaused });
+  const { rows, meta, problem, reload } = flow;
   return (
     <>
-      <PageHead title="Live flow of funds">
+      <PageHead title="Live flow">
         x402 settlements as they are indexed: payer, facilitator, payee, and how sure it is that they are
         x402.
       </PageHead>
+      <Tabs current={FLOW_PATH} />
       <FreshnessStrip />
       <ListState what="settlements" rows={rows} meta={meta} problem={problem} reload={reload}>
         <div class="panel flow-panel">
           <div class="panel-head">
             <PageFigures rows={rows ?? []} />
-            <LiveSwitch flows={flows} isPaused={isPaused} onPause={pause} />
+            <div class="row">
+              <LiveSign isAsking={flow.isAsking} hasProblem={problem !== null} />
+              <button type="button" class="button" onClick={() => pause(!isPaused)}>
+                {isPaused ? 'Continue' : 'Pause'}
+              </button>
+            </div>
           </div>
           <FlowPictureView rows={rows ?? []} />
         </div>
         <SettlementTable
-          caption={`The newest ${FLOWS_SHOWN} settlements`}
+          caption={`The newest ${FLOW_SHOWN} settlements`}
           rows={rows ?? []}
-          isNew={flows.isNew}
+          isNew={flow.isNew}
         />
         <p class="list-foot">
-          <Link to="/transactions">All settlements, with filters</Link>
+          <Link to={PATH}>All settlements, with filters</Link>
         </p>
       </ListState>
     </>
   );
 }
 
-interface LiveSwitchProps {
-  readonly flows: LiveFlows;
-  readonly isPaused: boolean;
-  readonly onPause: (isPaused: boolean) => void;
-}
+const FLOW_PATH = '/flow';
+const FLOW_SHOWN = 50;
 
-const LIVE_DOTS = { live: 'dot good is-live', 'no answer': 'dot warn', paused: 'dot' } as const;
-
-function LiveSwitch({ flows, isPaused, onPause }: LiveSwitchProps) {
-  const answering = flows.problem === null ? 'live' : 'no answer';
-  const state = flows.isLive ? answering : 'paused';
+function Tabs({ current }: { readonly current: string }) {
+  const tabs = [
+    { to: FLOW_PATH, title: 'Live flow' },
+    { to: PATH, title: 'All settlements' },
+  ];
   return (
-    <div class="row">
-      <span class="live">
-        <span class={LIVE_DOTS[state]} aria-hidden="true" />
-        {state}
-      </span>
-      <button type="button" class="button" onClick={() => onPause(!isPaused)}>
-        {isPaused ? 'Continue' : 'Pause'}
-      </button>
-    </div>
+    <PageTabs label="Settlements" tabs={tabs.map((tab) => ({ ...tab, isCurrent: tab.to === current }))} />
   );
 }
 
@@ -85,76 +84,34 @@ function PageFigures({ rows }: { readonly rows: readonly Settlement[] }) {
   const proven = rows.filter((row) => row.evidence.tier === 'proven').length;
   const largest = rows.reduce((most, row) => Math.max(most, row.amount_usd), 0);
   return (
-    <dl class="figures">
-      <Figure name={`In the newest ${rows.length}`}>{usdTextOfMicros(sum)}</Figure>
-      <Figure name="Largest">{usdText(largest)}</Figure>
-      <Figure name="Proven">{`${proven} of ${rows.length}`}</Figure>
-      <Figure name="Payers">{String(new Set(rows.map((row) => row.payer)).size)}</Figure>
-      <Figure name="Payees">{String(new Set(rows.map((row) => row.payee)).size)}</Figure>
-    </dl>
+    <Stats isPlain>
+      <Stat name={`In the newest ${rows.length}`}>
+        <Money usd={sum} />
+      </Stat>
+      <Stat name="Largest">
+        <Money usd={largest} />
+      </Stat>
+      <Stat name="Proven">{`${proven} of ${rows.length}`}</Stat>
+      <Stat name="Payers">{String(new Set(rows.map((row) => row.payer)).size)}</Stat>
+      <Stat name="Payees">{String(new Set(rows.map((row) => row.payee)).size)}</Stat>
+    </Stats>
   );
 }
 
-/** 20 requests a minute, of the 600 that an anonymous caller may send. Base makes a block every two seconds. */
-const POLL_MS = 3_000;
-/** Screen readers are notified of new rows at most this often, and only of their number. */
-const ANNOUNCE_EVERY_MS = 15_000;
-const FLOWS_SHOWN = 50;
-
-interface LiveFlows {
-  readonly rows: readonly Settlement[] | null;
-  readonly meta: Flows['meta'] | null;
-  readonly problem: ApiProblem | null;
-  readonly isLive: boolean;
-  isNew(key: string): boolean;
-  reload(): void;
-}
-
-/**
- * The newest settlements, polled while the tab is visible. The browser revalidates by ETag, so that an unchanged page costs no
- * transfer. A problem without Retry-After stops the polling until the visitor retries or changes the key; one with it delays it.
- */
-function useLiveFlows(isPaused: boolean): LiveFlows {
-  const [isStopped, stop] = useState(false);
-  const isLive = !isPaused && !isStopped;
-  const { answer, problem, reload } = useAnswer<Flows>('/flows', {
-    query: { limit: FLOWS_SHOWN },
-    ...(isLive ? { refreshMs: POLL_MS } : {}),
-  });
-  useEffect(() => stop(problem !== null && problem.retryAfterSeconds === null), [problem]);
-  const isNew = useNewKeys(answer?.flows ?? null);
-  return { rows: answer?.flows ?? null, meta: answer?.meta ?? null, problem, isLive, isNew, reload };
-}
-
-/** Which rows are new in the newest answer; none in the first one. */
-function useNewKeys(rows: readonly Settlement[] | null): (key: string) => boolean {
-  const known = useRef<ReadonlySet<string> | null>(null);
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
-  const pending = useRef({ count: 0, sinceMs: 0 });
-  useEffect(() => {
-    if (rows === null) return;
-    const keys = rows.map(settlementKey);
-    const before = known.current;
-    known.current = new Set(keys);
-    if (before === null) return;
-    const added = keys.filter((key) => !before.has(key));
-    setFresh(new Set(added));
-    announceSometimes(pending.current, added.length);
-  }, [rows]);
-  return (key) => fresh.has(key);
-}
-
-function announceSometimes(pending: { count: number; sinceMs: number }, added: number): void {
-  pending.count += added;
-  const nowMs = Date.now();
-  if (pending.count === 0 || nowMs - pending.sinceMs < ANNOUNCE_EVERY_MS) return;
-  announce(pending.count === 1 ? 'One new settlement' : `${pending.count} new settlements`);
-  pending.count = 0;
-  pending.sinceMs = nowMs;
-}
-
 const PATH = '/transactions';
-const FILTERS = ['chain', 'facilitator', 'tier', 'min_probability', 'exclude_self_payments'] as const;
+const FILTERS = [
+  'chain',
+  'facilitator',
+  'tier',
+  'since',
+  'until',
+  'min_usd',
+  'max_usd',
+  'min_probability',
+  'exclude_self_payments',
+] as const;
+/** What `/flows`, which has names, does not filter by. */
+const NAMELESS_FILTERS = ['min_probability', 'exclude_self_payments'] as const;
 const PAGE_ROWS = 50;
 const FACILITATOR_MAX = 64;
 
@@ -169,39 +126,92 @@ const PROBABILITIES = [
   { value: '0.7', label: '0.7 and more' },
   { value: '0.3', label: '0.3 and more' },
 ];
+const AMOUNT_MAX = 20;
 
 /** Every indexed settlement, newest first. */
 export function TransactionsPage({ query }: PageProps) {
   const chosen = pick(query, FILTERS);
-  const { rows, ...list } = useCursorList<Transactions, Settlement>(
-    PATH,
+  const hasNames = NAMELESS_FILTERS.every((name) => !(name in chosen));
+  const api = hasNames ? '/flows' : PATH;
+  const { rows, ...list } = useCursorList<Flows | Transactions, Settlement>(
+    api,
     { ...chosen, limit: PAGE_ROWS },
-    ({ transactions }) => transactions,
+    (answer) => ('flows' in answer ? answer.flows : answer.transactions),
   );
-  const field = { path: PATH, query };
   return (
     <>
       <PageHead title="Settlements">
         Every indexed settlement, newest first, with how sure it is that it was an x402 payment.
       </PageHead>
-      <FilterForm label="Filter settlements">
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
-        <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
-        <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
-        <TextFilter
-          {...field}
-          label="Facilitator"
-          name="facilitator"
-          placeholder="id, such as coinbase"
-          maxLength={FACILITATOR_MAX}
-        />
-        <CheckFilter {...field} label="Without payments to oneself" name="exclude_self_payments" />
-      </FilterForm>
+      <Tabs current={PATH} />
+      <SettlementFilters query={query} />
+      <NewerSettlements
+        api={api}
+        filters={chosen}
+        after={list.after}
+        first={rows?.[0]}
+        onShow={list.reload}
+      />
       <SettlementTable
         caption="Settlements, newest first"
         rows={rows}
         list={{ what: 'settlements', isFiltered: Object.keys(chosen).length > 0, ...list }}
       />
     </>
+  );
+}
+
+function SettlementFilters({ query }: { readonly query: URLSearchParams }) {
+  const field = { path: PATH, query };
+  return (
+    <FilterForm label="Filter settlements">
+      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+      <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
+      <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
+      <TextFilter
+        {...field}
+        label="Facilitator"
+        name="facilitator"
+        placeholder="id, such as coinbase"
+        maxLength={FACILITATOR_MAX}
+      />
+      <DateFilter {...field} label="From day (UTC)" name="since" />
+      <DateFilter {...field} label="Before day (UTC)" name="until" />
+      <TextFilter {...field} label="Dollars from" name="min_usd" placeholder="0.01" maxLength={AMOUNT_MAX} />
+      <TextFilter {...field} label="Dollars up to" name="max_usd" placeholder="100" maxLength={AMOUNT_MAX} />
+      <CheckFilter {...field} label="Without payments to oneself" name="exclude_self_payments" />
+    </FilterForm>
+  );
+}
+
+/** Newer rows are counted this often, and shown when the visitor asks: a list that one reads must not move. */
+const NEWER_EVERY_MS = 10_000;
+const NEWER_MAX = 100;
+
+interface NewerProps {
+  readonly api: string;
+  readonly filters: Readonly<Record<string, string>>;
+  /** The cursor of the list; null where it cannot be read forward. */
+  readonly after: string | null;
+  /** The first row of the list. */
+  readonly first: Settlement | undefined;
+  onShow(): void;
+}
+
+function NewerSettlements({ api, filters, after, first, onShow }: NewerProps) {
+  const { answer } = useAnswer<Flows | Transactions>(after === null ? null : api, {
+    query: { ...filters, after, limit: NEWER_MAX },
+    refreshMs: NEWER_EVERY_MS,
+  });
+  if (answer === null) return null;
+  const count = newerThan(first, 'flows' in answer ? answer.flows : answer.transactions).length;
+  if (count === 0) return null;
+  const more = answer.has_more === true ? ' or more' : '';
+  return (
+    <p class="newer">
+      <button type="button" class="button" onClick={onShow}>
+        {count === 1 && more === '' ? 'Show 1 newer settlement' : `Show ${count}${more} newer settlements`}
+      </button>
+    </p>
   );
 }

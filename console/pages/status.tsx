@@ -1,5 +1,6 @@
-import { Figure, Time } from '../components/figures.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
+import { Time } from '../components/time.tsx';
 import { durationText } from '../format.ts';
 import { ChainHealth, IdentityHealth, SourceHealth, TELEMETRY_EVERY_MS } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
@@ -47,27 +48,27 @@ function StatusBody({ answer }: { readonly answer: Telemetry }) {
           <span key={warning}>{WARNINGS[warning] ?? warning}</span>
         ))}
       </div>
-      <dl class="figures panel figures-panel">
-        <Figure name="Version">{answer.version}</Figure>
-        <Figure name="Up for">{durationText(answer.uptime_seconds)}</Figure>
-        <Figure name="Engine">{engine.status}</Figure>
+      <Stats>
+        <Stat name="Version">{answer.version}</Stat>
+        <Stat name="Up for">{durationText(answer.uptime_seconds)}</Stat>
+        <Stat name="Engine">{engine.status}</Stat>
         {engine.status === 'ok' || engine.answered_at === null ? null : (
-          <Figure name="Last answer of the engine">
+          <Stat name="Last answer of the engine">
             <Time at={engine.answered_at} ago />
-          </Figure>
+          </Stat>
         )}
         {sql.open_to === 'everyone' ? null : (
-          <Figure name="SQL is open to">
+          <Stat name="SQL is open to">
             {sql.open_to === 'organizations' ? 'organizations only' : 'no callers'}
-          </Figure>
+          </Stat>
         )}
-        {rollups === null ? null : <Figure name="Days not summed up yet">{rollups.open_slices}</Figure>}
+        {rollups === null ? null : <Stat name="Days not summed up yet">{rollups.open_slices}</Stat>}
         {rollups === null || rollups.last_closed_at === null ? null : (
-          <Figure name="Last day closed">
+          <Stat name="Last day closed">
             <Time at={rollups.last_closed_at} ago />
-          </Figure>
+          </Stat>
         )}
-      </dl>
+      </Stats>
       <div class="columns">
         {answer.chains.map((chain) => (
           <ChainHealth key={chain.chain} chain={chain} />

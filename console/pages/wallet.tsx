@@ -1,21 +1,30 @@
 import { segment } from '../api.ts';
+import { useChains } from '../chains.ts';
+import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Figure, Time } from '../components/figures.tsx';
+import { Money } from '../components/money.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
-import { chainText, countText, timeText, usdText } from '../format.ts';
+import { Time } from '../components/time.tsx';
+import { chainText, countText, microsOf, shareText, timeText } from '../format.ts';
+import { nameSourceText } from '../name-source.ts';
 import { AgentCard } from '../parts/agents.tsx';
+import { ChainChoice } from '../parts/chain-choice.tsx';
 import { Counterparties } from '../parts/counterparties.tsx';
+import { CounterpartyTable } from '../parts/counterparty-table.tsx';
 import { DailyChart } from '../parts/daily-chart.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
-import { EvidenceBreakdown } from '../parts/evidence.tsx';
-import { FilterForm, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
+import { EvidenceBreakdown } from '../parts/evidence-breakdown.tsx';
+import { ExplorerLink } from '../parts/explorer-link.tsx';
+import { PayAnswer } from '../parts/pay-answer.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { Identicon } from '../parts/wallet-link.tsx';
+import { WindowChoice, windowOf, windowText } from '../parts/window-choice.tsx';
 import { Link, useTitle } from '../router.tsx';
-import { type PageProps, type WalletRole, walletPath } from '../routes.ts';
+import { type PageProps, type WalletRole, walletPath, withQuery } from '../routes.ts';
 import { DEFAULT_TIER, fragmentOf } from '../sql/query-text.ts';
 import { useAnswer } from '../use-answer.ts';
-import { type CursorList, useCursorList } from '../use-list.ts';
+import { useCursorList } from '../use-list.ts';
 import type { EntitySettlements, Profile, Settlement } from '../wire.ts';
 
 /** A wallet in the role of a payee. */
@@ -37,20 +46,35 @@ interface WalletViewProps {
   readonly query: URLSearchParams;
 }
 
+const WINDOW_DEFAULT = '30d';
+
 function WalletView({ wallet, party, query }: WalletViewProps) {
   const chain = query.get('chain');
+  const window = windowOf(query, WINDOW_DEFAULT);
   const path = party === 'payee' ? `/merchants/${segment(wallet)}` : `/agents/${segment(wallet)}`;
-  const { answer, problem, reload } = useAnswer<Profile>(path, { query: { chain } });
+  const { answer, problem, reload } = useAnswer<Profile>(path, { query: { chain, window } });
   const address = answer?.wallet ?? wallet;
   const name = answer?.name ?? null;
-  useTitle(`${name ?? wallet} as ${party === 'payee' ? 'merchant' : 'agent'}`);
+  useTitle(`${name ?? wallet} as ${party}`);
   return (
     <>
-      <WalletHead wallet={address} party={party} name={name} profile={answer} />
-      <ChainChoice wallet={address} party={party} query={query} />
+      <WalletHead wallet={address} party={party} profile={answer} query={query} />
+      {party === 'payee' ? <PayAnswer wallet={address} chain={chain} /> : null}
+      <div class="window-bar">
+        <ChainChoice path={walletPath(address, party)} query={query} />
+        <WindowChoice path={walletPath(address, party)} query={query} byDefault={WINDOW_DEFAULT} />
+      </div>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
-      {answer === null && problem === null ? <Loading what="the wallet" /> : null}
-      {answer === null ? null : <WalletBody key={`${address} ${chain}`} profile={answer} party={party} />}
+      {answer === null && problem === null ? <Loading what="the wallet" lines={8} /> : null}
+      {answer === null ? null : (
+        <WalletBody
+          key={`${address} ${chain}`}
+          profile={answer}
+          party={party}
+          window={window}
+          path={withQuery(walletPath(address, party), query, { window: 'all' })}
+        />
+      )}
     </>
   );
 }
@@ -58,38 +82,58 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
 interface WalletHeadProps {
   readonly wallet: string;
   readonly party: WalletRole;
-  readonly name: string | null;
   readonly profile: Profile | null;
+  readonly query: URLSearchParams;
 }
 
-function WalletHead({ wallet, party, name, profile }: WalletHeadProps) {
+function WalletHead({ wallet, party, profile, query }: WalletHeadProps) {
+  const name = profile?.name ?? null;
   return (
     <header class="wallet-head">
-      <Identicon address={wallet} size={52} />
+      <Identicon address={wallet} size={44} />
       <div class="wallet-title">
         <h1>{name ?? <span class="mono">{wallet}</span>}</h1>
         <p class="wallet-line">
           {name === null ? null : <span class="mono wallet-whole">{wallet}</span>}
           <CopyButton text={wallet} what="address" />
+          {name === null ? null : <span class="source-line">{nameSourceText(profile?.name_source)}</span>}
           {entityTexts(profile?.entities ?? []).map((text) => (
-            <span key={text} class="badge quiet">
-              {text}
-            </span>
+            <Chip key={text}>{text}</Chip>
           ))}
         </p>
+        <WalletExplorers wallet={wallet} profile={profile} />
       </div>
-      <nav class="segmented" aria-label="Judged as">
-        <Link to={walletPath(wallet, 'payee')} current={party === 'payee'}>
-          As merchant
+      <nav class="segmented" aria-label="Role">
+        <Link to={withQuery(walletPath(wallet, 'payee'), query, {})} current={party === 'payee'}>
+          As payee
         </Link>
-        <Link to={walletPath(wallet, 'payer')} current={party === 'payer'}>
-          As agent
+        <Link to={withQuery(walletPath(wallet, 'payer'), query, {})} current={party === 'payer'}>
+          As payer
         </Link>
       </nav>
       <Link class="button" to={walletSqlPath(wallet, party)}>
         Query this in SQL
       </Link>
     </header>
+  );
+}
+
+/** One link for each chain on which the wallet has settlements. */
+function WalletExplorers({ wallet, profile }: Pick<WalletHeadProps, 'wallet' | 'profile'>) {
+  const chains = useChains();
+  const shown = (profile?.aggregates.chain_split ?? []).filter(
+    ({ chain }) => (chains.get(chain)?.explorerUrl ?? null) !== null,
+  );
+  if (shown.length === 0) return null;
+  return (
+    <p class="wallet-line small">
+      Explorers:
+      {shown.map(({ chain }) => (
+        <ExplorerLink key={chain} chain={chain} page="address" id={wallet}>
+          {chainText(chain)}
+        </ExplorerLink>
+      ))}
+    </p>
   );
 }
 
@@ -106,55 +150,51 @@ function entityTexts(entities: Profile['entities']): string[] {
   ];
 }
 
-/** The chain of the figures, or the sum over all chains. Hidden where there is only one chain. */
-function ChainChoice({ wallet, party, query }: WalletViewProps) {
-  const chains = useChainOptions('default chain');
-  if (chains.length <= 2) return null;
-  return (
-    <FilterForm label="Chain of the figures">
-      <SelectFilter
-        path={walletPath(wallet, party)}
-        query={query}
-        label="Chain"
-        name="chain"
-        options={[...chains, { value: 'all', label: 'all, added up' }]}
-      />
-    </FilterForm>
-  );
+interface WalletBodyProps {
+  readonly profile: Profile;
+  readonly party: WalletRole;
+  readonly window: ReturnType<typeof windowOf>;
+  /** This page about all of time. */
+  readonly path: string;
 }
 
-function WalletBody({ profile, party }: { readonly profile: Profile; readonly party: WalletRole }) {
+function WalletBody({ profile, party, window, path }: WalletBodyProps) {
   // Lists and the graph are about the chain of the figures; null for all.
   const { chain } = profile.meta;
-  const { wallet, coverage, aggregates, erc8004_agents: agents } = profile;
-  const settlements = useWalletSettlements(coverage.known ? wallet : null, party, chain);
-  if (!coverage.known && agents.length === 0) return <UnknownWallet />;
+  const { wallet, coverage, in_window: figures, erc8004_agents: agents } = profile;
+  const span = windowText(window);
+  const isKnown = coverage.known && figures !== undefined;
+  if (!isKnown && agents.length === 0) return <UnknownWallet />;
   return (
     <>
-      {coverage.known ? <WalletFigures profile={profile} /> : <UnknownWallet />}
-      {coverage.known ? (
-        <div class="panel chart-panel">
-          <DailyChart aggregates={aggregates} />
-        </div>
-      ) : null}
-      {coverage.known ? (
-        <div class="columns">
-          <DataQualityCard quality={profile.data_quality} />
-          <EvidenceBreakdown aggregates={aggregates} party={party} rows={settlements.rows ?? []} />
-        </div>
-      ) : null}
-      {agents.length === 0 ? null : (
-        <section aria-labelledby="agents-title">
-          <h2 id="agents-title">ERC-8004 identities ({countText(profile.erc8004_agents_total)})</h2>
-          <div class="cards">
-            {agents.map((agent) => (
-              <AgentCard key={`${agent.chain}/${agent.agent_id}`} agent={agent} />
-            ))}
+      {isKnown ? (
+        <>
+          <WalletFigures profile={profile} figures={figures} party={party} span={span} allOfTime={path} />
+          <div class="panel chart-panel">
+            <DailyChart
+              days={figures.daily}
+              span={figures.daily_window}
+              names={{ in: 'received', out: 'paid' }}
+            />
           </div>
-        </section>
+          <div class="columns">
+            <EvidenceBreakdown figures={figures} party={party} span={span} />
+            <DataQualityCard quality={profile.data_quality} />
+          </div>
+          <CounterpartyTable wallet={wallet} party={party} window={window} chain={chain} span={span} />
+          <WalletSettlements
+            wallet={wallet}
+            party={party}
+            chain={chain}
+            since={figures.window.since}
+            span={span}
+          />
+        </>
+      ) : (
+        <UnknownWallet />
       )}
-      {coverage.known ? <Counterparties wallet={wallet} chain={chain} /> : null}
-      {coverage.known ? <WalletSettlements settlements={settlements} party={party} /> : null}
+      <WalletAgents profile={profile} />
+      {isKnown ? <Counterparties wallet={wallet} chain={chain} /> : null}
     </>
   );
 }
@@ -162,7 +202,15 @@ function WalletBody({ profile, party }: { readonly profile: Profile; readonly pa
 /** Not an error: a wallet without settlements is an answer of the API. */
 function UnknownWallet() {
   return (
-    <EmptyState title="The index has no settlement of this wallet">
+    <EmptyState
+      title="The index has no settlement of this wallet"
+      actions={
+        <>
+          <Link to="/status">How far the index is</Link>
+          <Link to="/agents">Search agents</Link>
+        </>
+      }
+    >
       <p>
         It may never have paid or been paid over x402, its settlements may not be indexed yet, or they may be
         on a chain that is not indexed here.
@@ -171,60 +219,101 @@ function UnknownWallet() {
   );
 }
 
-function WalletFigures({ profile: { aggregates, coverage, meta } }: { readonly profile: Profile }) {
+interface WalletFiguresProps {
+  readonly profile: Profile;
+  readonly figures: NonNullable<Profile['in_window']>;
+  readonly party: WalletRole;
+  readonly span: string;
+  readonly allOfTime: string;
+}
+
+function WalletFigures({ profile, figures, party, span, allOfTime }: WalletFiguresProps) {
+  const { aggregates, coverage, meta } = profile;
+  const { usd, settlement_count: count, self_payment_usd: self, tiers } = figures;
+  const proven = tiers.find(({ tier }) => tier === 'proven')?.usd ?? 0;
+  const share = shareText(microsOf(proven), microsOf(usd));
+  const isPayee = party === 'payee';
   const isEstimated = aggregates.basis.distinct_counterparties === 'estimated';
   return (
-    <dl class="figures panel figures-panel">
-      <Figure name="Received" note={`${countText(aggregates.inbound_count)} settlements`}>
-        {usdText(aggregates.inbound_usd)}
-      </Figure>
-      <Figure name="Paid" note={`${countText(aggregates.outbound_count)} settlements`}>
-        {usdText(aggregates.outbound_usd)}
-      </Figure>
-      <Figure name="Organic" note="without payments to itself">
-        {usdText(aggregates.organic_usd)}
-      </Figure>
-      <Figure name="To itself">{usdText(aggregates.self_payment_usd)}</Figure>
-      <Figure name="Counterparties" {...(isEstimated ? { note: 'estimated' } : {})}>
+    <Stats>
+      <Stat name={isPayee ? 'Received' : 'Paid'} note={`${countText(count)} settlements ${span}`}>
+        <Money usd={usd} />
+      </Stat>
+      <Stat name="Proven x402" note={share === null ? span : `${share} of it`}>
+        <Money usd={proven} />
+      </Stat>
+      <Stat name="To itself" note={span}>
+        <Money usd={self} />
+      </Stat>
+      <Stat
+        name={isPayee ? 'Received, all of time' : 'Paid, all of time'}
+        to={allOfTime}
+        note={`${countText(isPayee ? aggregates.inbound_count : aggregates.outbound_count)} settlements`}
+      >
+        <Money usd={isPayee ? aggregates.inbound_usd : aggregates.outbound_usd} />
+      </Stat>
+      <Stat
+        name="Counterparties, all of time"
+        note={isEstimated ? 'estimated, within 2 %' : 'both directions'}
+      >
         {isEstimated ? '≈ ' : ''}
         {countText(aggregates.distinct_counterparties)}
-      </Figure>
+      </Stat>
       {coverage.first_seen === null || coverage.last_seen === null ? null : (
-        <Figure name="Last seen" note={`first ${timeText(coverage.first_seen)}`}>
+        <Stat name="Last seen" note={`first ${timeText(coverage.first_seen)}`}>
           <Time at={coverage.last_seen} ago />
-        </Figure>
+        </Stat>
       )}
-      {meta.chain === null ? null : <Figure name="Chain">{chainText(meta.chain)}</Figure>}
-    </dl>
+      <Stat name="Chain">{meta.chain === null ? 'all' : chainText(meta.chain)}</Stat>
+    </Stats>
+  );
+}
+
+function WalletAgents({ profile }: { readonly profile: Profile }) {
+  const { erc8004_agents: agents, erc8004_agents_total: total } = profile;
+  if (agents.length === 0) return null;
+  return (
+    <section aria-labelledby="agents-title">
+      <h2 id="agents-title">ERC-8004 identities ({countText(total)})</h2>
+      <div class="cards">
+        {agents.map((agent) => (
+          <AgentCard key={`${agent.chain}/${agent.agent_id}`} agent={agent} />
+        ))}
+      </div>
+    </section>
   );
 }
 
 const PAGE_ROWS = 50;
 
-/** The wallet's settlements in one role, newest first. A wallet of null reads nothing. */
-function useWalletSettlements(wallet: string | null, party: WalletRole, chain: string | null) {
-  return useCursorList<EntitySettlements, Settlement>(
-    wallet === null ? null : `/entities/${segment(wallet)}/settlements`,
-    { role: party, chain, limit: PAGE_ROWS },
+interface WalletSettlementsProps {
+  readonly wallet: string;
+  readonly party: WalletRole;
+  /** Null for all chains. */
+  readonly chain: string | null;
+  /** Null for all of time. */
+  readonly since: string | null;
+  readonly span: string;
+}
+
+/** The wallet's settlements of the window in one role, newest first. */
+function WalletSettlements({ wallet, party, chain, since, span }: WalletSettlementsProps) {
+  const { rows, ...list } = useCursorList<EntitySettlements, Settlement>(
+    `/entities/${segment(wallet)}/settlements`,
+    { role: party, chain, since, limit: PAGE_ROWS },
     ({ settlements }) => settlements,
   );
-}
-
-interface WalletSettlementsProps {
-  readonly settlements: CursorList<Settlement>;
-  readonly party: WalletRole;
-}
-
-function WalletSettlements({ settlements: { rows, ...list }, party }: WalletSettlementsProps) {
   const title = party === 'payee' ? 'Settlements received' : 'Settlements paid';
   return (
     <section aria-labelledby="settlements-title">
-      <h2 id="settlements-title">{title}</h2>
+      <h2 id="settlements-title">
+        {title} <span class="muted h2-note">{span}</span>
+      </h2>
       <SettlementTable
-        caption={`${title}, newest first`}
+        caption={`${title} ${span}, newest first`}
         rows={rows}
         own={party}
-        list={{ what: 'settlements in this role', ...list }}
+        list={{ what: `settlements in this role ${span}`, ...list }}
       />
     </section>
   );

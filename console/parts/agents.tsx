@@ -1,8 +1,9 @@
-import { Time } from '../components/figures.tsx';
+import { Chip, type Tone } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import type { List } from '../components/list-state.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, countText } from '../format.ts';
-import { Link } from '../router.tsx';
 import type { Agent } from '../wire.ts';
-import { type Column, DataTable, type List } from './data-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 /** ERC-8004 agents in a table and as a card. Names, descriptions, services and domains are claims of the agent's owner. */
@@ -65,7 +66,7 @@ const DETAILS: readonly Column<ListedAgent>[] = [
     class: 'tags',
     cell: ({ x402_support: takesX402, capabilities }) => (
       <>
-        {takesX402 ? <span class="badge tier-proven">x402</span> : null}
+        {takesX402 ? <Chip tone="good">x402</Chip> : null}
         <CapabilityTags slugs={capabilities.slice(0, TABLE_TAGS_SHOWN)} />
         {capabilities.length > TABLE_TAGS_SHOWN ? (
           <span class="muted small">+{capabilities.length - TABLE_TAGS_SHOWN}</span>
@@ -77,7 +78,7 @@ const DETAILS: readonly Column<ListedAgent>[] = [
     name: 'Activity',
     cell: ({ activity_status: status, last_activity_at: at }) => (
       <>
-        <span class={`badge activity-${status}`}>{status}</span> <Time at={at} ago />
+        <ActivityChip status={status} /> <Time at={at} ago />
       </>
     ),
   },
@@ -137,9 +138,9 @@ function CapabilityTags({ slugs }: { readonly slugs: readonly string[] }) {
   return (
     <>
       {slugs.map((slug) => (
-        <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
+        <Chip key={slug} to={`/capabilities/${slug}`}>
           {slug}
-        </Link>
+        </Chip>
       ))}
     </>
   );
@@ -157,8 +158,8 @@ export function AgentCard({ agent }: { readonly agent: Agent }) {
       </div>
       <p class="note">{agent.description ?? <span class="muted">{cardText(agent)}</span>}</p>
       <p class="tags">
-        {agent.x402_support ? <span class="badge tier-proven">x402</span> : null}
-        <span class={`badge activity-${agent.activity_status}`}>{agent.activity_status}</span>
+        {agent.x402_support ? <Chip tone="good">x402</Chip> : null}
+        <ActivityChip status={agent.activity_status} />
         <CapabilityTags slugs={agent.capabilities} />
       </p>
       <dl class="facts small">
@@ -211,6 +212,23 @@ function servicesText({ services }: Agent): string {
   return [...new Set(names)].join(', ');
 }
 
+const ACTIVITY_TONES: Readonly<Record<Agent['activity_status'], Tone>> = {
+  active: 'good',
+  idle: 'neutral',
+  unseen: 'neutral',
+};
+
+function ActivityChip({ status }: { readonly status: Agent['activity_status'] }) {
+  return <Chip tone={ACTIVITY_TONES[status]}>{status}</Chip>;
+}
+
+const PROOF_TONES: Readonly<Record<Agent['domain_proof'], Tone>> = {
+  proven: 'good',
+  refuted: 'bad',
+  unreachable: 'neutral',
+  unchecked: 'neutral',
+};
+
 const PROOF_MEANING: Readonly<Record<Agent['domain_proof'], string>> = {
   proven: 'The domain names this agent in its own list.',
   refuted: 'The domain has a list of agents that does not include this one.',
@@ -220,8 +238,8 @@ const PROOF_MEANING: Readonly<Record<Agent['domain_proof'], string>> = {
 
 function DomainProof({ proof }: { readonly proof: Agent['domain_proof'] }) {
   return (
-    <span class={`badge proof-${proof}`} title={PROOF_MEANING[proof]}>
+    <Chip tone={PROOF_TONES[proof]} title={PROOF_MEANING[proof]}>
       {proof}
-    </span>
+    </Chip>
   );
 }

@@ -1,11 +1,12 @@
 import { useId, useState } from 'preact/hooks';
 import { ApiProblem, account, getJson, refreshAccount } from '../api.ts';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Money } from '../components/money.tsx';
 import { announce, ProblemState } from '../components/states.tsx';
 import { countText, timeText, usdText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Account, Graph, GraphEdge } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 import { GraphPicture } from './pictures.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
@@ -44,7 +45,7 @@ export function Counterparties({ wallet, chain }: CounterpartiesProps) {
   return (
     <section class="card" aria-labelledby="graph-title">
       <div class="card-head">
-        <h2 id="graph-title">Counterparties</h2>
+        <h2 id="graph-title">Graph of counterparties</h2>
         <div class="row">
           <label for={spanField} class="muted small">
             of the
@@ -162,7 +163,7 @@ function edgeColumns(
       name: 'Direction',
       cell: ({ payee }) => (payee === wallet ? 'paid this wallet' : 'was paid by it'),
     },
-    { name: 'Dollars', isFigure: true, cell: ({ usd }) => usdText(usd) },
+    { name: 'Dollars', isFigure: true, cell: ({ usd }) => <Money usd={usd} /> },
     { name: 'Settlements', isFigure: true, cell: ({ count }) => countText(count) },
   ];
 }

@@ -1,9 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
-import { countText, datesFrom, microsOf, usdText, usdTextOfMicros } from '../format.ts';
-import type { Day, Profile } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Money } from '../components/money.tsx';
+import { countText, datesFrom, microsOf, moneyText, usdTextOfMicros } from '../format.ts';
+import type { Day } from '../wire.ts';
 
-/** What a wallet received (up) and paid (down) on each of the last 30 UTC days, on one scale, and a table of the same figures. */
+/**
+ * What was received (up) and paid (down) on each UTC day, on one scale, and a table of the same figures. The API leaves out days without
+ * settlements: they have their place and no bar.
+ */
 
 /** Height of the drawing in its own units; the style sheet sets the size on the page. */
 const HEIGHT = 100;
@@ -20,31 +24,50 @@ interface Scale {
   readonly mostOut: bigint;
 }
 
-type Aggregates = Pick<Profile['aggregates'], 'daily' | 'daily_window'>;
+interface Names {
+  /** What goes up: `received`. */
+  readonly in: string;
+  /** What goes down; absent where nothing can. */
+  readonly out?: string;
+}
 
-/** Every day of the window: the answer leaves out those without settlements. */
-function everyDay({ daily, daily_window: { since, until } }: Aggregates): Day[] {
-  const known = new Map(daily.map((day) => [day.date, day]));
-  return datesFrom(since, until).map(
+interface DailyChartProps {
+  /** Days with settlements, in any order. */
+  readonly days: readonly Day[];
+  /** The days of the chart, both included. */
+  readonly span: { readonly since: string; readonly until: string };
+  readonly names: Names;
+}
+
+/** Every day of the span. */
+function everyDay({ days, span }: Pick<DailyChartProps, 'days' | 'span'>): Day[] {
+  const known = new Map(days.map((day) => [day.date, day]));
+  return datesFrom(span.since, span.until).map(
     (date) =>
       known.get(date) ?? { date, inbound_usd: 0, inbound_count: 0, outbound_usd: 0, outbound_count: 0 },
   );
 }
 
-export function DailyChart({ aggregates }: { readonly aggregates: Aggregates }) {
+export function DailyChart({ days: known, span, names }: DailyChartProps) {
   // The same objects in every rendering: the day under the pointer is known by its identity.
-  const days = useMemo(() => everyDay(aggregates), [aggregates]);
+  const days = useMemo(() => everyDay({ days: known, span }), [known, span]);
   const [shown, show] = useState<Day | null>(null);
   const scale = scaleOf(days);
   const first = days[0];
   const last = days.at(-1);
   if (first === undefined || last === undefined) return null;
+  const total = totalText(days, names);
   return (
-    <figure class="chart">
+    <figure class="chart day-chart">
       <figcaption>
-        <span class="chart-title">Last {days.length} days</span>
-        <Legend />
-        <span class="chart-readout">{shown === null ? totalText(days) : dayText(shown)}</span>
+        <span class="chart-title">{days.length === 1 ? first.date : `By day, last ${days.length} days`}</span>
+        {names.out === undefined ? null : (
+          <span class="legend">
+            <span class="legend-in">{names.in}</span>
+            <span class="legend-out">{names.out}</span>
+          </span>
+        )}
+        <span class="chart-readout">{shown === null ? total : dayText(shown, names)}</span>
       </figcaption>
       <div class="chart-body">
         <ChartAxis scale={scale} />
@@ -52,7 +75,7 @@ export function DailyChart({ aggregates }: { readonly aggregates: Aggregates }) 
           viewBox={`0 0 ${days.length} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${totalText(days)}, ${first.date} to ${last.date}. The table below has every day.`}
+          aria-label={`${total}, ${first.date} to ${last.date}. The table below has every day with payments.`}
           onPointerLeave={() => show(null)}
         >
           {days.map((day, at) => (
@@ -62,13 +85,19 @@ export function DailyChart({ aggregates }: { readonly aggregates: Aggregates }) 
         </svg>
       </div>
       <div class="chart-dates" aria-hidden="true">
-        {[first, days[Math.floor(days.length / 2)] ?? first, last].map((day) => (
-          <span key={day.date}>{day.date.slice(5)}</span>
+        {datesShown(days).map((date) => (
+          <span key={date}>{date.slice(5)}</span>
         ))}
       </div>
-      <DaysTable days={days} />
+      <DaysTable days={days} names={names} />
     </figure>
   );
+}
+
+/** The first, the middle and the last day, each once. */
+function datesShown(days: readonly Day[]): readonly string[] {
+  const picked = [days[0], days[Math.floor((days.length - 1) / 2)], days.at(-1)];
+  return [...new Set(picked.flatMap((day) => (day === undefined ? [] : [day.date])))];
 }
 
 function scaleOf(days: readonly Day[]): Scale {
@@ -112,33 +141,45 @@ function heightOf(usd: number, { perMicro }: Scale): number {
 function ChartAxis({ scale }: { readonly scale: Scale }) {
   return (
     <div class="chart-axis" aria-hidden="true">
-      {scale.mostIn > 0n ? <span class="chart-top">{usdTextOfMicros(scale.mostIn)}</span> : null}
-      {scale.mostOut > 0n ? <span class="chart-bottom">{usdTextOfMicros(scale.mostOut)}</span> : null}
+      {scale.mostIn > 0n ? (
+        <span class="chart-top">
+          <Money usd={scale.mostIn} isShort />
+        </span>
+      ) : null}
+      {scale.mostOut > 0n ? (
+        <span class="chart-bottom">
+          <Money usd={scale.mostOut} isShort />
+        </span>
+      ) : null}
     </div>
   );
 }
 
-function Legend() {
-  return (
-    <span class="legend">
-      <span class="legend-in">received</span>
-      <span class="legend-out">paid</span>
-    </span>
-  );
+function dayText(day: Day, names: Names): string {
+  if (day.inbound_count + day.outbound_count === 0) return `${day.date}: no payments`;
+  const received = `${names.in} ${moneyText(day.inbound_usd)} (${countText(day.inbound_count)})`;
+  if (names.out === undefined) return `${day.date}: ${received}`;
+  return `${day.date}: ${received}, ${names.out} ${moneyText(day.outbound_usd)} (${countText(day.outbound_count)})`;
 }
 
-function dayText(day: Day): string {
-  return `${day.date}: received ${usdText(day.inbound_usd)} (${countText(day.inbound_count)}), paid ${usdText(day.outbound_usd)} (${countText(day.outbound_count)})`;
+function moneyOf(micros: bigint): string {
+  return moneyText(usdTextOfMicros(micros).replace(/[$,]/g, ''));
 }
 
-function totalText(days: readonly Day[]): string {
+function totalText(days: readonly Day[], names: Names): string {
   const received = days.reduce((sum, day) => sum + microsOf(day.inbound_usd), 0n);
   const paid = days.reduce((sum, day) => sum + microsOf(day.outbound_usd), 0n);
-  return `Received ${usdTextOfMicros(received)}, paid ${usdTextOfMicros(paid)}`;
+  const text = `${names.in} ${moneyOf(received)}`;
+  return names.out === undefined ? text : `${text}, ${names.out} ${moneyOf(paid)}`;
+}
+
+interface DaysTableProps {
+  readonly days: readonly Day[];
+  readonly names: Names;
 }
 
 /** Days without a payment are left out. */
-function DaysTable({ days }: { readonly days: readonly Day[] }) {
+function DaysTable({ days, names }: DaysTableProps) {
   const busy = days.filter((day) => day.inbound_count + day.outbound_count > 0).reverse();
   return (
     <details class="as-table">
@@ -146,7 +187,7 @@ function DaysTable({ days }: { readonly days: readonly Day[] }) {
       <DataTable
         caption="Days with settlements, UTC, newest first"
         isCaptionShown
-        columns={DAY_COLUMNS}
+        columns={dayColumns(names)}
         rows={busy}
         keyOf={({ date }) => date}
       />
@@ -154,10 +195,16 @@ function DaysTable({ days }: { readonly days: readonly Day[] }) {
   );
 }
 
-const DAY_COLUMNS: readonly Column<Day>[] = [
-  { name: 'Day', isRowHeader: true, cell: ({ date }) => date },
-  { name: 'Received', isFigure: true, cell: (day) => usdText(day.inbound_usd) },
-  { name: 'Settlements in', isFigure: true, cell: (day) => countText(day.inbound_count) },
-  { name: 'Paid', isFigure: true, cell: (day) => usdText(day.outbound_usd) },
-  { name: 'Settlements out', isFigure: true, cell: (day) => countText(day.outbound_count) },
-];
+function dayColumns(names: Names): readonly Column<Day>[] {
+  const both = [
+    { name: 'Day', isRowHeader: true, cell: ({ date }: Day) => date },
+    { name: `Dollars ${names.in}`, isFigure: true, cell: (day: Day) => <Money usd={day.inbound_usd} /> },
+    { name: `Settlements ${names.in}`, isFigure: true, cell: (day: Day) => countText(day.inbound_count) },
+  ];
+  if (names.out === undefined) return both;
+  return [
+    ...both,
+    { name: `Dollars ${names.out}`, isFigure: true, cell: (day: Day) => <Money usd={day.outbound_usd} /> },
+    { name: `Settlements ${names.out}`, isFigure: true, cell: (day: Day) => countText(day.outbound_count) },
+  ];
+}

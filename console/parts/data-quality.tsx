@@ -1,10 +1,23 @@
 import { SIGNALS } from '../../core/domain/data-quality.ts';
+import { Chip, type Tone } from '../components/chip.tsx';
 import type { Profile } from '../wire.ts';
 
 /** The verdict on the figures of a wallet, and every signal with its value and threshold. */
 
 type DataQuality = Profile['data_quality'];
 type Signal = DataQuality['signals'][number];
+
+const VERDICT_TONES: Readonly<Record<DataQuality['verdict'], Tone>> = {
+  clean: 'good',
+  mixed: 'warn',
+  suspect: 'bad',
+  insufficient: 'neutral',
+  unobserved: 'neutral',
+};
+
+export function VerdictChip({ verdict }: { readonly verdict: DataQuality['verdict'] }) {
+  return <Chip tone={VERDICT_TONES[verdict]}>{verdict}</Chip>;
+}
 
 const SIGNAL_NAMES: Readonly<Record<Signal['id'], string>> = {
   self_payment_share: 'Paid to itself',
@@ -21,7 +34,7 @@ export function DataQualityCard({ quality }: { readonly quality: DataQuality }) 
     <section class="card" aria-labelledby="quality-title">
       <div class="card-head">
         <h2 id="quality-title">Data quality</h2>
-        <span class={`badge verdict-${quality.verdict}`}>{quality.verdict}</span>
+        <VerdictChip verdict={quality.verdict} />
       </div>
       <p class="note">{quality.note}</p>
       <ul class="signals">

@@ -1,8 +1,12 @@
-import { Time } from '../components/figures.tsx';
-import { countText, usdText } from '../format.ts';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import type { List } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
+import { Time } from '../components/time.tsx';
+import { countText } from '../format.ts';
 import { Link } from '../router.tsx';
+import { endpointPath, hostOf } from '../routes.ts';
 import type { Endpoint } from '../wire.ts';
-import { type Column, DataTable, type List } from './data-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 interface EndpointTableProps {
@@ -22,20 +26,27 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : usdText(usd)),
+    cell: ({ price_usd: usd }) =>
+      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
   },
   {
     name: '30-day settlements',
     isFigure: true,
+    priority: 2,
     cell: ({ observed }) => countText(observed.settlement_count_30d),
   },
-  { name: '30-day payers', isFigure: true, cell: ({ observed }) => countText(observed.unique_payers_30d) },
+  {
+    name: '30-day payers',
+    isFigure: true,
+    priority: 2,
+    cell: ({ observed }) => countText(observed.unique_payers_30d),
+  },
   {
     name: '30-day dollars',
     isFigure: true,
     cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
       <>
-        {usdText(usd)}
+        <Money usd={usd} />
         {others > 0 ? <SharedMark others={others} /> : null}
       </>
     ),
@@ -50,17 +61,19 @@ const COLUMNS: readonly Column<Endpoint>[] = [
 function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
-      <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
+      <Link class="resource-name" to={endpointPath(endpoint.resource, endpoint.method)}>
+        {endpoint.service_name ?? hostOf(endpoint.resource)}
+      </Link>
       <span class="mono small resource-url">
         <span class="muted">{endpoint.method}</span> {endpoint.resource}
       </span>
       {endpoint.description === null ? null : <span class="clamp small">{endpoint.description}</span>}
       <span class="tags">
-        {endpoint.stale ? <span class="badge verdict-mixed">stale</span> : null}
+        {endpoint.stale ? <Chip tone="warn">stale</Chip> : null}
         {endpoint.capabilities.map((slug) => (
-          <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
+          <Chip key={slug} to={`/capabilities/${slug}`}>
             {slug}
-          </Link>
+          </Chip>
         ))}
       </span>
     </>
@@ -83,17 +96,17 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
         </span>
       )}
       {contested ? (
-        <span
-          class="badge verdict-mixed"
+        <Chip
+          tone="warn"
           title={`Listings name ${claimants.length} different payees: ${claimants.map((one) => one.pay_to).join(', ')}`}
         >
           contested
-        </span>
+        </Chip>
       ) : null}
       {isPublished ? (
-        <span class="badge tier-proven" title="The domain publishes this offer in its own /.well-known/x402.">
+        <Chip tone="good" title="The domain publishes this offer in its own /.well-known/x402.">
           by its domain
-        </span>
+        </Chip>
       ) : null}
     </>
   );
@@ -101,19 +114,10 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
 
 function SharedMark({ others }: { readonly others: number }) {
   return (
-    <span
-      class="badge quiet"
+    <Chip
       title={`${countText(others)} more resources of this origin ask the same price at the same address. Payments cannot be told apart, so each resource shows the total.`}
     >
       shared
-    </span>
+    </Chip>
   );
-}
-
-function hostOf(resource: string): string {
-  try {
-    return new URL(resource).host;
-  } catch {
-    return resource;
-  }
 }

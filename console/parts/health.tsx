@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { Time } from '../components/figures.tsx';
+import { Chip } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Time } from '../components/time.tsx';
 import { chainText, countText, durationText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
 import type { ChainTelemetry, Telemetry } from '../wire.ts';
-import { type Column, DataTable } from './data-table.tsx';
 
 /** Health of the index as `/telemetry` reports it: chains, identities, sources of the endpoint catalogue. */
 
@@ -32,6 +33,11 @@ function lagText(chain: ChainTelemetry): string {
   return chain.lag_seconds < 2 ? 'at the tip' : `${durationText(chain.lag_seconds)} behind`;
 }
 
+/** How much of the past is indexed, while some of it is not. */
+function coverageText({ backfill: { percent } }: ChainTelemetry): string {
+  return percent === null || percent >= 100 ? '' : ` · ${Math.floor(percent)} % of older blocks read`;
+}
+
 /** One line that says for every chain how far the index is. */
 export function FreshnessStrip() {
   const { answer, problem } = useAnswer<Telemetry>('/telemetry', { refreshMs: TELEMETRY_EVERY_MS });
@@ -39,11 +45,15 @@ export function FreshnessStrip() {
   return (
     <div class="freshness">
       {answer.chains.map((chain) => (
-        <span key={chain.chain} class="freshness-chain">
+        <span
+          key={chain.chain}
+          class="freshness-chain"
+          title={chain.indexed_block === null ? chain.chain : `Block ${countText(chain.indexed_block)}`}
+        >
           <span class={`dot ${problem === null ? chainTone(chain) : 'warn'}`} aria-hidden="true" />
           <strong>{chainText(chain.chain)}</strong> {problem === null ? lagText(chain) : 'status unknown'}
           <span class="muted">
-            {chain.indexed_block === null ? null : <> · block {countText(chain.indexed_block)}</>}
+            {coverageText(chain)}
             {chain.last_written_at === null ? null : (
               <>
                 {' '}
@@ -53,7 +63,7 @@ export function FreshnessStrip() {
           </span>
         </span>
       ))}
-      <Link to="/status">Status of the index</Link>
+      <Link to="/status">Status</Link>
     </div>
   );
 }
@@ -180,9 +190,9 @@ function FileProblems({ title, problems }: FileProblemsProps) {
       <h3>{title}</h3>
       <p class="tags">
         {problems.map(({ problem, count }) => (
-          <span key={problem} class="badge quiet">
+          <Chip key={problem}>
             {problem.replaceAll('_', ' ')} {countText(count)}
-          </span>
+          </Chip>
         ))}
       </p>
     </>

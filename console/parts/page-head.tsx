@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { chainText } from '../format.ts';
 import { navigate } from '../router.tsx';
-import { SEARCH_TEXT_MAX, searchPath, withQuery } from '../routes.ts';
+import { withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Telemetry } from '../wire.ts';
 
@@ -10,51 +9,20 @@ interface PageHeadProps {
   readonly title: string;
   /** What the page shows, in a sentence. */
   readonly children: ComponentChildren;
+  /** Links and buttons about the whole page. */
+  readonly tools?: ComponentChildren;
 }
 
-/** The head of most pages: the title, what the page shows, and the search for wallets and agents. */
-export function PageHead({ title, children }: PageHeadProps) {
+/** The head of most pages: the title, and what the page shows. */
+export function PageHead({ title, children, tools }: PageHeadProps) {
   return (
     <div class="page-head">
       <div>
         <h1>{title}</h1>
         <p class="muted">{children}</p>
       </div>
-      <SearchBox />
+      {tools === undefined ? null : <div class="page-tools">{tools}</div>}
     </div>
-  );
-}
-
-function SearchBox() {
-  const [text, setText] = useState('');
-  const onSubmit = (event: Event): void => {
-    event.preventDefault();
-    const path = searchPath(text);
-    if (path === null) return;
-    setText('');
-    navigate(path);
-  };
-  return (
-    <search class="search-place">
-      <form class="search" onSubmit={onSubmit}>
-        <label>
-          <span class="visually-hidden">Search wallets and agents</span>
-          <input
-            type="search"
-            name="q"
-            value={text}
-            maxLength={SEARCH_TEXT_MAX}
-            placeholder="Wallet address or name of an agent"
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class="button">
-          Search
-        </button>
-      </form>
-    </search>
   );
 }
 
@@ -123,6 +91,20 @@ export function TextFilter({ label, path, query, name, placeholder, maxLength }:
         spellcheck={false}
         autocomplete="off"
         onChange={(event) => change(path, query, name, event.currentTarget.value.trim())}
+      />
+    </label>
+  );
+}
+
+/** A day, by its first second. */
+export function DateFilter({ label, path, query, name }: FieldProps) {
+  return (
+    <label class="filter">
+      <span>{label}</span>
+      <input
+        type="date"
+        value={query.get(name) ?? ''}
+        onChange={(event) => change(path, query, name, event.currentTarget.value)}
       />
     </label>
   );

@@ -1,15 +1,16 @@
-import { Time } from '../components/figures.tsx';
-import { chainText, countText, groupDigits, shortAddress, usdText } from '../format.ts';
-import type { WalletRole } from '../routes.ts';
+import { facilitatorColour } from '../chart/palette.ts';
+import { Chip, Swatch } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import type { List } from '../components/list-state.tsx';
+import { Money } from '../components/money.tsx';
+import { Time } from '../components/time.tsx';
+import { settlementKey } from '../flow/live-copy.ts';
+import { chainText, countText, groupDigits, shortAddress } from '../format.ts';
+import { Link } from '../router.tsx';
+import { facilitatorPath, type WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
-import { type Column, DataTable, type List } from './data-table.tsx';
-import { EvidenceBadge } from './evidence.tsx';
+import { EvidenceChip } from './evidence.tsx';
 import { WalletLink } from './wallet-link.tsx';
-
-/** Chain, transaction and the log index of its transfer identify a settlement. */
-export function settlementKey({ chain, tx_hash, log_index }: Settlement): string {
-  return `${chain}/${tx_hash}/${log_index}`;
-}
 
 interface SettlementTableProps {
   readonly caption: string;
@@ -46,12 +47,16 @@ const TIME: Column<Settlement> = {
 
 const PAYER: Column<Settlement> = {
   name: 'Payer',
-  cell: ({ payer, payer_name: name }) => <WalletLink wallet={payer} party="payer" name={name} />,
+  cell: ({ payer, payer_name: name, payer_name_source: source }) => (
+    <WalletLink wallet={payer} party="payer" name={name} source={source} />
+  ),
 };
 
 const PAYEE: Column<Settlement> = {
   name: 'Payee',
-  cell: ({ payee, payee_name: name }) => <WalletLink wallet={payee} party="payee" name={name} />,
+  cell: ({ payee, payee_name: name, payee_name_source: source }) => (
+    <WalletLink wallet={payee} party="payee" name={name} source={source} />
+  ),
 };
 
 const DETAILS: readonly Column<Settlement>[] = [
@@ -60,15 +65,15 @@ const DETAILS: readonly Column<Settlement>[] = [
     isFigure: true,
     cell: ({ amount, amount_usd: usd, asset_symbol: symbol }) => (
       <>
-        <span class="amount" title={`${groupDigits(amount)} atomic units of ${symbol}`}>
-          {usdText(usd)}
+        <span class="amount">
+          <Money usd={usd} note={`${groupDigits(amount)} atomic units of ${symbol}`} />
         </span>
         <span class="unit">{symbol}</span>
       </>
     ),
   },
-  { name: 'Facilitator', cell: (row) => <Facilitator row={row} /> },
-  { name: 'Evidence', cell: ({ evidence }) => <EvidenceBadge evidence={evidence} /> },
+  { name: 'Facilitator', priority: 2, cell: (row) => <Facilitator row={row} /> },
+  { name: 'Evidence', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },
   {
     name: 'Chain and transaction',
     class: 'where',
@@ -77,9 +82,13 @@ const DETAILS: readonly Column<Settlement>[] = [
         <span class="chain" title={chain}>
           {chainText(chain)}
         </span>
-        <span class="hash" title={`${hash}, log ${log}, block ${countText(block)}`}>
+        <Link
+          class="hash"
+          to={`/transactions/${hash}`}
+          title={`${hash}, log ${log}, block ${countText(block)}`}
+        >
           {shortAddress(hash)}
-        </span>
+        </Link>
       </>
     ),
   },
@@ -91,13 +100,13 @@ const COLUMNS: Readonly<Record<WalletRole | 'both', readonly Column<Settlement>[
   payee: [TIME, markingSelfPayments(PAYER, 'itself'), ...DETAILS],
 };
 
-/** A badge in front of the wallet in settlements whose payer is the payee. */
+/** A chip in front of the wallet in settlements whose payer is the payee. */
 function markingSelfPayments(column: Column<Settlement>, text: string): Column<Settlement> {
   return {
     ...column,
     cell: (row) => (
       <>
-        {row.is_self_payment ? <span class="badge quiet">{text}</span> : null}
+        {row.is_self_payment ? <Chip>{text}</Chip> : null}
         {column.cell(row)}
       </>
     ),
@@ -113,11 +122,18 @@ function NotFinalMark() {
 }
 
 function Facilitator({ row }: { readonly row: Settlement }) {
-  if (row.facilitator === null)
+  const { facilitator: id, facilitator_name: name, relayer, payer } = row;
+  if (id === null)
     return (
-      <span class="muted" title={`Relayed by ${row.relayer}, which belongs to no named facilitator.`}>
-        {row.relayer === row.payer ? 'payer itself' : <span class="mono">{shortAddress(row.relayer)}</span>}
+      <span class="facilitator muted" title={`Relayed by ${relayer}, which belongs to no named facilitator.`}>
+        <Swatch colour={facilitatorColour(null)} />
+        {relayer === payer ? 'payer itself' : <span class="mono">{shortAddress(relayer)}</span>}
       </span>
     );
-  return <span title={`Relayed by ${row.relayer}`}>{row.facilitator_name ?? row.facilitator}</span>;
+  return (
+    <span class="facilitator" title={`Relayed by ${relayer}`}>
+      <Swatch colour={facilitatorColour(id)} />
+      <Link to={facilitatorPath(id)}>{name ?? id}</Link>
+    </span>
+  );
 }

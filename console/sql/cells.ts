@@ -16,9 +16,25 @@ export function kindOf(type: string): Exclude<ValueKind, 'address'> {
 }
 
 /** `LowCardinality(Nullable(String))` → `String`. */
-function bareType(type: string): string {
+export function bareType(type: string): string {
   const inner = /^(?:Nullable|LowCardinality)\((.*)\)$/.exec(type)?.[1];
   return inner === undefined ? type : bareType(inner);
+}
+
+/** A type in a word that needs no manual. The exact one is shown with it. */
+export function friendlyType(type: string): string {
+  const bare = bareType(type);
+  if (/^U?Int/.test(bare)) return 'integer';
+  if (bare.startsWith('Decimal')) return 'decimal';
+  if (/^(Float|BFloat)/.test(bare)) return 'float';
+  if (/^Date(32)?$/.test(bare)) return 'date';
+  if (/^(DateTime|Time)/.test(bare)) return 'time, UTC';
+  if (bare === 'Bool') return 'yes or no';
+  if (bare.startsWith('Array(')) return `list of ${friendlyType(bare.slice('Array('.length, -1))}`;
+  if (bare.startsWith('Map(')) return 'map';
+  if (bare.startsWith('Tuple(')) return 'tuple';
+  if (/^(Fixed)?String|^Enum/.test(bare)) return 'text';
+  return bare;
 }
 
 export function isAddress(value: unknown): value is string {
@@ -31,11 +47,18 @@ export function rawText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The text of a cell: numbers are grouped and keep all digits. */
+/** The text of a cell: numbers are grouped and keep all digits, times are in UTC as their column says. */
 export function cellText(value: unknown, kind: ValueKind): string {
   if (value === null || value === undefined) return 'NULL';
   const raw = rawText(value);
-  return kind === 'number' ? groupDigits(raw) : raw;
+  if (kind === 'number') return groupDigits(raw);
+  return kind === 'time' ? raw.replace(/^(\d{4}-\d{2}-\d{2})T(.*)Z$/, '$1 $2') : raw;
+}
+
+/** The whole value for reading: lists and maps with a line for each part. */
+export function fullText(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  return typeof value === 'object' ? JSON.stringify(value, null, 2) : rawText(value);
 }
 
 /** A value as a float for a chart; null where it cannot be drawn. */
@@ -125,6 +148,62 @@ export function sortedOrder(
   });
 }
 
+export interface RowFilter {
+  /** Null: any column. */
+  readonly column: number | null;
+  /** A part of the text, or a comparison: `> 100`, `!= base`. */
+  readonly text: string;
+}
+
+const COMPARISON = /^\s*(>=|<=|!=|=|>|<)\s*([\s\S]+)$/;
+
+/** Those of `order` whose rows the filter lets through. */
+export function filteredOrder(
+  { columns, rows }: Pick<SqlResult, 'columns' | 'rows'>,
+  order: readonly number[],
+  { column, text }: RowFilter,
+): readonly number[] {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return order;
+  const places = column === null ? columns.map((_column, index) => index) : [column];
+  const kinds = columns.map(({ type }) => kindOf(type));
+  const compared = COMPARISON.exec(text);
+  const fits =
+    compared === null
+      ? (value: unknown, kind: ValueKind) => holds(value, kind, wanted)
+      : comparer(compared[1] ?? '=', (compared[2] ?? '').trim());
+  return order.filter((index) => places.some((place) => fits(rows[index]?.[place], kinds[place] ?? 'text')));
+}
+
+function holds(value: unknown, kind: ValueKind, wanted: string): boolean {
+  if (isNothing(value)) return wanted === 'null';
+  const raw = rawText(value).toLowerCase();
+  return raw.includes(wanted) || (kind !== 'text' && cellText(value, kind).toLowerCase().includes(wanted));
+}
+
+function comparer(sign: string, operand: string): (value: unknown, kind: ValueKind) => boolean {
+  const number = operand.replaceAll(',', '');
+  const isNumber = /^[+-]?\d*\.?\d+$/.test(number);
+  return (value, kind) => {
+    if (isNothing(value) || (kind === 'number' && !isNumber)) return false;
+    // ISO times of the answer and times as they are shown are compared in one form.
+    const order =
+      kind === 'number'
+        ? compareValues(value, number, kind)
+        : compareTexts(cellText(value, kind).toLowerCase(), operand.toLowerCase());
+    return SIGNS[sign]?.(order) ?? false;
+  };
+}
+
+const SIGNS: Readonly<Record<string, (order: number) => boolean>> = {
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '=': (order) => order === 0,
+  '!=': (order) => order !== 0,
+};
+
 export const ROW_PX = 28;
 export const HEAD_PX = 44;
 /** Rows that are drawn above and below the visible ones, for quick scrolling. */
@@ -150,7 +229,8 @@ export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
     const kind = kindOf(type);
     const longest = sample.reduce(
       (most, row) => Math.max(most, cellText(row[index], kind).length),
-      Math.max(name.length + 2, Math.min(type.length, MIN_CH * 2)),
+      // The arrow of sorting and the button of the column are behind the name.
+      Math.max(name.length + 4, friendlyType(type).length + 3),
     );
     return { name, type, kind, widthCh: Math.min(MAX_CH, Math.max(MIN_CH, longest + PADDING_CH)) };
   });

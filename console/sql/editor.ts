@@ -23,8 +23,9 @@ import { tags } from '@lezer/highlight';
 import type { SqlSchema } from '../wire.ts';
 import { afterDot, clickHouseDialect, columnsByTable, schemaCompletions } from './completion.ts';
 
-/** An error in the text. Lines and columns count from 1, as in the API. */
+/** A fault in the text. Lines and columns count from 1, as in the API. */
 export interface Mark {
+  readonly severity: 'error' | 'warning';
   readonly line: number;
   readonly column: number;
   /** The text at that place; '' where it is unknown. */
@@ -33,12 +34,14 @@ export interface Mark {
 }
 
 export interface SqlEditor {
+  /** Shows the document of a tab. Each keeps its cursor and its steps of undoing while others are shown. */
+  show(id: string, text: string): void;
   setText(text: string): void;
   /** Inserts a name at the cursor. */
   insert(text: string): void;
   setSchema(schema: SqlSchema): void;
-  /** Null removes the mark. */
-  setMark(mark: Mark | null): void;
+  /** In place of those before. */
+  setMarks(marks: readonly Mark[]): void;
   goTo(place: { readonly line: number; readonly column: number }): void;
   focus(): void;
   /** While a query runs no list of completions is open. */
@@ -48,6 +51,7 @@ export interface SqlEditor {
 
 interface SqlEditorOptions {
   readonly host: HTMLElement;
+  readonly id: string;
   readonly text: string;
   onChange(text: string): void;
   onRun(): void;
@@ -57,42 +61,56 @@ interface SqlEditorOptions {
  * CodeMirror in a shadow root, where it uses constructed style sheets: the content security policy of the page then needs neither a
  * nonce nor inline styles.
  */
-export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOptions): SqlEditor {
+export function createSqlEditor({ host, id, text, onChange, onRun }: SqlEditorOptions): SqlEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const language = new Compartment();
   const completion = new Compartment();
-  const view = new EditorView({
-    root,
-    parent: root,
-    state: EditorState.create({
-      doc: text,
-      selection: { anchor: text.length },
+  let known: Extension = new LanguageSupport(clickHouseDialect([]).language);
+  let completing: Extension = COMPLETION;
+  const stateOf = (doc: string): EditorState =>
+    EditorState.create({
+      doc,
+      selection: { anchor: doc.length },
       extensions: [
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => ran(onRun) }])),
-        completion.of(COMPLETION),
+        completion.of(completing),
         editing(),
-        language.of(new LanguageSupport(clickHouseDialect([]).language)),
+        language.of(known),
         editorLook,
-        EditorView.contentAttributes.of({
-          'aria-label': 'SQL query',
-          'aria-description':
-            'Control or Command and Enter runs it. Tab takes the selected completion while a list is open, and else leaves the editor.',
-        }),
+        DESCRIBED,
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.sliceDoc());
         }),
       ],
-    }),
-  });
+    });
+  const view = new EditorView({ root, parent: root, state: stateOf(text) });
+  const others = new Map<string, EditorState>();
+  let shown = id;
   return {
+    show: (next, doc) => {
+      if (next === shown) return;
+      others.set(shown, view.state);
+      shown = next;
+      const before = others.get(next);
+      view.setState(before?.sliceDoc() === doc ? before : stateOf(doc));
+      view.dispatch({ effects: [language.reconfigure(known), completion.reconfigure(completing)] });
+    },
     setText: (next) => replaceAll(view, next),
     insert: (name) => {
       view.dispatch(view.state.replaceSelection(name));
       view.focus();
     },
-    setSchema: (schema) => view.dispatch({ effects: language.reconfigure(languageWith(schema)) }),
-    setMark: (mark) =>
-      view.dispatch(setDiagnostics(view.state, mark === null ? [] : [diagnosticOf(view.state, mark)])),
+    setSchema: (schema) => {
+      known = languageWith(schema);
+      view.dispatch({ effects: language.reconfigure(known) });
+    },
+    setMarks: (marks) =>
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          marks.map((mark) => diagnosticOf(view.state, mark)),
+        ),
+      ),
     goTo: (place) => {
       view.dispatch({ selection: { anchor: offsetOf(view.state, place) }, scrollIntoView: true });
       view.focus();
@@ -100,11 +118,18 @@ export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOption
     focus: () => view.focus(),
     setRunning: (isRunning) => {
       closeCompletion(view);
-      view.dispatch({ effects: completion.reconfigure(isRunning ? [] : COMPLETION) });
+      completing = isRunning ? [] : COMPLETION;
+      view.dispatch({ effects: completion.reconfigure(completing) });
     },
     destroy: () => view.destroy(),
   };
 }
+
+const DESCRIBED = EditorView.contentAttributes.of({
+  'aria-label': 'SQL query',
+  'aria-description':
+    'Control or Command and Enter runs it. Tab takes the selected completion while a list is open, and else leaves the editor.',
+});
 
 function ran(onRun: () => void): boolean {
   onRun();
@@ -169,7 +194,7 @@ function diagnosticOf(state: EditorState, mark: Mark): Diagnostic {
   const { to: lineEnd } = state.doc.lineAt(from);
   const stands = mark.near !== '' && state.sliceDoc(from, from + mark.near.length) === mark.near;
   const to = stands ? from + mark.near.length : endOfWord(state, from, lineEnd);
-  return { from, to, severity: 'error', message: mark.message };
+  return { from, to, severity: mark.severity, message: mark.message };
 }
 
 /** At least one character, unless the line ends. */
@@ -232,6 +257,12 @@ const look = EditorView.theme({
   '.cm-completionInfo': { fontFamily: 'var(--font)', padding: '8px 12px', maxWidth: '320px' },
   '.cm-diagnostic': { fontFamily: 'var(--font)', padding: '6px 10px' },
   '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--warn)' },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--warn)',
+    textUnderlineOffset: '3px',
+  },
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--bad)',
@@ -241,9 +272,9 @@ const look = EditorView.theme({
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
-  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--series-2)' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--series-3)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--series-4)' },
+  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--code-type)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
   { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
   { tag: [tags.operator, tags.punctuation, tags.brace, tags.paren], color: 'var(--muted)' },
 ]);

@@ -1,4 +1,4 @@
-/** The text of a query: its placeholders, its lines, and the link that shares it. Pure, so that tests can run it outside a browser. */
+/** The text of a query: its placeholders, and the link that shares it. Pure, so that tests can run it outside a browser. */
 
 /** A query with everything that belongs to it. */
 export interface SqlQuestion {
@@ -34,41 +34,49 @@ export function valuesFor(
   return Object.fromEntries(names.flatMap((name) => (name in values ? [[name, values[name] ?? '']] : [])));
 }
 
-const CLAUSES =
-  /\s+(?=(?:FROM|PREWHERE|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|(?:INNER |LEFT |RIGHT |FULL )?JOIN|UNION ALL)\b)/g;
-const STRING = /'(?:[^'\\]|\\.|'')*'/;
-
-/** Puts each clause of a one-line query on its own line. Queries with several lines or with a subquery stay as they are. */
-export function inLines(sql: string): string {
-  if (sql.includes('\n') || /\(\s*SELECT/i.test(sql)) return sql;
-  // Strings stay whole.
-  return sql
-    .split(new RegExp(`(${STRING.source})`))
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(CLAUSES, '\n')))
-    .join('');
+/** Whether stored data is a query. */
+export function isQuestion(value: unknown): value is SqlQuestion {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'sql' in value &&
+    typeof value.sql === 'string' &&
+    'tier' in value &&
+    typeof value.tier === 'string' &&
+    'params' in value &&
+    typeof value.params === 'object' &&
+    value.params !== null
+  );
 }
 
 const PARAM_PREFIX = 'p.';
+const CHART_FIELD = 'chart';
 export const DEFAULT_TIER = 'standard';
 
 /**
  * A query as the fragment of an address, which browsers never send to a server: `#q=SELECT+1&tier=standard&p.wallet=0x…`. It never holds
  * a key.
  */
-export function fragmentOf({ sql, tier, params }: SqlQuestion): string {
+export function fragmentOf({ sql, tier, params }: SqlQuestion, chart: string | null = null): string {
   const fields = new URLSearchParams({ q: sql });
   if (tier !== DEFAULT_TIER) fields.set('tier', tier);
   for (const [name, value] of Object.entries(params)) fields.set(`${PARAM_PREFIX}${name}`, value);
+  if (chart !== null) fields.set(CHART_FIELD, chart);
   return `#${fields.toString()}`;
 }
 
 /** The query of a fragment; null where it holds none. */
-export function readFragment(fragment: string): SqlQuestion | null {
+export function readFragment(fragment: string): (SqlQuestion & { readonly chart: string | null }) | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const sql = fields.get('q');
   if (sql === null) return null;
   const params = [...fields].flatMap(([name, value]) =>
     name.startsWith(PARAM_PREFIX) ? [[name.slice(PARAM_PREFIX.length), value]] : [],
   );
-  return { sql, tier: fields.get('tier') ?? DEFAULT_TIER, params: Object.fromEntries(params) };
+  return {
+    sql,
+    tier: fields.get('tier') ?? DEFAULT_TIER,
+    params: Object.fromEntries(params),
+    chart: fields.get(CHART_FIELD),
+  };
 }

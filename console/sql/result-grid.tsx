@@ -1,61 +1,113 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a <table> cannot express; the grid pattern of WAI-ARIA can
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { CopyButton, copyText } from '../components/copy-button.tsx';
+import { copyText } from '../components/copy-button.tsx';
 import { announce } from '../components/states.tsx';
-import { Link } from '../router.tsx';
+import { countText } from '../format.ts';
 import type { SqlResult } from '../wire.ts';
+import { CellBar } from './cell-bar.tsx';
 import {
   type CellAt,
   cellAfter,
   cellText,
-  type GridColumn,
+  filteredOrder,
   gridColumns,
   HEAD_PX,
   isAddress,
   ROW_PX,
+  type RowFilter,
   rawText,
   type Sorting,
   sortedOrder,
   visibleRows,
 } from './cells.ts';
+import { rowsAs } from './copy-rows.ts';
+import { NO_CHOICES, type ShownColumn, shownColumns, togglePin, withWidth } from './grid-columns.ts';
+import { GridHead, type HeadActions } from './grid-head.tsx';
+import { GridTools } from './grid-tools.tsx';
 
-/** The height of 18 rows; further rows are scrolled to. */
-const HEIGHT_MAX_PX = HEAD_PX + 18 * ROW_PX;
 /** Height of the horizontal scroll bar. */
 const BAR_PX = 14;
 
-/** The rows of a result. Only visible rows are in the document. Arrow keys move, Enter or Ctrl+C copies the cell. */
-export function ResultGrid({ result }: { readonly result: SqlResult }) {
-  const columns = useMemo(() => gridColumns(result), [result]);
+interface ResultGridProps {
+  readonly result: SqlResult;
+  /** Shows a wallet beside the result. */
+  onWallet(wallet: string): void;
+}
+
+/**
+ * The rows of a result. Only visible rows are in the document. Arrow keys move, Enter or Ctrl+C copies the cell, O opens its wallet.
+ */
+export function ResultGrid({ result, onWallet }: ResultGridProps) {
+  const measured = useMemo(() => gridColumns(result), [result.columns, result.rows[0]]);
   const [sorting, setSorting] = useState<Sorting | null>(null);
+  const [filter, setFilter] = useState<RowFilter>({ column: null, text: '' });
+  const [choices, setChoices] = useState(NO_CHOICES);
   const [active, setActive] = useState<CellAt | null>(null);
-  const order = useMemo(
-    () =>
-      sortedOrder(
-        result.rows,
-        sorting,
-        sorting === null ? 'text' : (columns[sorting.column]?.kind ?? 'text'),
+  const columns = useMemo(() => shownColumns(measured, choices), [measured, choices]);
+  const sorted = useMemo(() => {
+    const kind = sorting === null ? 'text' : (measured[sorting.column]?.kind ?? 'text');
+    return sortedOrder(result.rows, sorting, kind);
+  }, [result.rows, sorting, measured]);
+  const order = useMemo(() => filteredOrder(result, sorted, filter), [result, sorted, filter]);
+  const at = active === null ? undefined : columns[active.column];
+  const value =
+    active === null || at === undefined ? undefined : result.rows[order[active.row] ?? -1]?.[at.index];
+  const rowsNow = (): readonly (readonly unknown[])[] => order.map((index) => result.rows[index] ?? []);
+  const actions: HeadActions = {
+    sort: (column) => {
+      const next = nextSorting(sorting, column);
+      setSorting(next);
+      setActive(null);
+      announce(sortedText(next, measured[column]?.name ?? ''));
+    },
+    pin: (column) => {
+      setChoices(togglePin(choices, column));
+      setActive(null);
+    },
+    resize: (column, px) => setChoices((before) => withWidth(before, column, px)),
+    copyColumn: (column) =>
+      void copied(
+        rowsAs('tsv', {
+          columns: result.columns.slice(column, column + 1),
+          rows: rowsNow().map((row) => [row[column]]),
+        }),
+        'Column',
       ),
-    [result, sorting, columns],
-  );
-  const sort = (column: number): void => {
-    const next = nextSorting(sorting, column);
-    setSorting(next);
-    setActive(null);
-    const name = columns[column]?.name ?? '';
-    announce(
-      next === null
-        ? 'In the order of the answer'
-        : `Sorted by ${name}, ${next.descending ? 'descending' : 'ascending'}`,
-    );
   };
-  const value = active === null ? undefined : result.rows[order[active.row] ?? -1]?.[active.column];
   return (
     <div class="grid-box">
-      <Scroller {...{ result, columns, order, sorting, active, setActive, sort }} />
-      <CellBar column={active === null ? undefined : columns[active.column]} value={value} />
+      <GridTools
+        columns={result.columns}
+        filter={filter}
+        shownText={
+          order.length === result.rows.length
+            ? ''
+            : `${countText(order.length)} of ${countText(result.rows.length)} rows`
+        }
+        onFilter={(next) => {
+          setFilter(next);
+          setActive(null);
+        }}
+        onCopy={(format) =>
+          void copied(
+            rowsAs(format, { columns: result.columns, rows: rowsNow() }),
+            `${countText(order.length)} rows`,
+          )
+        }
+      />
+      <Scroller {...{ result, columns, order, sorting, active, setActive, actions, onWallet }} />
+      <CellBar column={at} value={value} onWallet={onWallet} />
     </div>
   );
+}
+
+function sortedText(sorting: Sorting | null, name: string): string {
+  if (sorting === null) return 'In the order of the answer';
+  return `Sorted by ${name}, ${sorting.descending ? 'descending' : 'ascending'}`;
+}
+
+async function copied(text: string, what: string): Promise<void> {
+  announce((await copyText(text)) ? `${what} copied` : `${what} could not be copied`);
 }
 
 /** Descending, then ascending, then in the order of the answer. */
@@ -66,25 +118,36 @@ function nextSorting(now: Sorting | null, column: number): Sorting | null {
 
 interface ScrollerProps {
   readonly result: SqlResult;
-  readonly columns: readonly GridColumn[];
+  readonly columns: readonly ShownColumn[];
   readonly order: readonly number[];
   readonly sorting: Sorting | null;
   readonly active: CellAt | null;
+  readonly actions: HeadActions;
   setActive(cell: CellAt | null): void;
-  sort(column: number): void;
+  onWallet(wallet: string): void;
 }
 
-function Scroller({ result, columns, order, sorting, active, setActive, sort }: ScrollerProps) {
+function Scroller(props: ScrollerProps) {
+  const { result, columns, order, sorting, active, setActive, actions, onWallet } = props;
   const box = useRef<HTMLDivElement>(null);
   const [scrollTop, setScrollTop] = useState(0);
-  const height = Math.min(HEIGHT_MAX_PX, HEAD_PX + order.length * ROW_PX + BAR_PX);
+  const height = useHeight(box);
+  const wholePx = HEAD_PX + order.length * ROW_PX + BAR_PX;
   const shown = visibleRows({ scrollTop, height, count: order.length });
-  useEffect(() => box.current?.scrollTo({ top: 0 }), [result, order]);
-  const move = (event: KeyboardEvent): void => {
+  useEffect(() => box.current?.scrollTo({ top: 0 }), [order]);
+  const valueAt = ({ row, column }: CellAt): unknown =>
+    result.rows[order[row] ?? -1]?.[columns[column]?.index ?? -1];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget) return;
     const from = active ?? { row: 0, column: 0 };
+    const value = valueAt(from);
     if (isCopy(event)) {
       event.preventDefault();
-      void copyCell(result.rows[order[from.row] ?? -1]?.[from.column]);
+      void copied(rawText(value), 'Cell');
+      return;
+    }
+    if (event.key === 'o' && isAddress(value)) {
+      onWallet(value);
       return;
     }
     const grid = { rows: order.length, columns: columns.length, page: Math.floor(height / ROW_PX) - 2 };
@@ -105,11 +168,11 @@ function Scroller({ result, columns, order, sorting, active, setActive, sort }: 
       aria-rowcount={order.length + 1}
       aria-colcount={columns.length}
       {...(active === null ? {} : { 'aria-activedescendant': cellId(active) })}
-      style={{ height: `${height}px`, '--columns': columns.map(({ widthCh }) => `${widthCh}ch`).join(' ') }}
+      style={{ height: `${wholePx}px`, '--columns': columns.map(({ width }) => width).join(' ') }}
       onScroll={({ currentTarget }) => setScrollTop(currentTarget.scrollTop)}
-      onKeyDown={move}
+      onKeyDown={onKeyDown}
     >
-      <Head columns={columns} sorting={sorting} sort={sort} />
+      <GridHead columns={columns} sorting={sorting} {...actions} />
       <div role="rowgroup" class="grid-body" style={{ height: `${order.length * ROW_PX}px` }}>
         {order.slice(shown.from, shown.to).map((index, offset) => (
           <Row
@@ -119,6 +182,7 @@ function Scroller({ result, columns, order, sorting, active, setActive, sort }: 
             columns={columns}
             activeColumn={active?.row === shown.from + offset ? active.column : null}
             setActive={setActive}
+            onWallet={onWallet}
           />
         ))}
       </div>
@@ -126,14 +190,21 @@ function Scroller({ result, columns, order, sorting, active, setActive, sort }: 
   );
 }
 
-function isCopy(event: KeyboardEvent): boolean {
-  if (event.target !== event.currentTarget) return false;
-  const copies = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c';
-  return event.key === 'Enter' || (copies && String(getSelection()) === '');
+/** Of the visible part; it follows the splitter and the window. */
+function useHeight(box: { readonly current: HTMLElement | null }): number {
+  const [height, setHeight] = useState(0);
+  useEffect(() => {
+    if (box.current === null) return;
+    const observer = new ResizeObserver(() => setHeight(box.current?.clientHeight ?? 0));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
+  return height;
 }
 
-async function copyCell(value: unknown): Promise<void> {
-  announce((await copyText(rawText(value))) ? 'Cell copied' : 'The cell could not be copied');
+function isCopy(event: KeyboardEvent): boolean {
+  const copies = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c';
+  return event.key === 'Enter' || (copies && String(getSelection()) === '');
 }
 
 function reveal(box: HTMLDivElement | null, row: number, column: number): void {
@@ -142,10 +213,15 @@ function reveal(box: HTMLDivElement | null, row: number, column: number): void {
   const bottom = top + ROW_PX + HEAD_PX + BAR_PX - box.clientHeight;
   if (top < box.scrollTop) box.scrollTop = top;
   else if (bottom > box.scrollTop) box.scrollTop = bottom;
-  const head = box.querySelectorAll<HTMLElement>('[role="columnheader"]')[column];
-  if (head === undefined) return;
+  const heads = [...box.querySelectorAll<HTMLElement>('[role="columnheader"]')];
+  const head = heads[column];
+  if (head === undefined || head.classList.contains('pinned')) return;
+  // Pinned columns cover the left of what scrolls.
+  const covered = heads
+    .filter(({ classList }) => classList.contains('pinned'))
+    .reduce((sum, { offsetWidth }) => sum + offsetWidth, 0);
   const right = head.offsetLeft + head.offsetWidth - box.clientWidth;
-  if (head.offsetLeft < box.scrollLeft) box.scrollLeft = head.offsetLeft;
+  if (head.offsetLeft - covered < box.scrollLeft) box.scrollLeft = head.offsetLeft - covered;
   else if (right > box.scrollLeft) box.scrollLeft = right;
 }
 
@@ -153,47 +229,16 @@ function cellId({ row, column }: CellAt): string {
   return `cell-${row}-${column}`;
 }
 
-function Head({ columns, sorting, sort }: Pick<ScrollerProps, 'columns' | 'sorting' | 'sort'>) {
-  return (
-    <div role="rowgroup" class="grid-head">
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}
-      <div role="row" class="grid-row" aria-rowindex={1}>
-        {columns.map(({ name, type, kind }, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the button in it is focusable
-          <div key={index} role="columnheader" aria-sort={sortText(sorting, index)} class={`grid-th ${kind}`}>
-            <button type="button" title={`Sort by ${name}`} onClick={() => sort(index)}>
-              <span class="grid-name">{name}</span>
-              <span class="grid-arrow" aria-hidden="true">
-                {arrowOf(sorting, index)}
-              </span>
-              <span class="grid-type">{type}</span>
-            </button>
-          </div>
-        ))}
-      </div>
-    </div>
-  );
-}
-
-function sortText(sorting: Sorting | null, column: number): 'none' | 'ascending' | 'descending' {
-  if (sorting?.column !== column) return 'none';
-  return sorting.descending ? 'descending' : 'ascending';
-}
-
-function arrowOf(sorting: Sorting | null, column: number): string {
-  if (sorting?.column !== column) return '';
-  return sorting.descending ? '↓' : '↑';
-}
-
 interface RowProps {
   readonly at: number;
   readonly values: readonly unknown[];
-  readonly columns: readonly GridColumn[];
+  readonly columns: readonly ShownColumn[];
   readonly activeColumn: number | null;
   setActive(cell: CellAt): void;
+  onWallet(wallet: string): void;
 }
 
-function Row({ at, values, columns, activeColumn, setActive }: RowProps) {
+function Row({ at, values, columns, activeColumn, setActive, onWallet }: RowProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus
     <div
@@ -202,43 +247,47 @@ function Row({ at, values, columns, activeColumn, setActive }: RowProps) {
       aria-rowindex={at + 2}
       style={{ transform: `translateY(${at * ROW_PX}px)` }}
     >
-      {columns.map(({ kind }, column) => (
+      {columns.map(({ kind, index, isPinned, left }, column) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and names the active cell
         // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys
         <div
-          key={column}
+          key={index}
           id={cellId({ row: at, column })}
           role="gridcell"
+          aria-colindex={column + 1}
           aria-selected={activeColumn === column}
-          class={`grid-cell ${kind}${values[column] == null ? ' null' : ''}`}
+          class={`grid-cell ${kind}${values[index] == null ? ' null' : ''}${isPinned ? ' pinned' : ''}`}
+          style={left === null ? {} : { left }}
           onClick={() => setActive({ row: at, column })}
         >
-          <Cell value={values[column]} kind={kind} />
+          <Cell value={values[index]} kind={kind} onWallet={onWallet} />
         </div>
       ))}
     </div>
   );
 }
 
-function Cell({ value, kind }: { readonly value: unknown; readonly kind: GridColumn['kind'] }) {
-  if (isAddress(value))
-    return (
-      <Link to={`/merchants/${value}`} title="Open this wallet">
-        {value}
-      </Link>
-    );
-  return <>{cellText(value, kind)}</>;
+interface CellProps {
+  readonly value: unknown;
+  readonly kind: ShownColumn['kind'];
+  onWallet(wallet: string): void;
 }
 
-/** The whole value of the active cell, which its column may cut. */
-function CellBar({ column, value }: { readonly column: GridColumn | undefined; readonly value: unknown }) {
-  if (column === undefined)
-    return <p class="cell-bar muted">Select a cell to see its whole value. Enter copies it.</p>;
+function Cell({ value, kind, onWallet }: CellProps) {
+  if (!isAddress(value)) return <>{cellText(value, kind)}</>;
   return (
-    <div class="cell-bar">
-      <span class="muted">{column.name}</span>
-      <code>{value == null ? 'NULL' : rawText(value)}</code>
-      <CopyButton text={rawText(value)} what="cell" />
-    </div>
+    <a
+      href={`/console/merchants/${value}`}
+      tabIndex={-1}
+      title="Show this wallet beside the result"
+      onClick={(event) => {
+        // With a modifier the browser opens the page of the wallet.
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        onWallet(value);
+      }}
+    >
+      {value}
+    </a>
   );
 }

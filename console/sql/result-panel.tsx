@@ -1,55 +1,69 @@
 import { useState } from 'preact/hooks';
-import type { ApiProblem } from '../api.ts';
-import { Time } from '../components/figures.tsx';
+import { type ApiProblem, account } from '../api.ts';
 import { EmptyState, ProblemState } from '../components/states.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
-import type { SqlResult } from '../wire.ts';
+import { ChartView } from './chart-view.tsx';
 import { Downloads } from './downloads.tsx';
-import type { SqlQuestion } from './query-text.ts';
-import { ResultChart } from './result-chart.tsx';
+import type { HistoryEntry } from './history.ts';
+import { HistoryList } from './history-list.tsx';
 import { ResultGrid } from './result-grid.tsx';
-import { forgetHistory, type HistoryEntry, type RunState, sqlHistory } from './run.ts';
+import { type Done, type RunState, readMore } from './run.ts';
+import { type QueryTab, tabName } from './tabs.ts';
+import { unitsText, unitUsd } from './units.ts';
+import { WalletPanel } from './wallet-panel.tsx';
 
-const TABS = { table: 'Table', chart: 'Chart', history: 'History' } as const;
-type Tab = keyof typeof TABS;
-const TAB_IDS: readonly Tab[] = ['table', 'chart', 'history'];
+const VIEWS = { table: 'Table', chart: 'Chart', history: 'History' } as const;
+type View = keyof typeof VIEWS;
+const VIEW_IDS: readonly View[] = ['table', 'chart', 'history'];
 
 interface ResultPanelProps {
+  readonly tab: QueryTab;
   readonly state: RunState;
-  onOpen(question: SqlQuestion): void;
+  onOpen(entry: HistoryEntry): void;
+  onChart(chart: string): void;
   onShowPlace(place: { readonly line: number; readonly column: number }): void;
   /** Puts a suggested query into the editor; it is not run. */
   onUse(sql: string): void;
 }
 
-export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelProps) {
-  const [tab, setTab] = useState<Tab>('table');
+export function ResultPanel({ tab, state, onOpen, ...actions }: ResultPanelProps) {
+  const [view, setView] = useState<View>('table');
+  const [wallet, setWallet] = useState<string | null>(null);
+  const open = (entry: HistoryEntry): void => {
+    setView('table');
+    onOpen(entry);
+  };
   return (
     <section class="panel result" aria-label="Result">
       <div class="tabs" role="tablist" aria-label="Views of the result">
-        {TAB_IDS.map((id) => (
+        {VIEW_IDS.map((id) => (
           <button
             key={id}
             type="button"
             role="tab"
             id={`tab-${id}`}
-            aria-selected={tab === id}
+            aria-selected={view === id}
             aria-controls="tab-panel"
-            tabIndex={tab === id ? 0 : -1}
-            onClick={() => setTab(id)}
-            onKeyDown={(event) => moveTab(event, id, setTab)}
+            tabIndex={view === id ? 0 : -1}
+            onClick={() => setView(id)}
+            onKeyDown={(event) => moveView(event, id, setView)}
           >
-            {TABS[id]}
+            {VIEWS[id]}
           </button>
         ))}
-        {state.phase === 'done' ? <Charge result={state.result} /> : null}
+        {state.phase === 'done' ? <Charge done={state} isOld={state.sql !== tab.sql} /> : null}
       </div>
-      <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'history' ? (
-          <HistoryList onOpen={onOpen} />
-        ) : (
-          <Outcome {...{ state, tab, onShowPlace, onUse }} />
+      <div class={wallet === null ? 'result-body' : 'result-body with-wallet'}>
+        <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${view}`}>
+          {view === 'history' ? (
+            <HistoryList onOpen={open} />
+          ) : (
+            <Outcome {...{ tab, state, view }} {...actions} onWallet={setWallet} />
+          )}
+        </div>
+        {wallet === null ? null : (
+          <WalletPanel key={wallet} wallet={wallet} onClose={() => setWallet(null)} />
         )}
       </div>
     </section>
@@ -57,38 +71,38 @@ export function ResultPanel({ state, onOpen, onShowPlace, onUse }: ResultPanelPr
 }
 
 /** Source: the tabs pattern of WAI-ARIA. */
-function moveTab(event: KeyboardEvent, from: Tab, setTab: (tab: Tab) => void): void {
+function moveView(event: KeyboardEvent, from: View, setView: (view: View) => void): void {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (step === undefined) return;
-  const next = TAB_IDS[(TAB_IDS.indexOf(from) + step + TAB_IDS.length) % TAB_IDS.length];
+  const next = VIEW_IDS[(VIEW_IDS.indexOf(from) + step + VIEW_IDS.length) % VIEW_IDS.length];
   if (next === undefined) return;
-  setTab(next);
+  setView(next);
   document.getElementById(`tab-${next}`)?.focus();
 }
 
-function Charge({
-  result: { row_count: rows, duration_ms: ms, statistics, usage },
-}: {
-  readonly result: SqlResult;
-}) {
+/** What the run read and was charged: once, however often its result is read. */
+function Charge({ done: { job, result }, isOld }: { readonly done: Done; readonly isOld: boolean }) {
+  const perUnit = unitUsd(useStore(account));
+  const { duration_ms: ms, statistics } = result;
   return (
     <p class="charge">
-      <span class="number">{rowsText(rows)}</span>
+      {isOld ? <span class="warn">The query has changed since this run.</span> : null}
+      <span class="number">{rowsText(job.result?.row_count ?? result.row_count)}</span>
       <span class="number muted">{millisecondsText(ms)}</span>
-      <span class="number muted">
+      <span class="number muted charge-read">
         read {rowsText(statistics.rows_read)}, {bytesText(statistics.bytes_read)}
       </span>
-      <strong class="number">charged {usage.units_charged} QU</strong>
+      <strong class="number">charged {unitsText(job.usage.units_charged ?? 0, perUnit)}</strong>
     </p>
   );
 }
 
-function Outcome({
-  state,
-  tab,
-  onShowPlace,
-  onUse,
-}: Pick<ResultPanelProps, 'state' | 'onShowPlace' | 'onUse'> & { readonly tab: Tab }) {
+interface OutcomeProps extends Omit<ResultPanelProps, 'onOpen'> {
+  readonly view: View;
+  onWallet(wallet: string): void;
+}
+
+function Outcome({ tab, state, view, onChart, onShowPlace, onUse, onWallet }: OutcomeProps) {
   switch (state.phase) {
     case 'idle':
       return (
@@ -98,17 +112,27 @@ function Outcome({
       );
     case 'running':
       return <p class="state loading">Running …</p>;
+    case 'reading':
+      return <p class="state loading">Reading the kept result …</p>;
     case 'cancelled':
-      return (
-        <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
-          <p>The engine stopped. The time until then is charged.</p>
-        </EmptyState>
-      );
+      return <Cancelled state={state} />;
     case 'failed':
       return <Failed problem={state.problem} onShowPlace={onShowPlace} onUse={onUse} />;
     case 'done':
-      return <Done result={state.result} question={state.question} tab={tab} />;
+      return <Rows key={state.job.job} {...{ tab, view, onChart, onWallet }} done={state} />;
   }
+}
+
+function Cancelled({ state }: { readonly state: Extract<RunState, { phase: 'cancelled' }> }) {
+  return (
+    <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
+      <p>
+        {state.chargedQu
+          ? `The engine stopped. The time until then is charged: ${state.chargedQu} QU.`
+          : 'The query was stopped. Nothing was charged.'}
+      </p>
+    </EmptyState>
+  );
 }
 
 function Failed({
@@ -149,83 +173,46 @@ function Suggestion({ sql, onUse }: { readonly sql: string } & Pick<ResultPanelP
   );
 }
 
-interface DoneProps {
-  readonly result: SqlResult;
-  readonly question: SqlQuestion;
-  readonly tab: Tab;
+interface RowsProps {
+  readonly tab: QueryTab;
+  readonly done: Done;
+  readonly view: View;
+  onChart(chart: string): void;
+  onWallet(wallet: string): void;
 }
 
-function Done({ result, question, tab }: DoneProps) {
-  return (
-    <>
-      {result.truncated ? (
-        <p class="notice warn">
-          There are more rows than these {countText(result.row_count)}. Choose more rows above, or download
-          the whole result.
-        </p>
-      ) : null}
-      {tab === 'chart' ? <ResultChart result={result} /> : <Rows result={result} />}
-      <Downloads question={question} />
-    </>
-  );
-}
-
-function Rows({ result }: { readonly result: SqlResult }) {
+function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
+  const { result, job } = done;
+  const kept = job.result?.row_count ?? result.row_count;
   if (result.rows.length === 0)
     return (
       <EmptyState title="No rows">
-        <p>The query found no rows.</p>
-      </EmptyState>
-    );
-  return <ResultGrid result={result} />;
-}
-
-/** The queries that were run in this browser, newest first. */
-function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
-  const entries = useStore(sqlHistory);
-  if (entries.length === 0)
-    return (
-      <EmptyState title="No queries yet">
-        <p>Queries that you run are listed here, in this browser only.</p>
+        <p>The query found no rows. Its charge is that of the time it took.</p>
       </EmptyState>
     );
   return (
-    <div class="history">
-      <ol>
-        {entries.map((entry) => (
-          <li key={`${entry.at} ${entry.sql}`}>
-            <button
-              type="button"
-              class="history-query"
-              title="Open in the editor"
-              onClick={() => onOpen(entry)}
-            >
-              <code>{oneLine(entry.sql)}</code>
+    <div class="result-rows">
+      {job.result?.truncated === true ? (
+        <p class="notice warn">
+          There are more rows than these {countText(kept)}. Choose more rows above and run it again.
+        </p>
+      ) : null}
+      {view === 'chart' ? (
+        <ChartView name={tabName(tab)} result={result} chart={tab.chart} onChart={onChart} />
+      ) : (
+        <ResultGrid result={result} onWallet={onWallet} />
+      )}
+      <div class="result-foot">
+        {result.rows.length < kept ? (
+          <p class="row small">
+            {countText(result.rows.length)} of {countText(kept)} rows are in the table.
+            <button type="button" class="button small-button" onClick={() => void readMore(tab.id)}>
+              Load more rows
             </button>
-            <p class="muted small">
-              <Time at={entry.at} ago /> · <RunOutcome entry={entry} />
-            </p>
-          </li>
-        ))}
-      </ol>
-      <button type="button" class="button" onClick={forgetHistory}>
-        Clear the history
-      </button>
+          </p>
+        ) : null}
+        {job.result === null ? null : <Downloads resultId={job.result.id} />}
+      </div>
     </div>
-  );
-}
-
-const SHOWN_CHARS = 240;
-
-function oneLine(sql: string): string {
-  return sql.replace(/\s+/g, ' ').trim().slice(0, SHOWN_CHARS);
-}
-
-function RunOutcome({ entry: { failed, rows, ms, chargedQu } }: { readonly entry: HistoryEntry }) {
-  if (failed !== null) return <span class="bad">{failed}</span>;
-  return (
-    <span>
-      {rowsText(rows)} · {millisecondsText(ms)} · {chargedQu ?? 0} QU
-    </span>
   );
 }

@@ -1,50 +1,47 @@
+import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../components/copy-button.tsx';
 import { countText } from '../format.ts';
 import type { SqlTierAccess } from '../wire.ts';
 
-/** Limits of rows in the table; whole results can be downloaded. */
-const ROW_CHOICES = [100, 1_000, 10_000] as const;
+/** Rows that a run keeps at most. They can be read and downloaded for a week, without another charge. */
+const ROW_CHOICES = [1_000, 10_000, 100_000, 1_000_000] as const;
 
 interface ToolbarProps {
   readonly isRunning: boolean;
+  readonly isCancelling: boolean;
   readonly canRun: boolean;
   readonly tier: string;
   readonly tiers: readonly SqlTierAccess[];
   readonly rowsMax: number;
   readonly shareUrl: string;
-  readonly examples: readonly { readonly question: string; readonly sql: string }[];
+  /** The buttons of the saved query. */
+  readonly children?: ComponentChildren;
   onRun(): void;
   onCancel(): void;
   onTier(tier: string): void;
   onRowsMax(rows: number): void;
-  onExample(sql: string): void;
+  onFormat(): void;
 }
 
 export function Toolbar(props: ToolbarProps) {
-  const { isRunning, canRun, onRun, onCancel } = props;
   return (
     <div class="sql-tools">
-      {isRunning ? (
-        <button type="button" class="button danger" onClick={onCancel}>
-          Cancel
-        </button>
-      ) : (
-        <button
-          type="button"
-          class="button primary"
-          disabled={!canRun}
-          title="Ctrl+Enter or ⌘+Enter"
-          onClick={onRun}
-        >
-          <span aria-hidden="true">▶</span> Run
-        </button>
-      )}
+      <RunButton {...props} />
+      <button
+        type="button"
+        class="button"
+        disabled={!props.canRun}
+        title="Lays the query out in lines; only white space changes"
+        onClick={props.onFormat}
+      >
+        Format
+      </button>
       <TierChoice {...props} />
       <label>
         <span>Rows</span>
         <select
           value={props.rowsMax}
-          title="Most rows in the table; downloads have up to a million"
+          title="The most rows that a run keeps for the table and for downloads"
           onChange={({ currentTarget }) => props.onRowsMax(Number(currentTarget.value))}
         >
           {ROW_CHOICES.map((rows) => (
@@ -54,9 +51,31 @@ export function Toolbar(props: ToolbarProps) {
           ))}
         </select>
       </label>
-      <ExampleChoice {...props} />
-      <CopyButton text={props.shareUrl} what="link to this query" label="Copy link" />
+      <div class="row sql-tools-end">
+        {props.children}
+        <CopyButton text={props.shareUrl} what="link to this query" label="Copy link" />
+      </div>
     </div>
+  );
+}
+
+function RunButton({ isRunning, isCancelling, canRun, onRun, onCancel }: ToolbarProps) {
+  if (isRunning)
+    return (
+      <button type="button" class="button danger" disabled={isCancelling} onClick={onCancel}>
+        {isCancelling ? 'Cancelling' : 'Cancel'}
+      </button>
+    );
+  return (
+    <button
+      type="button"
+      class="button primary"
+      disabled={!canRun}
+      title="Ctrl+Enter or ⌘+Enter"
+      onClick={onRun}
+    >
+      <span aria-hidden="true">▶</span> Run
+    </button>
   );
 }
 
@@ -71,36 +90,10 @@ function TierChoice({ tier, tiers, onTier }: Pick<ToolbarProps, 'tier' | 'tiers'
         onChange={({ currentTarget }) => onTier(currentTarget.value)}
       >
         {known ? null : <option value={tier}>{tier}</option>}
-        {tiers.map(({ tier: name, timeout_seconds: seconds, max_qu: most, allowed }) => (
+        {tiers.map(({ tier: name, allowed }) => (
           <option key={name} value={name} disabled={!allowed && name !== tier}>
-            {name} · {seconds} s · up to {most} QU{allowed ? '' : ' · not in your plan'}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function ExampleChoice({ examples, onExample }: Pick<ToolbarProps, 'examples' | 'onExample'>) {
-  if (examples.length === 0) return null;
-  return (
-    <label>
-      <span class="visually-hidden">Examples</span>
-      <select
-        class="examples"
-        value=""
-        onChange={({ currentTarget }) => {
-          const chosen = examples[Number(currentTarget.value)];
-          currentTarget.value = '';
-          if (chosen !== undefined) onExample(chosen.sql);
-        }}
-      >
-        <option value="" disabled>
-          Examples
-        </option>
-        {examples.map(({ question }, index) => (
-          <option key={question} value={index}>
-            {question}
+            {name}
+            {allowed ? '' : ', not in your plan'}
           </option>
         ))}
       </select>

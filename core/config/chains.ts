@@ -56,6 +56,12 @@ export const ChainSchema = Type.Object(
           'Rows up to this block are sample data and not payments of the chain: `/telemetry` says so. For demonstrations.',
       }),
     ),
+    explorerUrl: Type.Optional(
+      Type.Union([Type.String(), Type.Literal(false)], {
+        description:
+          'Block explorer that the console links to, over the built-in one: http or https, without a path. false: no links, for a chain of your own.',
+      }),
+    ),
     tokens: Type.Optional(
       Type.Array(TokenSchema, {
         minItems: 1,
@@ -132,6 +138,21 @@ export function resolveAddress(text: string, at: string, problems: string[]): Ad
   return '' as Address; // never used: the problem above ends the load
 }
 
+/** The explorer of an entry, or the built-in one. */
+export function resolveExplorer(
+  entry: Static<typeof ChainSchema>['explorerUrl'],
+  facts: Pick<ChainFacts, 'explorerUrl'>,
+  at: string,
+  problems: string[],
+): string | null {
+  if (entry === false) return null;
+  if (entry !== undefined && !EXPLORER.test(entry))
+    problems.push(`${at}: must be an http or https URL without a path`);
+  return (entry ?? facts.explorerUrl).replace(/\/$/, '');
+}
+
+const EXPLORER = /^https?:\/\/[\w.:-]+\/?$/;
+
 type RegistriesEntry = Static<typeof ChainSchema>['registries'];
 
 /**
@@ -178,4 +199,6 @@ export interface ChainConfig {
   readonly relayerFees: boolean;
   /** Rows up to this block are sample data; null: none are. */
   readonly sampleDataTo: number | null;
+  /** Without a slash at its end; null: no links. */
+  readonly explorerUrl: string | null;
 }

@@ -4,7 +4,13 @@ import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chain
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
 import { readCatalogueFile, resolveSection } from './catalogue.ts';
-import { type ChainConfig, resolveAddress, resolveRegistries, unknownChain } from './chains.ts';
+import {
+  type ChainConfig,
+  resolveAddress,
+  resolveExplorer,
+  resolveRegistries,
+  unknownChain,
+} from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import { type Config, ConfigSchema, type FileConfig, type TrustedProxies } from './config.ts';
 import { ENVIRONMENT, type Environment, overrideFromEnvironment } from './environment.ts';
@@ -163,6 +169,7 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
     finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
     relayerFees: entry.relayerFees ?? true,
     sampleDataTo: entry.sampleDataTo ?? null,
+    explorerUrl: resolveExplorer(entry.explorerUrl, facts, `${at}.explorerUrl`, problems),
   };
 }
 

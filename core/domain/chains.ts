@@ -21,7 +21,8 @@ export function isChain(text: string): text is Chain {
 
 /**
  * Facts about the chains we can index: CAIP-2 id, public RPC, EIP-3009 tokens with their EIP-712 domain, ERC-8004 registries,
- * timing. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation.
+ * timing. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation,
+ * explorers from the chain definitions of viem 2.57.
  */
 
 export interface TokenFacts {
@@ -45,6 +46,8 @@ export interface ChainFacts {
   /** Short name in configuration and messages. */
   readonly slug: string;
   readonly name: string;
+  /** A block explorer: `/tx/{hash}`, `/address/{address}` and `/block/{number}` are its pages. */
+  readonly explorerUrl: string;
   readonly publicRpcUrls: readonly string[];
   readonly tokens: readonly TokenFacts[];
   readonly registries: Registries;
@@ -84,6 +87,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 8453,
     slug: 'base',
     name: 'Base',
+    explorerUrl: 'https://basescan.org',
     publicRpcUrls: ['https://mainnet.base.org'],
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -95,6 +99,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 84532,
     slug: 'base-sepolia',
     name: 'Base Sepolia',
+    explorerUrl: 'https://sepolia.basescan.org',
     publicRpcUrls: ['https://sepolia.base.org'],
     tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC')],
     registries: TESTNET_REGISTRIES,
@@ -106,6 +111,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 1,
     slug: 'ethereum',
     name: 'Ethereum',
+    explorerUrl: 'https://etherscan.io',
     publicRpcUrls: ['https://ethereum-rpc.publicnode.com'],
     tokens: [usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -117,6 +123,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 137,
     slug: 'polygon',
     name: 'Polygon',
+    explorerUrl: 'https://polygonscan.com',
     publicRpcUrls: ['https://polygon-bor-rpc.publicnode.com'],
     tokens: [usdc('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -128,6 +135,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 43114,
     slug: 'avalanche',
     name: 'Avalanche',
+    explorerUrl: 'https://snowtrace.io',
     publicRpcUrls: ['https://api.avax.network/ext/bc/C/rpc'],
     tokens: [usdc('0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -139,6 +147,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 42161,
     slug: 'arbitrum',
     name: 'Arbitrum One',
+    explorerUrl: 'https://arbiscan.io',
     publicRpcUrls: ['https://arb1.arbitrum.io/rpc'],
     tokens: [usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -150,6 +159,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 10,
     slug: 'optimism',
     name: 'OP Mainnet',
+    explorerUrl: 'https://optimistic.etherscan.io',
     publicRpcUrls: ['https://mainnet.optimism.io'],
     tokens: [usdc('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', 'USD Coin')],
     registries: MAINNET_REGISTRIES,
@@ -161,6 +171,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 42220,
     slug: 'celo',
     name: 'Celo',
+    explorerUrl: 'https://celoscan.io',
     publicRpcUrls: ['https://forno.celo.org'],
     tokens: [usdc('0xcebA9300f2b948710d2653dD7B07f33A8B32118C', 'USDC')],
     registries: MAINNET_REGISTRIES,
@@ -172,6 +183,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 1329,
     slug: 'sei',
     name: 'Sei',
+    explorerUrl: 'https://seiscan.io',
     publicRpcUrls: ['https://evm-rpc.sei-apis.com'],
     tokens: [usdc('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392', 'USDC')],
     registries: NO_REGISTRIES,
@@ -183,6 +195,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 480,
     slug: 'world-chain',
     name: 'World Chain',
+    explorerUrl: 'https://worldscan.org',
     publicRpcUrls: ['https://worldchain-mainnet.g.alchemy.com/public'],
     tokens: [usdc('0x79a02482a880bce3f13e09da970dc34db4cd24d1', 'USDC')],
     registries: NO_REGISTRIES,
@@ -194,6 +207,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 130,
     slug: 'unichain',
     name: 'Unichain',
+    explorerUrl: 'https://uniscan.xyz',
     publicRpcUrls: ['https://mainnet.unichain.org'],
     tokens: [usdc('0x078d782b760474a361dda0af3839290b0ef57ad6', 'USDC')],
     registries: NO_REGISTRIES,
@@ -205,6 +219,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 143,
     slug: 'monad',
     name: 'Monad',
+    explorerUrl: 'https://monadscan.com',
     publicRpcUrls: ['https://rpc.monad.xyz'],
     tokens: [usdc('0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC')],
     registries: MAINNET_REGISTRIES,
@@ -216,6 +231,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 999,
     slug: 'hyperevm',
     name: 'HyperEVM',
+    explorerUrl: 'https://hyperevmscan.io',
     publicRpcUrls: ['https://rpc.hyperliquid.xyz/evm'],
     tokens: [usdc('0xb88339cb7199b77e23db6e890353e22632ba630f', 'USDC')],
     registries: NO_REGISTRIES,
@@ -227,6 +243,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 146,
     slug: 'sonic',
     name: 'Sonic',
+    explorerUrl: 'https://sonicscan.org',
     publicRpcUrls: ['https://rpc.soniclabs.com'],
     tokens: [usdc('0x29219dd400f2bf60e5a23d13be72b486d4038894', 'USDC')],
     registries: NO_REGISTRIES,
@@ -238,6 +255,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     chainId: 80002,
     slug: 'polygon-amoy',
     name: 'Polygon Amoy',
+    explorerUrl: 'https://amoy.polygonscan.com',
     publicRpcUrls: ['https://rpc-amoy.polygon.technology'],
     tokens: [usdc('0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582', 'USDC')],
     registries: TESTNET_REGISTRIES,

@@ -1,5 +1,10 @@
 import type { Address } from './address.ts';
 
+export const GRAPH_EDGES_MAX = 5_000;
+export const GRAPH_DAYS_MAX = 90;
+/** Numbers of whole days before today whose largest pairs the worker adds up beforehand. */
+export const GRAPH_DAYS_KEPT: readonly number[] = [1, 7, 30, GRAPH_DAYS_MAX];
+
 /** Everything that one wallet paid another (or itself) within some span of time. */
 export interface PaymentPair {
   readonly payer: Address;

@@ -41,6 +41,7 @@ export const PUBLIC_TABLES = {
   settlements: {
     meaning: 'Every settlement once, ordered by time.',
     cheapBy: ['block_time', 'chain', 'payer', 'payee', 'tx_hash'],
+    asOf: { leftOut: ['facilitator_name'] },
     columns: [
       chain,
       blockNumber,
@@ -76,6 +77,7 @@ export const PUBLIC_TABLES = {
   wallet_settlements: {
     meaning: 'Every settlement once for its payer and once for its payee, ordered by wallet.',
     cheapBy: ['wallet', 'block_time'],
+    asOf: { leftOut: ['facilitator_name'] },
     columns: [
       addressColumn('wallet', 'Address of the party.'),
       column('role', NAME, 'payer or payee: what the wallet was.', ['payer', 'payee']),
@@ -120,5 +122,12 @@ export const PUBLIC_TABLES = {
 } as const satisfies Record<string, PublicTable>;
 
 export type PublicTableName = keyof typeof PUBLIC_TABLES;
+
+type AsOfTable = {
+  [Name in PublicTableName]: (typeof PUBLIC_TABLES)[Name] extends { readonly asOf: unknown } ? Name : never;
+}[PublicTableName];
+
+/** The tables that can be asked as of a snapshot. */
+export const AS_OF_TABLES: readonly AsOfTable[] = ['settlements', 'wallet_settlements'];
 
 export const PUBLIC_TABLE_NAMES = Object.keys(PUBLIC_TABLES) as readonly PublicTableName[];

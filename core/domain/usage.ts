@@ -7,9 +7,9 @@ const DAY_MS = 86_400_000;
 
 /**
  * How a counted call was paid for: `units` of the organization, `x402`, or not at all, with the key or token of an organization
- * (`free`) or with a trial key (`trial`).
+ * (`free`) or with a trial key (`trial`). `earned`: a call that others paid for, and the units that the organization got of it.
  */
-export const USAGE_LANES = ['units', 'x402', 'trial', 'free'] as const;
+export const USAGE_LANES = ['units', 'x402', 'trial', 'free', 'earned'] as const;
 export type UsageLane = (typeof USAGE_LANES)[number];
 
 /** The UTC day of a time, counted from 1970-01-01. */

@@ -22,6 +22,7 @@ export function sampleOnlyChains(cast: Cast): Chains {
     chain: slug,
     rpcUrls: [],
     sampleDataTo: lastBlock,
+    explorerUrl: false as const,
   }));
 }
 

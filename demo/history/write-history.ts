@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Address } from '../../core/domain/address.ts';
@@ -9,7 +10,7 @@ import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
 import { storeBatch } from '../../ingest/import/group.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
-import { createVersions, highestVersion } from '../../ingest/write/versions.ts';
+import { createVersions, highestVersion, type Versions } from '../../ingest/write/versions.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
 import { listSince } from './list-offers.ts';
 import type { SamplePayment } from './sample-payments.ts';
@@ -128,30 +129,48 @@ export async function writeHistory(
   histories: readonly ChainHistory[],
   end: number,
 ): Promise<number> {
-  const { config, log, signal, wrote } = deps;
+  const { config, log, signal } = deps;
   const engine = await attachOrStartEngine(config, log);
   const writer = createWriter(engine.access, log);
-  let rows = 0;
   try {
     const versions = createVersions(await highestVersion(writer));
-    const grading = await openGrading({ config, writer, versions, log, signal, dryRun: false });
-    for (const { chain, payments } of histories) {
-      const configured = config.chains.find(({ facts }) => facts.slug === chain.slug);
-      if (configured === undefined) throw new Error(`${chain.slug} is not configured`);
-      const context = decodeContextOf(configured, grading.catalogue());
-      const batches = createBatchWriter({ chain: configured.chain, writer, versions, log, signal });
-      for (const part of parts(payments)) {
-        const counts = await storeBatch({ context, grading, batches }, blocksOf(chain, part, end));
-        rows += counts.settlements;
-        wrote(rows);
-      }
-    }
+    const rows = await writePayments({ ...deps, writer, versions }, histories, end);
     await listSince({ config, writer, versions, log, signal }, end - SAMPLE_DAYS * DAY_SECONDS);
     return rows;
   } finally {
     await writer.close();
     await engine.stop();
   }
+}
+
+/** Decodes, grades and writes the payments; returns the number of rows. */
+export async function writePayments(
+  deps: {
+    readonly config: Config;
+    readonly writer: Writer;
+    readonly versions: Versions;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+    wrote(rows: number): void;
+  },
+  histories: readonly ChainHistory[],
+  end: number,
+): Promise<number> {
+  const { config, writer, versions, log, signal, wrote } = deps;
+  const grading = await openGrading({ config, writer, versions, log, signal, dryRun: false });
+  let rows = 0;
+  for (const { chain, payments } of histories) {
+    const configured = config.chains.find(({ facts }) => facts.slug === chain.slug);
+    if (configured === undefined) throw new Error(`${chain.slug} is not configured`);
+    const context = decodeContextOf(configured, grading.catalogue());
+    const batches = createBatchWriter({ chain: configured.chain, writer, versions, log, signal });
+    for (const part of parts(payments)) {
+      const counts = await storeBatch({ context, grading, batches }, blocksOf(chain, part, end));
+      rows += counts.settlements;
+      wrote(rows);
+    }
+  }
+  return rows;
 }
 
 /** A block is never cut in two: its logs are numbered from 0. */

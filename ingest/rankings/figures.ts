@@ -1,8 +1,8 @@
 import { type Sql, sql, trustedText, uint32 } from '../../clickhouse/engine/sql.ts';
+import { SHARE_COLUMNS, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
 import { type JudgedRole, SAMPLE_MIN_SETTLEMENTS } from '../../core/domain/data-quality.ts';
 import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope, flows } from './flows.ts';
-import { verdictOf } from './verdict.ts';
 
 /**
  * The figures of every wallet in one role: what it paid or was paid in each window, and how much of it is organic (docs/methodology.md,
@@ -153,15 +153,17 @@ export function walletFigures(of: FiguresScope): Sql {
   const parties = Array.from({ length: PARTIES_WINDOWS }, (_, index) =>
     index < scope.spans.length ? sql`${column('met', index)} - ${column('lost_parties', index)}` : zero('n'),
   );
-  return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdictOf(role)}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
-    FROM (
+  // Of a wallet that did nothing in the window but in the one before.
+  const verdict = sql`if(settlements = 0, 'unobserved', ${verdictOf(role)})`;
+  return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdict}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
+    FROM (SELECT *, ${SHARE_COLUMNS} FROM (
       SELECT *, n0 AS settlements, ${micros(sql`usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
       FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...met])}
         FROM (${flows(scope, role)}) ${groupBy(scope, wallet)}) AS paid
       LEFT JOIN (${lostFigures(of)}) AS lost USING (chain, wallet)
       LEFT JOIN (${narrowFigures(of, during(sql`at`, now))}) AS narrow USING (chain, wallet)
-      LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed)`;
+      LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed))`;
 }
 
 /** The columns that `walletFigures` gives, in its order. */

@@ -4,6 +4,7 @@ import { COVERAGE, decodeCoverage } from '../../clickhouse/tables/coverage.ts';
 import {
   dropOldGenerations,
   ownGeneration,
+  RANKED_FACILITATORS,
   RANKED_WALLETS,
   RANKED_WALLETS_MAX,
   RANKING_PASSES,
@@ -13,11 +14,12 @@ import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import type { Window } from '../../core/domain/window.ts';
 import { COMPUTE_SETTINGS } from '../rollup/close.ts';
 import { listOf } from '../rollup/statements.ts';
+import { facilitatorsInto } from './facilitators.ts';
 import { FIGURE_COLUMNS, walletFigures } from './figures.ts';
 import { type FlowScope, flowScope } from './flows.ts';
 
 /**
- * One pass: the figures of every wallet of a window, cut to those that a ranking can show, published as a whole
+ * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
  * (clickhouse/migrations/0032-ranked-wallets.sql). A pass that is killed at any point leaves the published one as it was, and rows
  * that the next pass drops.
  */
@@ -66,13 +68,15 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
   for (const role of ROLES)
     await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role }));
   await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
+  await compute(
+    `ranking-facilitators ${window}`,
+    facilitatorsInto(gen, { window, scope, staged, atSeconds }),
+  );
   const tookMs = Math.round(performance.now() - started);
   const wallets = await publish(writer, { gen, window, atSeconds, tookMs });
-  await dropOldGenerations(
-    writer,
-    { rows: RANKED_WALLETS, passes: RANKING_PASSES, among: sql`span = ${text(window)}` },
-    GENERATIONS_KEPT,
-  );
+  const among = sql`span = ${text(window)}`;
+  for (const rows of [RANKED_WALLETS, RANKED_FACILITATORS])
+    await dropOldGenerations(writer, { rows, passes: RANKING_PASSES, among }, GENERATIONS_KEPT);
   return { gen, window, wallets, tookMs };
 }
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   dropOldGenerations,
@@ -12,6 +11,7 @@ import {
 import { columnNames, encodeRows } from '../../clickhouse/tables/table.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { type Pass, restOf } from '../passes/repeat.ts';
 import {
   PASS_LIMITS,
   type PassLimits,
@@ -22,50 +22,27 @@ import {
 } from './edges.ts';
 import { findRings, type Ring, type RingCap } from './find.ts';
 
-/** From the end of one pass to the start of the next: a hundred times what it took, so that passes cost one per cent. */
-const PAUSE_PER_PASS = 100;
-/** Soon again while a first backfill is filling the window. */
-const PAUSE_MIN_MS = 5 * 60_000;
-const PAUSE_MAX_MS = 60 * 60_000;
+/** A hundred times what a pass took costs one per cent; soon again while a first backfill is filling the window. */
+const REST = { perPass: 100, minMs: 5 * 60_000, maxMs: 60 * 60_000 } as const;
 
-/**
- * Searches for payment rings after the start and then every hour, more often while passes are quick, until the signal aborts. If the
- * engine fails, the pass is lost and the rings of the previous one stay published.
- */
-export async function runRings(deps: {
+/** Searches for payment rings after the start and then every hour, more often while passes are quick. */
+export function ringPasses(deps: {
   readonly writer: Writer;
   readonly log: Log;
-  readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly limits?: Partial<PassLimits>;
-}): Promise<void> {
-  const { writer, log, signal, clock } = deps;
+}): Pass {
+  const { writer, log, clock } = deps;
   const limits: PassLimits = { ...PASS_LIMITS, ...deps.limits };
-  try {
-    while (!signal.aborted) {
-      const startedMs = performance.now();
-      const pass = await ringPass(writer, { nowMs: clock.nowMs(), limits, signal }).catch(expectEngineError);
-      signal.throwIfAborted(); // a statement that ends with the worker did not fail
-      if (pass instanceof EngineError) reportFailure(log, pass);
-      else report(log, pass);
-      const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);
-      await delay(Math.min(Math.max(pauseMs, PAUSE_MIN_MS), PAUSE_MAX_MS), undefined, { signal });
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-function expectEngineError(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
-  throw error;
-}
-
-/** Even a refusal (a right that a remote engine does not grant) must not stop indexing; it only logs at a higher level. */
-function reportFailure(log: Log, error: EngineError): void {
-  const text = 'the search for payment rings failed; the rings of the last pass stay';
-  if (error.problem === 'engine_refused') log.error({ err: error }, text);
-  else log.warn({ err: error }, text);
+  return {
+    name: 'rings',
+    failureText: 'the search for payment rings failed; the rings of the last pass stay',
+    restMs: restOf(REST),
+    async run(signal) {
+      report(log, await ringPass(writer, { nowMs: clock.nowMs(), limits, signal }));
+      return 'done';
+    },
+  };
 }
 
 function report(log: Log, { gen, window, capped, ...figures }: Awaited<ReturnType<typeof ringPass>>): void {
@@ -159,7 +136,7 @@ async function publish(writer: Writer, pass: RingPass): Promise<void> {
   });
 }
 
-interface Pass {
+interface RowsOf {
   readonly window: RingWindow;
   readonly gen: bigint;
   readonly rowsPerBuffer: number;
@@ -168,7 +145,7 @@ interface Pass {
 /** Rows of table `wallet_rings`: one for each wallet and ring of it. */
 export function* encodeRings(
   byWallet: ReadonlyMap<string, readonly Ring[]>,
-  { window, gen, rowsPerBuffer }: Pass,
+  { window, gen, rowsPerBuffer }: RowsOf,
 ): Generator<Uint8Array> {
   const fixed = { windowStart: window.from, windowEnd: window.to, methodVersion: RING_METHOD_VERSION, gen };
   let rows: Omit<WalletRingRow, keyof typeof fixed>[] = [];

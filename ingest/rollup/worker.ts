@@ -3,10 +3,13 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
+import type { Meter } from '../../core/meter.ts';
 import { formatDuration } from '../follow/status-report.ts';
-import { runRankings } from '../rankings/follow.ts';
-import { runRings } from '../rings/pass.ts';
-import { runVerdicts } from '../verdicts/pass.ts';
+import { graphPasses } from '../graphs/pass.ts';
+import { repeatPasses } from '../passes/repeat.ts';
+import { rankingPasses } from '../rankings/follow.ts';
+import { ringPasses } from '../rings/pass.ts';
+import { verdictPasses } from '../verdicts/pass.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { closeSlice, mergeRelayerTotals } from './close.ts';
@@ -40,23 +43,29 @@ export async function runRollupWorker(deps: {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly terminal: ((line: string) => void) | null;
-  readonly onClosed?: () => void;
+  /** Null or absent where no metrics are served. */
+  readonly meter?: Meter | null;
 }): Promise<void> {
-  const { config, writer, shards = [], log, signal, clock } = deps;
+  const { config, writer, shards = [], log, signal, clock, meter } = deps;
   const chains = config.chains.map(({ chain }) => chain);
   try {
     const floor = await untilAcknowledged(log, signal, () => highestVersion(writer));
     const versions = createVersions(floor, () => clock.nowMs());
+    const onClosed = (): void => meter?.count('rollup_slices_closed_total', {});
+    const rollup = { ...deps, versions, onClosed };
     const rollups = shards.map((shard) =>
-      runRollup({ ...deps, writer: shard, wholeIndex: writer, terminal: null, versions, part: 'slices' }),
+      runRollup({ ...rollup, writer: shard, wholeIndex: writer, terminal: null, part: 'slices' }),
     );
-    const rest = runRollup({ ...deps, versions, ...(shards.length === 0 ? {} : { part: 'totals' }) });
+    const rest = runRollup({ ...rollup, ...(shards.length === 0 ? {} : { part: 'totals' }) });
     await Promise.all([
       ...rollups,
       rest,
-      runRings(deps),
-      runVerdicts(deps),
-      runRankings({ ...deps, chains }),
+      repeatPasses(deps, [
+        [ringPasses(deps)],
+        [verdictPasses(deps)],
+        rankingPasses({ ...deps, chains }),
+        graphPasses({ ...deps, chains }),
+      ]),
     ]);
   } catch (error) {
     if (!signal.aborted) throw error;

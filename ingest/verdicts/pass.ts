@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   dropOldGenerations,
+  LARGE_WALLETS,
   ownGeneration,
   VERDICT_PASSES,
   WALLET_VERDICTS,
@@ -10,15 +10,23 @@ import {
 import type { Clock } from '../../core/clock.ts';
 import { METHOD_VERSION, NEWEST_ROWS_MAX, WHOLE_WALLET_ROWS_MAX } from '../../core/domain/data-quality.ts';
 import type { Log } from '../../core/log.ts';
-import { type LargeWallet, rangesOf, verdictsOfLarge, verdictsOfRange } from './statement.ts';
+import { type Pass, restOf } from '../passes/repeat.ts';
+import {
+  floorsOfLarge,
+  type LargeScan,
+  type LargeWallet,
+  rangesOf,
+  scanOfLarge,
+  verdictsOfLarge,
+  verdictsOfRange,
+} from './statement.ts';
 
-/** From the end of one pass to the start of the next: a hundred times what it took, so that passes cost one per cent. */
-const PAUSE_PER_PASS = 100;
-/** Soon again while a first backfill runs, and after the first search for rings. */
-const PAUSE_MIN_MS = 5 * 60_000;
-const PAUSE_MAX_MS = 60 * 60_000;
+/** A hundred times what a pass took costs one per cent; soon again while a first backfill runs, and after the first search for rings. */
+const REST = { perPass: 100, minMs: 5 * 60_000, maxMs: 60 * 60_000 } as const;
 
 const LOOK_MAX_SECONDS = 60;
+/** Chains that can be configured are a handful; imported ones may be others. */
+const CHAINS_MAX = 1_000;
 /** Keeps the previous generation for running readers. */
 const GENERATIONS_KEPT = 2;
 /** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
@@ -53,37 +61,20 @@ export interface VerdictDeps {
   readonly limits?: Partial<VerdictLimits>;
 }
 
-/**
- * Judges every wallet after the start and then every hour, more often while passes are quick, until the signal aborts. If the engine
- * fails, the pass is lost and the verdicts of the previous one stay published.
- */
-export async function runVerdicts(deps: VerdictDeps): Promise<void> {
-  const { log, signal } = deps;
-  try {
-    while (!signal.aborted) {
-      const startedMs = performance.now();
-      const pass = await verdictPass(deps).catch(expectEngineError);
-      signal.throwIfAborted(); // a statement that ends with the worker did not fail
-      if (pass instanceof EngineError) reportFailure(log, pass);
-      else if (pass !== null) log.info(pass, 'wallets judged');
-      const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);
-      await delay(Math.min(Math.max(pauseMs, PAUSE_MIN_MS), PAUSE_MAX_MS), undefined, { signal });
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-function expectEngineError(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
-  throw error;
-}
-
-/** Even a refusal (a right that a remote engine does not grant) must not stop indexing; it only logs at a higher level. */
-function reportFailure(log: Log, error: EngineError): void {
-  const words = 'wallets could not be judged; the verdicts of the last pass stay';
-  if (error.problem === 'engine_refused') log.error({ err: error }, words);
-  else log.warn({ err: error }, words);
+/** Judges every wallet after the start and then every hour, more often while passes are quick. */
+export function verdictPasses(deps: Omit<VerdictDeps, 'signal'>): Pass {
+  const { log } = deps;
+  return {
+    name: 'verdicts',
+    failureText: 'wallets could not be judged; the verdicts of the last pass stay',
+    restMs: restOf(REST),
+    async run(signal) {
+      const pass = await verdictPass({ ...deps, signal });
+      if (pass === null) return 'current';
+      log.info(pass, 'wallets judged');
+      return 'done';
+    },
+  };
 }
 
 export interface VerdictPass {
@@ -121,6 +112,10 @@ export async function verdictPass({
       verdictsOfRange(range, large, part),
     ),
     ...large.map((wallet) => verdictsOfLarge(wallet, part)),
+    ...(await readLargeScans(writer, large, limits)).flatMap((scan) => [
+      scanOfLarge(scan, 'payee', part),
+      scanOfLarge(scan, 'payer', part),
+    ]),
   ];
   for (const statement of statements) {
     signal.throwIfAborted();
@@ -133,7 +128,8 @@ export async function verdictPass({
   }
   const verdicts = await countOf(writer, gen);
   await publish(writer, { gen, basis: state.basis, verdicts, judgedAt: part.judgedAt });
-  await dropOldGenerations(writer, { rows: WALLET_VERDICTS, passes: VERDICT_PASSES }, GENERATIONS_KEPT);
+  for (const rows of [WALLET_VERDICTS, LARGE_WALLETS])
+    await dropOldGenerations(writer, { rows, passes: VERDICT_PASSES }, GENERATIONS_KEPT);
   return {
     gen,
     verdicts,
@@ -156,7 +152,7 @@ async function readState(writer: Pick<Writer, 'rows'>) {
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT (SELECT sum(writes) FROM hour_ver), (SELECT max(gen) FROM ring_passes),
-      (SELECT argMax(basis, gen) FROM verdict_passes), greatest((SELECT max(gen) FROM verdict_passes), (SELECT max(gen) FROM wallet_verdicts)),
+      (SELECT argMax(basis, gen) FROM verdict_passes), greatest((SELECT max(gen) FROM verdict_passes), (SELECT max(gen) FROM wallet_verdicts), (SELECT max(gen) FROM large_wallets)),
       (SELECT count() FROM wallet_rows)`,
   });
   const [writes, rings, publishedBasis, newestGen, logRows] = rows[0] ?? [];
@@ -197,6 +193,26 @@ async function readLargeWallets(
     large.push({ wallet, floor: Number(rows[0]?.[0] ?? 0) });
   }
   return large;
+}
+
+/** What profiles of these wallets are judged by, on each chain and on all together. */
+async function readLargeScans(
+  writer: Pick<Writer, 'rows'>,
+  large: readonly LargeWallet[],
+  { newestRowsMax, statementMaxSeconds }: VerdictLimits,
+): Promise<LargeScan[]> {
+  const scans: LargeScan[] = [];
+  for (const { wallet } of large) {
+    const { rows } = await writer.rows({
+      name: 'verdicts-floors',
+      maxSeconds: statementMaxSeconds,
+      maxRows: CHAINS_MAX,
+      settings: { max_threads: 1 },
+      sql: floorsOfLarge(wallet, newestRowsMax),
+    });
+    scans.push(...rows.map(([chain, floor]) => ({ wallet, chain: String(chain), floor: Number(floor) })));
+  }
+  return scans;
 }
 
 async function countOf(writer: Pick<Writer, 'rows'>, gen: bigint): Promise<number> {

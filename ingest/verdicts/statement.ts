@@ -1,5 +1,16 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { partnerFigures, SCAN_SUMS } from '../../clickhouse/engine/counterparty-scan.ts';
+import {
+  allOf,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  texts,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import { SHARE_COLUMNS, triggeredOf, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
 
 /** The verdicts on a part of all wallets, from the same rows and by the same sums as a profile (src/operations/wallets). */
@@ -49,6 +60,42 @@ export function verdictsOfRange(
 
 export function verdictsOfLarge({ wallet, floor }: LargeWallet, part: PartOfPass): Sql {
   return verdicts(sql`wallet = ${text(wallet)}`, sql`block_time > ${dateTime(floor)}`, part);
+}
+
+/** The newest rows of a large wallet that count on one chain, '' for all of them. */
+export interface LargeScan {
+  readonly wallet: string;
+  readonly chain: string;
+  /** Unix seconds: rows above this time; 0 for all. */
+  readonly floor: number;
+}
+
+/**
+ * By chain, and over all of them: the time below the `rowsMax` newest rows of a wallet, 0 where there are no more. Versions count, as where a
+ * profile looks for it.
+ */
+export function floorsOfLarge(wallet: string, rowsMax: number): Sql {
+  const rows = uint32(rowsMax + 1);
+  return sql`SELECT chain, -groupArraySorted(${trustedText(String(rowsMax + 1))})(-toInt64(toUnixTimestamp(block_time)))[${rows}]
+    FROM wallet_rows WHERE wallet = ${text(wallet)} GROUP BY GROUPING SETS ((chain), ())`;
+}
+
+/** The row of large_wallets for one scan and role: what a profile would find at this moment (src/operations/wallets/read-profile.ts). */
+export function scanOfLarge(
+  { wallet, chain, floor }: LargeScan,
+  role: 'payee' | 'payer',
+  { gen, judgedAt }: PartOfPass,
+): Sql {
+  const rows = allOf([
+    sql`wallet = ${text(wallet)}`,
+    sql`block_time > ${dateTime(floor)}`,
+    ...(chain === '' ? [] : [sql`chain = ${text(chain)}`]),
+  ]);
+  const sums = SCAN_SUMS.reduce((all, next) => sql`${all}, ${next}`);
+  return sql`INSERT INTO large_wallets (wallet, chain, role, settlements, counterparties, role_settlements, usd, self_usd, largest_usd, squared,
+      reciprocal_usd, judged_at, gen)
+    SELECT ${text(wallet)}, ${text(chain)}, ${text(role)}, ${sums}, ${dateTime(judgedAt)}, ${uint64(gen)}
+    FROM (SELECT ${partnerFigures(wallet, role)} FROM wallet_rows FINAL WHERE ${rows} AND ${IS_COUNTED} GROUP BY counterparty)`;
 }
 
 const micros = (role: Sql): Sql =>

@@ -134,6 +134,7 @@ async function runIn(
           parameters: parametersAsSent(query.accepted.parameters, query.parameters),
           maxSeconds,
           queryId,
+          ...(query.asOf === undefined ? {} : { asOf: query.asOf }),
           ...formatOf(query.format, columns),
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,

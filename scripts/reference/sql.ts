@@ -17,8 +17,8 @@ import { code, generatedHead, table } from './markdown.ts';
 
 /** What docs/sql.md and its reference pages take from the declarations. */
 
-const TABLES_INTRO = `What \`POST /v0/sql\` may read; [how to ask](../sql.md). *Cheap by* names the columns by which a constant in \`WHERE\` reads little, the most
-helpful first. Types are the engine's own. Served as JSON by \`GET /v0/sql/schema?table=*\`.
+const TABLES_INTRO = `The tables that \`POST /v0/sql\` can read; [how to query](../sql.md). *Cheap by* names the columns by which a constant in \`WHERE\` reads little, the
+most helpful first. Types are the engine's own. Served as JSON by \`GET /v0/sql/schema?table=*\`.
 
 `;
 
@@ -99,18 +99,30 @@ export function sqlFormatsBlock(): string {
   return table(['format', 'media type', 'holds', 'rows at most'], rows);
 }
 
-export function sqlHeadersBlock(): string {
-  return namesAndMeanings('header', SQL_FACT_HEADERS);
-}
+const ANSWERS_INTRO = `What an answer of \`POST /v0/sql\` may say besides its rows; [how to query](../sql.md).
 
-/** Without those that only graphs give. */
-export function sqlWarningsBlock(): string {
-  const ofSql = Object.entries(SQL_WARNINGS).filter(([name]) => !/^(graph|rankings)_/.test(name));
-  return namesAndMeanings('warning', Object.fromEntries(ofSql));
-}
+`;
 
-export function sqlFailuresBlock(): string {
-  return namesAndMeanings('reason', QUERY_FAILURES);
+/** Headers, warnings and reasons of failures: looked up, not read. */
+export function sqlAnswersPage(): string {
+  // Without the warnings that only graphs and rankings give.
+  const warnings = Object.entries(SQL_WARNINGS).filter(([name]) => !/^(graph|rankings)_/.test(name));
+  return `${generatedHead('SQL answers', 'src/operations/sql')}${ANSWERS_INTRO}## Headers
+
+A JSON answer has these facts in its body; every other format has them in headers. Facts that are known only at the end of a long answer are
+sent as trailers.
+
+${namesAndMeanings('header', SQL_FACT_HEADERS)}
+## Warnings
+
+A query with warnings runs. Each has a \`code\` and a \`message\`, and where the service can tell, \`near\`, \`position\` and \`replacement\`.
+
+${namesAndMeanings('warning', Object.fromEntries(warnings))}
+## Failure reasons
+
+The \`reason\` of \`query_failed\`, and of \`invalid_query\` where planning found the mistake. [What a failure costs](../sql.md#errors).
+
+${namesAndMeanings('reason', QUERY_FAILURES)}`;
 }
 
 function namesAndMeanings(head: string, meanings: Readonly<Record<string, string>>): string {

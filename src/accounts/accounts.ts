@@ -7,6 +7,7 @@ import type { Accounts } from '../operations/define.ts';
 import type { KeyRecord } from './account-store.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
 import type { AuthorizationId } from './payment-store.ts';
+import { createSavedQueries } from './saved-queries.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 
@@ -15,7 +16,7 @@ import { askStore } from './store-failure.ts';
 const DAY_MS = 86_400_000;
 
 interface AccountsDeps extends OwnAccountDeps {
-  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments' | 'usage'>;
+  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments' | 'usage' | 'saved' | 'refreshes'>;
   readonly clock: Clock;
   /** How long a trial key is valid. */
   readonly trialKeyDays: number;
@@ -31,6 +32,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const { store } = deps;
   return {
     ...createOwnAccount(deps),
+    saved: createSavedQueries(deps),
     balance: (organizationId) => askStore(store.units.balance(organizationId)),
     issueTrialKey: (payment, idempotencyKey) => askStore(issueTrialKey(deps, payment, idempotencyKey)),
   };

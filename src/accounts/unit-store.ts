@@ -37,6 +37,15 @@ export interface LedgerEntry {
   readonly held: number;
 }
 
+export interface Grant {
+  readonly organizationId: string;
+  readonly grantId: string;
+  readonly units: number;
+  readonly note: string;
+  /** The operation whose call others paid for. */
+  readonly earnedBy?: string;
+}
+
 /**
  * Units are safe integers: at least 1 in a grant and a hold, at least 0 in a capture. Anything else is a bug of the caller and
  * rejects with RangeError, changing nothing. Grants and holds are named within their organization, each kind for itself. The
@@ -46,15 +55,10 @@ export interface LedgerEntry {
 export interface UnitStore {
   /**
    * Adds units. The same `grantId` adds nothing again and answers `replayed`, whatever else is asked. `unknown` for an unknown
-   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free.
+   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free. With `earnedBy` it is also
+   * counted, as a call of that operation on the lane `earned` of the UTC day of `atMs`.
    */
-  grant(grant: {
-    readonly organizationId: string;
-    readonly grantId: string;
-    readonly units: number;
-    readonly note: string;
-    readonly atMs: number;
-  }): Promise<{
+  grant(grant: Grant & { readonly atMs: number }): Promise<{
     readonly outcome: 'granted' | 'replayed' | 'unknown' | 'too_large';
     readonly balance: UnitBalance;
   }>;
@@ -82,7 +86,9 @@ export interface UnitStore {
    * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
    * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
    *
-   * The change also counts the call and its units in the usage of the organization (usage-store.ts), on the UTC day of `atMs`.
+   * The change also counts the call and its units in the usage of the organization (usage-store.ts), on the UTC day of `atMs`. With
+   * `share` it also grants, to whom a part of the charge belongs: both or neither, and never with another outcome than `captured`.
+   * A share that `grant` would not make is left out.
    *
    * With `held`, the hold as it was made, one that the store lost is made again in the same change, so that a restart of the store
    * gives nothing away; `unknown` then says that the free units do not suffice.
@@ -96,6 +102,7 @@ export interface UnitStore {
     readonly units: number;
     readonly atMs: number;
     readonly held?: Omit<Hold, 'organizationId' | 'holdId'>;
+    readonly share?: Grant;
   }): Promise<{
     readonly outcome: 'captured' | 'replayed' | 'released' | 'unknown';
     readonly charged: number;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { weakTag } from '../../core/weak-tag.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
-import { drawingFiles } from './markdown.ts';
+import { pictureFiles } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
 import { type RenderedPage, renderPage, searchData } from './render-page.ts';
 import { INDEX_DESCRIPTION, indexPage, missingPage, shell } from './shell.ts';
@@ -27,7 +27,8 @@ export interface DocsSite {
 
 export interface ServedText {
   readonly type: string;
-  readonly body: string;
+  /** Bytes for pictures. */
+  readonly body: string | Buffer;
   readonly etag: string;
 }
 
@@ -38,6 +39,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const SVG = 'image/svg+xml; charset=utf-8';
+/** By the end of the name. */
+const PICTURES: Readonly<Record<string, string>> = { svg: SVG, webp: 'image/webp', png: 'image/png' };
 
 const require = createRequire(import.meta.url);
 
@@ -49,6 +52,7 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: ()
   'icon.svg': { type: SVG, file: () => new URL('assets/icon.svg', import.meta.url) },
   'theme.js': { type: SCRIPT, file: () => new URL('assets/theme.js', import.meta.url) },
   'docs.js': { type: SCRIPT, file: () => new URL('assets/docs.js', import.meta.url) },
+  'search.js': { type: SCRIPT, file: () => new URL('assets/search.js', import.meta.url) },
   'minisearch.js': {
     type: SCRIPT,
     file: () => require.resolve('minisearch').replace('/cjs/index.cjs', '/es/index.js'),
@@ -62,9 +66,9 @@ export function createDocsSite(facts: {
 }): DocsSite {
   const { publicUrl } = facts;
   const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
-  const drawings = drawingFiles();
+  const pictures = pictureFiles();
   const kept = new Map<string, ServedText>();
-  const keep = (key: string, type: string, make: () => string): ServedText => {
+  const keep = (key: string, type: string, make: () => string | Buffer): ServedText => {
     const before = kept.get(key);
     if (before !== undefined) return before;
     const made = servedText(type, make());
@@ -92,8 +96,11 @@ export function createDocsSite(facts: {
     markdown: (slug) =>
       ifFound(slug, (page) => keep(`markdown ${slug}`, MARKDOWN, () => pageMarkdown(page, publicUrl))),
     asset(name) {
-      const drawing = drawings.get(name);
-      if (drawing !== undefined) return keep(`asset ${name}`, SVG, () => readFileSync(drawing, 'utf8'));
+      const picture = pictures.get(name);
+      if (picture !== undefined)
+        return keep(`asset ${name}`, PICTURES[name.split('.').at(-1) ?? ''] ?? PLAIN, () =>
+          readFileSync(picture),
+        );
       const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
       return asset && keep(`asset ${name}`, asset.type, () => readFileSync(asset.file(), 'utf8'));
     },
@@ -126,6 +133,6 @@ function pageHtml(page: DocsPage, { html, headings }: RenderedPage, base: string
   return shell({ title, description, body: html, page, headings, base });
 }
 
-export function servedText(type: string, body: string): ServedText {
+export function servedText(type: string, body: string | Buffer): ServedText {
   return { type, body, etag: weakTag(body) };
 }

@@ -1,7 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import type { AnyOperation } from '../operations/define.ts';
 import { priceInShort } from '../operations/prices.ts';
-import { markdownOf } from './markdown.ts';
+import { markdownOf, type PageParts } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 
 /** The documentation for language models: a list of pages and operations, and all pages in one text. Source: llmstxt.org. */
@@ -78,15 +78,20 @@ function pageUrl({ slug }: DocsPage, publicUrl: string): string {
 export function llmsFullText(facts: LlmsFacts): string {
   const pages = DOCS_PAGES.filter(({ reader }) => reader !== 'design').map(
     (page) =>
-      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '')))}`,
+      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '', { hasResults: false })))}`,
   );
   return [introduction(facts), ...pages].join('\n');
 }
 
 /** A page as Markdown, with absolute links where the deployment knows its URL. */
-export function pageMarkdown(page: DocsPage, publicUrl: string): string {
-  return markdownOf(page, (target) =>
-    'page' in target ? `${pageUrl(target.page, publicUrl)}${target.fragment}` : `${publicUrl}${target.path}`,
+export function pageMarkdown(page: DocsPage, publicUrl: string, parts: PageParts = {}): string {
+  return markdownOf(
+    page,
+    (target) =>
+      'page' in target
+        ? `${pageUrl(target.page, publicUrl)}${target.fragment}`
+        : `${publicUrl}${target.path}`,
+    parts,
   );
 }
 

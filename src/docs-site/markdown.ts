@@ -36,13 +36,21 @@ export function linkTarget(href: string, from: DocsPage): LinkTarget {
   const file = posix.join(posix.dirname(from.file), path);
   const page = DOCS_PAGES.find((known) => known.file === file);
   if (page !== undefined) return { page, fragment: anchor };
-  const served = file.endsWith('.svg') ? drawingPath(file) : SERVED_ELSEWHERE[file];
+  const served = PICTURE.test(file) ? picturePath(file) : SERVED_ELSEWHERE[file];
   if (served === undefined) throw new Error(`docs/${from.file} links to ${href}, which is no page`);
   return { path: served };
 }
 
-function drawingPath(file: string): string {
+const PICTURE = /\.(?:svg|webp|png)$/;
+
+function picturePath(file: string): string {
   return `/docs/assets/${posix.basename(file)}`;
+}
+
+/** The same picture of the screen in dark colours: `name-dark.webp` for `name.webp`; null where there is none. */
+export function darkPicture(href: string): string | null {
+  const dark = href.replace(/\.webp$/, '-dark.webp');
+  return dark !== href && pictureFiles().has(posix.basename(dark)) ? dark : null;
 }
 
 /** The drawing that an image of a page shows, as SVG. */
@@ -50,11 +58,14 @@ export function readDrawing(href: string, from: DocsPage): string {
   return readFileSync(new URL(posix.join(posix.dirname(from.file), href), DOCS_ROOT), 'utf8');
 }
 
-/** The drawings of docs/design by the name that they are served under. */
-export function drawingFiles(): ReadonlyMap<string, URL> {
-  const directory = new URL('design/', DOCS_ROOT);
-  const names = readdirSync(directory).filter((name) => name.endsWith('.svg'));
-  return new Map(names.map((name) => [name, new URL(name, directory)]));
+/** The drawings and pictures by the name that they are served under. */
+export function pictureFiles(): ReadonlyMap<string, URL> {
+  const files = ['design/', 'images/'].flatMap((folder) => {
+    const directory = new URL(folder, DOCS_ROOT);
+    const names = readdirSync(directory).filter((name) => PICTURE.test(name));
+    return names.map((name) => [name, new URL(name, directory)] as const);
+  });
+  return new Map(files);
 }
 
 /** The Markdown of a page in docs/. */
@@ -62,12 +73,21 @@ export function readPage({ file }: DocsPage): string {
   return readFileSync(new URL(file, DOCS_ROOT), 'utf8');
 }
 
+export interface PageParts {
+  /** Whether the results of worked queries are on it: a model needs none of them to write a query. Default true. */
+  readonly hasResults?: boolean;
+}
+
+const RESULTS = /<!-- result:(\d+) -->[\s\S]*?<!-- \/result:\1 -->\n*/g;
+
 /** A page with its links rewritten by `hrefOf`, and without the comments of the generator. */
 export function markdownOf(
   page: DocsPage,
   hrefOf: (target: Exclude<LinkTarget, { href: string }>) => string,
+  { hasResults = true }: PageParts = {},
 ): string {
-  return readPage(page)
+  const text = readPage(page);
+  return (hasResults ? text : text.replace(RESULTS, ''))
     .replace(/<!--[\s\S]*?-->\n*/g, '')
     .replace(/\]\(([^)\s]+)\)/g, (all, href: string) => {
       const target = linkTarget(href, page);

@@ -4,17 +4,15 @@
 export const READERS = {
   start: {
     title: 'First call',
-    summary: 'From nothing to answers in five minutes, and what each caller may do.',
+    summary: 'Your first answers in five minutes, and what your key allows.',
   },
   analysts: {
     title: 'Analysts',
-    summary:
-      'SQL over every settlement: tables, dialect, prices, worked questions, and what the figures mean.',
+    summary: 'SQL over every settlement: how to query, worked queries, tables, and what the figures mean.',
   },
   agents: {
     title: 'Agents',
-    summary:
-      'The same operations as MCP tools, calls that are paid for over x402, and the identities behind wallets.',
+    summary: 'The same operations as MCP tools, payment over x402, and the identities behind wallets.',
   },
   operators: {
     title: 'Operators',
@@ -52,21 +50,21 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'quickstart.md',
     reader: 'start',
     title: 'First call in five minutes',
-    description: 'A world to try it in, a key, and the first answers over REST, SQL and MCP.',
+    description: 'Start the demo, and get answers over REST, SQL and MCP.',
   },
   {
     slug: 'access',
     file: 'access.md',
     reader: 'start',
     title: 'Access and limits',
-    description: 'Keys, plans, limits and Query Units: what each caller may do, and what it costs.',
+    description: 'Keys, plans, limits and Query Units: what you may do, and what it costs.',
   },
   {
     slug: 'console',
     file: 'console.md',
     reader: 'start',
     title: 'The console',
-    description: 'The index in a browser: live payments, profiles, SQL, and how the index is doing.',
+    description: 'A tour with pictures: live payments, rankings, wallets, and SQL with charts.',
   },
   {
     slug: 'client',
@@ -76,32 +74,62 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
   },
   {
+    slug: 'snapshots',
+    file: 'snapshots.md',
+    reader: 'start',
+    title: 'Snapshots: numbers that stay true',
+    description:
+      'Ask again and get the same rows: `as_of`, what it holds, how long, and how to cite a result.',
+  },
+  {
     slug: 'copies',
     file: 'copies.md',
     reader: 'start',
     title: 'Keep a copy up to date',
-    description: 'Read a list of settlements once, then only what was written since, with what reorgs took.',
+    description: 'Read a list of settlements once, then only the changes, reorgs included.',
   },
   {
     slug: 'bundles',
     file: 'bundles.md',
     reader: 'analysts',
-    title: 'Take it home',
+    title: 'Download it all',
     description: 'Signed Parquet files of finalized days: download, check against an API, query with DuckDB.',
   },
   {
     slug: 'sql',
     file: 'sql.md',
     reader: 'analysts',
-    title: 'SQL for analysts',
-    description: 'The request, the dialect, what reads little, and worked questions.',
+    title: 'SQL',
+    description: 'The request, the answer, prices, errors, tables, and how to read little.',
+  },
+  {
+    slug: 'cookbook',
+    file: 'cookbook.md',
+    reader: 'analysts',
+    title: 'SQL cookbook',
+    description: 'Worked queries to copy, with results over the sample data of the demo.',
+  },
+  {
+    slug: 'sql-dialect',
+    file: 'sql-dialect.md',
+    reader: 'analysts',
+    title: 'SQL dialect',
+    description: 'What is allowed, what is refused, and how to move queries over from other databases.',
   },
   {
     slug: 'jobs',
     file: 'jobs.md',
     reader: 'analysts',
     title: 'Jobs and kept results',
-    description: 'Queries that outlive their connection, and results that are paid once.',
+    description: 'Queries that run longer than a connection, and results that you pay for once.',
+  },
+  {
+    slug: 'saved-queries',
+    file: 'saved-queries.md',
+    reader: 'analysts',
+    title: 'Saved queries',
+    description:
+      'Your queries as endpoints with parameters, versions, a price and a result that is kept warm.',
   },
   {
     slug: 'connect',
@@ -119,11 +147,18 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Every public table and column, with its meaning.',
   },
   {
+    slug: 'sql-answers',
+    file: 'reference/sql-answers.md',
+    reader: 'analysts',
+    title: 'SQL answers',
+    description: 'Every response header, warning and failure reason.',
+  },
+  {
     slug: 'sql-functions',
     file: 'reference/sql-functions.md',
     reader: 'analysts',
     title: 'SQL functions',
-    description: 'Every function that a query may call.',
+    description: 'The functions that a query may not call, and what to use instead.',
   },
   {
     slug: 'methodology',

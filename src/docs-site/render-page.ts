@@ -7,9 +7,11 @@ import json from 'highlight.js/lib/languages/json';
 import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
-import type { Options } from 'minisearch';
-import { escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
+import MiniSearch, { type AsPlainObject } from 'minisearch';
+import { INDEX_OPTIONS } from './assets/search.js';
+import { darkPicture, escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
+import { SYNONYMS } from './synonyms.ts';
 
 /** A page of Markdown as HTML, with its table of contents and its sections for the search. */
 export interface RenderedPage {
@@ -45,14 +47,46 @@ export function renderPage(page: DocsPage, base: string): RenderedPage {
     // The title of a page needs no id: a link to the page leads there.
     if (token.type === 'heading' && token['depth'] > 1) names.set(token, slugger.slug(plainText([token])));
   }
-  marked.use({ renderer: rendererOf(page, base, names) });
+  marked.use({ renderer: rendererOf(page, base, { names, opened: openedInConsole(page, tokens) }) });
   const headings = tokens
     .filter((token): token is Tokens.Heading => token.type === 'heading')
     .map((token) => ({ depth: token.depth, name: names.get(token) ?? '', text: plainText([token]) }));
   return { html: marked.parser(tokens), headings, sections: sectionsOf(tokens, names) };
 }
 
-function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, string>): RendererObject {
+/** Pages whose SQL is for another database: DuckDB over bundles, the operator's own client. */
+const PAGES_OF_OTHER_SQL: ReadonlySet<string> = new Set(['bundles.md', 'operators.md']);
+const QUERY = /^\s*(?:SELECT|WITH|FROM)\b/i;
+
+/** The fragment with which the console opens each query, by its block; the JSON block below a query has the values of its placeholders. */
+function openedInConsole(page: DocsPage, tokens: readonly Token[]): ReadonlyMap<string, string> {
+  const opened = new Map<string, string>();
+  if (PAGES_OF_OTHER_SQL.has(page.file)) return opened;
+  const blocks = tokens.filter(({ type }) => type !== 'space');
+  for (const [at, token] of blocks.entries()) {
+    if (token.type !== 'code' || token['lang'] !== 'sql' || !QUERY.test(token['text'])) continue;
+    const fields = new URLSearchParams({ q: token['text'] });
+    const below = blocks[at + 1];
+    if (below?.type === 'code' && below['lang'] === 'json')
+      for (const [name, value] of Object.entries<unknown>(JSON.parse(below['text'])))
+        fields.set(`p.${name}`, typeof value === 'string' ? value : JSON.stringify(value));
+    opened.set(token['text'], `#${fields}`);
+  }
+  return opened;
+}
+
+/** What the renderer has to know of the whole page. */
+interface PageFacts {
+  /** Ids of the headings. */
+  readonly names: ReadonlyMap<Token, string>;
+  /** Fragments for the console by the text of the query. */
+  readonly opened: ReadonlyMap<string, string>;
+}
+
+/** The marks around the result of a query: `<!-- result:7 -->` and `<!-- /result:7 -->`. */
+const RESULT_MARK = /^\s*<!-- (\/?)result:\d+ -->\s*$/;
+
+function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts): RendererObject {
   return {
     heading(token) {
       const name = names.get(token) ?? '';
@@ -65,15 +99,26 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
       const href = hrefOf(token.href, page, base);
       return `<a href="${escapeHtml(href)}">${this.parser.parseInline(token.tokens)}</a>`;
     },
-    image: ({ href, text }) => drawing(readDrawing(href, page), text),
-    code: ({ text, lang }) => codeBlock(text, lang ?? ''),
+    image: ({ href, text }) =>
+      href.endsWith('.svg')
+        ? drawing(readDrawing(href, page), text)
+        : picture(hrefOf(href, page, base), text),
+    code: ({ text, lang }) => {
+      const fragment = opened.get(text);
+      return codeBlock(text, lang ?? '', fragment === undefined ? null : `${base}/console/sql${fragment}`);
+    },
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
       // Wide tables scroll on their own, and need the focus to be scrolled by keyboard.
       return `<div class="table" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
     },
     // Comments of the generator are removed; other HTML is shown as text.
-    html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
+    html: ({ text }) => {
+      const [, closes] = RESULT_MARK.exec(text) ?? [];
+      if (closes === '') return '<div class="result"><p class="result-title">Result</p>\n';
+      if (closes === '/') return '</div>\n';
+      return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text);
+    },
   };
 }
 
@@ -88,6 +133,15 @@ function drawing(svg: string, title: string): string {
   return `<span class="drawing" role="img" tabindex="0" aria-label="${escapeHtml(title)}">${shown.trim()}</span>`;
 }
 
+/** In light and in dark colours where there are both: the theme shows one of them: the choice of colours is not always that of the system. */
+function picture(src: string, title: string): string {
+  const image = (source: string, theme: string): string =>
+    `<img class="${theme}" src="${escapeHtml(source)}" alt="${escapeHtml(title)}" width="1280" height="800" loading="lazy">`;
+  const dark = darkPicture(src);
+  const images = dark === null ? image(src, 'in-both') : image(src, 'in-light') + image(dark, 'in-dark');
+  return `<span class="picture">${images}</span>`;
+}
+
 function hrefOf(href: string, from: DocsPage, base: string): string {
   const target = linkTarget(href, from);
   if ('href' in target) return target.href.startsWith('/') ? `${base}${target.href}` : target.href;
@@ -97,8 +151,10 @@ function hrefOf(href: string, from: DocsPage, base: string): string {
     : `${base}/docs/${target.page.slug}${target.fragment}`;
 }
 
-function codeBlock(code: string, language: string): string {
-  const block = `<div class="code"><pre tabindex="0"><code class="language-${escapeHtml(language)}">${highlighted(code, language)}</code></pre></div>\n`;
+/** `opensAt` is the address at which the console opens the query; null for other code. */
+function codeBlock(code: string, language: string, opensAt: string | null): string {
+  const open = opensAt === null ? '' : `<a class="open" href="${escapeHtml(opensAt)}">Open in console</a>`;
+  const block = `<div class="code">${open}<pre tabindex="0"><code class="language-${escapeHtml(language)}">${highlighted(code, language)}</code></pre></div>\n`;
   const lines = code.split('\n').length;
   if (language !== 'json' || lines <= JSON_OPEN_LINES_MAX) return block;
   return `<details class="example"><summary>Example, ${lines} lines of JSON</summary>${block}</details>\n`;
@@ -189,43 +245,36 @@ function highlighted(code: string, language: string): string {
   return highlighter.highlight(code, { language }).value;
 }
 
-/** All sections of all pages. The browser builds the search index from them at the first search. */
+/** All sections of all pages in an index, as it is sent to the browser. */
 export interface SearchData {
-  readonly options: Options;
-  readonly sections: readonly SearchSection[];
+  readonly synonyms: typeof SYNONYMS;
+  /** A MiniSearch index by the options of assets/search.js. */
+  readonly index: AsPlainObject;
 }
 
-interface SearchSection {
-  readonly id: number;
-  readonly url: string;
-  readonly page: string;
-  readonly heading: string;
-  readonly text: string;
-  /** The factor of its score, which ranks guides before design pages. */
-  readonly weight: number;
+/** The factor of a section's score: a guide is shown before what is looked up, and the design last. */
+const WEIGHTS: Partial<Record<DocsPage['reader'], number>> = { operators: 0.7, reference: 0.7, design: 0.3 };
+/** Of its many short sections each would be shown before the guides. */
+const COOKBOOK_WEIGHT = 0.4;
+
+function weightOf({ reader, slug }: DocsPage): number {
+  return slug === 'cookbook' ? COOKBOOK_WEIGHT : (WEIGHTS[reader] ?? 1);
 }
-
-const DESIGN_WEIGHT = 0.3;
-
-/** Headings count more than text. Prefixes and small typing errors match. */
-const SEARCH_OPTIONS: Options = {
-  fields: ['heading', 'page', 'text'],
-  storeFields: ['url', 'page', 'heading', 'text', 'weight'],
-  searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
-};
 
 export function searchData(
   pages: readonly { readonly page: DocsPage; readonly rendered: RenderedPage }[],
   base: string,
 ): SearchData {
+  const index = new MiniSearch(INDEX_OPTIONS);
   const sections = pages.flatMap(({ page, rendered }) =>
     rendered.sections.map(({ name, heading, text }) => ({
       url: `${base}/docs/${page.slug}${name === '' ? '' : `#${name}`}`,
       page: page.title,
       heading: heading === '' ? page.title : heading,
       text: text.replace(/\s+/g, ' '),
-      weight: page.reader === 'design' ? DESIGN_WEIGHT : 1,
+      weight: weightOf(page),
     })),
   );
-  return { options: SEARCH_OPTIONS, sections: sections.map((section, id) => ({ id, ...section })) };
+  index.addAll(sections.map((section, id) => ({ id, ...section })));
+  return { synonyms: SYNONYMS, index: index.toJSON() };
 }

@@ -62,7 +62,7 @@ function header(base: string): string {
 <button class="menu" type="button" popovertarget="pages" aria-label="Pages">☰</button>
 <a class="brand" href="${base}/docs">${MARK} Settlement Index <span>docs</span></a>
 <form class="search scripted" role="search">
-<input id="search" type="search" placeholder="Search" aria-label="Search the documentation" aria-keyshortcuts="/" autocomplete="off" spellcheck="false">
+<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" aria-keyshortcuts="/" autocomplete="off" spellcheck="false">
 <div id="results" class="results" hidden></div>
 <p id="found" class="unseen" role="status"></p>
 </form>
@@ -111,8 +111,8 @@ export function indexPage(base: string): string {
     return `<section aria-labelledby="${reader}"><h2 id="${reader}">${title}</h2><p>${escapeHtml(summary)}</p><ul>${pageLinks(reader, base)}</ul></section>`;
   });
   return `<h1>Settlement Index</h1>
-<p class="lead">An index of agent payments. It reads x402 settlements and ERC-8004 agent identities from EVM chains, grades how sure it is that each one was an x402 payment, and serves them as JSON, as MCP tools and over SQL. Every row carries its evidence, every answer its freshness.</p>
-<p>Start here: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or <a href="${base}/llms-full.txt">llms-full.txt</a>, which has all of these pages except the design. Add <code>.md</code> to the address of a page to read it as Markdown.</p>
+<p class="lead">An index of agent payments: x402 settlements and ERC-8004 agent identities on EVM chains, each payment graded by how certain it is that it was x402. Query it over REST, as MCP tools or in SQL. Every row carries its evidence, and every answer says how fresh it is.</p>
+<p>New here? <a href="${base}/docs/quickstart">Make your first call in five minutes</a>, or copy a query from the <a href="${base}/docs/cookbook">SQL cookbook</a>. For programs there are <a href="${base}/openapi.json">openapi.json</a>, <a href="${base}/llms.txt">llms.txt</a>, and <a href="${base}/llms-full.txt">llms-full.txt</a> with all pages but the design. Add <code>.md</code> to the address of a page to get it as Markdown.</p>
 <div class="readers">${groups.join('\n')}</div>
 `;
 }

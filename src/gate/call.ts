@@ -8,7 +8,8 @@ import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../accounts/store.ts';
-import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
+import { askStore } from '../accounts/store-failure.ts';
+import { type AuthorShare, NOT_CHARGED, type Outcome } from '../operations/answer.ts';
 import type { Caller, CallTerms, PreparedCall } from '../operations/define.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import {
@@ -140,12 +141,14 @@ function likelyCallerName(
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
   const { operation, surface, charging, deps, progress } = request;
   // Validity, credential and rate limit. Every request is counted, once, also an invalid one.
-  const { prepared, identity, window, raw } = await readAndCount(gate, request);
+  const { prepared: read, identity, window, raw } = await readAndCount(gate, request);
   const { caller, quota } = identity;
-  const { terms } = prepared;
   progress.onRate(window, null);
   admitKey(caller, operation);
   refuseOverLimit(window, quota);
+  // What is stored is looked up for its caller: to others it may not be there.
+  const prepared = (await read.resolve?.(deps, caller)) ?? read;
+  const { terms } = prepared;
   // How the call is paid for, and whether the caller may have the tier that it asks for.
   const access = decideAccess({
     price: terms.price,
@@ -350,11 +353,12 @@ function runNow(
 }
 
 function runPaid(
-  { lane, log }: GateTools,
+  gate: GateTools,
   { charging: { offers }, deps, progress }: GateRequest,
   { prepared, callerName }: Pick<RunContext, 'prepared' | 'callerName'>,
   run: Run,
 ): Promise<GateAnswer> {
+  const { lane, log } = gate;
   const { terms } = prepared;
   if (lane === null || offers?.payment === undefined)
     throw new Error('a payment without a lane that takes it');
@@ -363,9 +367,25 @@ function runPaid(
     header: offers.payment,
     preflight: async () => prepared.preflight?.(deps, callerName),
   };
-  return runOnPayment({ lane, log, onPaid: (receipt) => progress.onPaid(receipt) }, sent, terms, (payment) =>
-    run({ ...(payment === null ? {} : { payment }) }),
-  );
+  const tools = {
+    lane,
+    log,
+    onPaid: (receipt: string) => progress.onPaid(receipt),
+    onEarned: (share: AuthorShare, payment: SettledPayment) => grantShare(gate, share, payment),
+  };
+  return runOnPayment(tools, sent, terms, (payment) => run({ ...(payment === null ? {} : { payment }) }));
+}
+
+/** A payment settles once, and names its share: that is granted once, however often the payment is answered. */
+async function grantShare(
+  { store, clock, log }: GateTools,
+  share: AuthorShare,
+  { chain, asset, payer, nonce }: SettledPayment,
+): Promise<void> {
+  const grantId = `sale:${[chain, asset, payer, nonce].join(':')}`;
+  const { outcome } = await askStore(store.units.grant({ ...share, grantId, atMs: clock.nowMs() }));
+  if (outcome !== 'granted' && outcome !== 'replayed')
+    log.error({ organization: share.organizationId, outcome }, 'the share of a sale could not be granted');
 }
 
 function refusalOf(

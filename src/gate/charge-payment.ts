@@ -2,7 +2,13 @@ import type { SettledPayment } from '../../core/domain/payment.ts';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { type Answer, type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import {
+  type Answer,
+  type AuthorShare,
+  type Charge,
+  type Outcome,
+  withCharge,
+} from '../operations/answer.ts';
 import type { CallTerms } from '../operations/define.ts';
 import type { OpenCall, PaymentLane, SentPayment, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
@@ -14,6 +20,8 @@ interface PaymentTools {
   readonly log: Log;
   /** Called with the receipt of a settlement before anything is answered, also when the answer is a failure. */
   onPaid(receiptHeader: string): void;
+  /** Gives the author of what was sold a share of it, before anything is answered. May be repeated for one payment. */
+  onEarned(share: AuthorShare, payment: SettledPayment): Promise<void>;
 }
 
 /** `payment`: the one settled before the run; null for a ceiling, which is settled afterwards. */
@@ -42,7 +50,9 @@ async function runSettled(
   tools.onPaid(paid.receiptHeader);
   const charge = paidCharge(terms, paid.usdMicros);
   try {
-    return answered(tools, paid, (await run(paid.payment)).answer(charge), charge);
+    const outcome = await run(paid.payment);
+    await tellEarned(tools, paid, outcome);
+    return answered(tools, paid, outcome.answer(charge), charge);
   } catch (error) {
     // A fixed payment covers whatever the run uses: also what it used before it failed.
     const isServed = usedBy(terms, error) > 0;
@@ -67,6 +77,7 @@ async function runOpen(
     const paid = await askStore(open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms))));
     tools.onPaid(paid.receiptHeader);
     const charge = paidCharge(terms, paid.usdMicros);
+    await tellEarned(tools, paid, outcome);
     return answered(tools, paid, outcome.answer(charge), charge);
   } catch (error) {
     outcome.discard();
@@ -90,6 +101,20 @@ async function settleFailure(
   tools.onPaid(paid.receiptHeader);
   await finish(paid, true, tools.log);
   return withCharge(error, paidCharge(terms, paid.usdMicros));
+}
+
+async function tellEarned(
+  { onEarned }: PaymentTools,
+  { payment }: SettledCall,
+  { share, discard }: Outcome,
+): Promise<void> {
+  if (share === undefined) return;
+  try {
+    await onEarned(share, payment);
+  } catch (error) {
+    discard();
+    throw error;
+  }
 }
 
 function answered(

@@ -9,7 +9,7 @@ import { pauseUntil, retry } from '../../core/process/retry.ts';
 import { StoreUnavailable } from '../accounts/store.ts';
 import { asChargeUnknown, askStore } from '../accounts/store-failure.ts';
 import type { Hold, UnitStore } from '../accounts/unit-store.ts';
-import { type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import { type AuthorShare, type Charge, type Outcome, withCharge } from '../operations/answer.ts';
 import type { CallTerms } from '../operations/define.ts';
 import { sqlTierOf } from '../operations/prices.ts';
 import { tierOf } from './access.ts';
@@ -95,7 +95,8 @@ export async function runOnUnits(
     return { answer, delivered: null, replayed: false, chargedQu: 0 };
   }
   try {
-    const charge = await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu));
+    const used = unitsUsed(tools, call, outcome.usedQu);
+    const charge = await capture(tools, call, hold, used, outcome.share);
     const { chargedQu } = charge;
     return { answer: outcome.answer(charge), delivered: null, replayed: false, chargedQu };
   } catch (error) {
@@ -194,7 +195,13 @@ async function giveBack(
   }
 }
 
-async function capture(tools: UnitTools, call: UnitCharge, hold: Hold, used: number): Promise<Charge> {
+async function capture(
+  tools: UnitTools,
+  call: UnitCharge,
+  hold: Hold,
+  used: number,
+  share?: AuthorShare,
+): Promise<Charge> {
   const { units, clock, log } = tools;
   try {
     const before = await chargedBefore(tools, call, hold);
@@ -203,7 +210,8 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: Hold, used: num
     // Capturing twice changes nothing.
     const retryUntilMs = performance.now() + tools.captureRetryMs;
     const { organizationId, holdId, ...held } = hold;
-    const wanted = { organizationId, holdId, units: used, atMs, held };
+    const earned = share === undefined ? {} : { share: { ...share, grantId: `sale:${holdId}` } };
+    const wanted = { organizationId, holdId, units: used, atMs, held, ...earned };
     const { outcome, charged, balance } = await retry(() => units.capture(wanted), {
       pauseMs: (error) =>
         error instanceof StoreUnavailable ? pauseUntil(retryUntilMs, CAPTURE_PAUSE_MS) : null,

@@ -38,7 +38,10 @@ import {
 } from './well-known.ts';
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'bundles' | 'dataDir' | 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
+  readonly config: Pick<
+    Config,
+    'bundles' | 'clickhouse' | 'dataDir' | 'http' | 'chains' | 'oauth' | 'plans' | 'console'
+  >;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;

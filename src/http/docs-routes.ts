@@ -48,7 +48,7 @@ export function sendText(
   return sendBody(reply, type, body);
 }
 
-function sendBody(reply: FastifyReply, type: string, body: string): FastifyReply {
+function sendBody(reply: FastifyReply, type: string, body: string | Buffer): FastifyReply {
   if (type.startsWith('text/html'))
     reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'no-referrer');
   return reply.header('content-type', type).send(body);

@@ -145,7 +145,7 @@ export function nextPageLink(base: string, url: string, next: NextPage): string 
 }
 
 /**
- * The weak tag of an answer, over its content without its time: `as_of`, `freshness` and `prev_after` change every second, the rows do
+ * The weak tag of an answer, over its content without its time: `as_of`, `freshness`, `snapshot` and `prev_after` change with every block or second, the rows do
  * not; an older `prev_after` only gives more once more. Weak,
  * because two answers with the same tag differ in those bytes. Source: RFC 9110 8.8.
  */
@@ -156,7 +156,12 @@ export function weakEtag(body: Readonly<Record<string, unknown>>): string {
 function stablePart(body: Readonly<Record<string, unknown>>): unknown {
   const { as_of: _asOf, prev_after: _prevAfter, meta, ...rest } = body;
   if (typeof meta !== 'object' || meta === null) return rest;
-  const { as_of: _metaAsOf, freshness: _freshness, ...stableMeta } = meta as Record<string, unknown>; // an object, just checked
+  const {
+    as_of: _metaAsOf,
+    freshness: _freshness,
+    snapshot: _snapshot,
+    ...stableMeta
+  } = meta as Record<string, unknown>; // an object, just checked
   return { ...rest, meta: stableMeta };
 }
 

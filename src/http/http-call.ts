@@ -138,7 +138,7 @@ function paymentOf({ headers }: FastifyRequest): string | undefined {
 
 function orderOf(
   { summary, method }: AnyOperation,
-  { price, tier, byUse }: CallTerms,
+  { price, tier, byUse, describes = summary }: CallTerms,
   request: FastifyRequest,
   publicUrl: string,
 ): Order {
@@ -147,7 +147,7 @@ function orderOf(
   return {
     resource: `${method} ${request.routeOptions.url ?? path}`,
     url: absoluteUrl(request, publicUrl),
-    description: tier === null ? summary : `${summary} (tier ${tier}, max_qu ${price.qu})`,
+    description: tier === null ? describes : `${describes} (tier ${tier}, max_qu ${price.qu})`,
     mimeType: 'application/json',
     priceUsdMicros: price.x402UsdMicros,
     settledByUse: byUse,

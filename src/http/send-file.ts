@@ -18,8 +18,9 @@ export function sendFile(
   reply: FastifyReply,
   { file, mayBeRefused }: { readonly file: FileAnswer; readonly mayBeRefused: boolean },
 ): FastifyReply {
-  const { mediaType, bytes, etag, takesRanges } = file;
+  const { mediaType, bytes, etag, takesRanges, headers = {} } = file;
   reply.headers({
+    ...headers,
     etag,
     'cache-control': 'private, no-cache',
     'accept-ranges': takesRanges ? 'bytes' : 'none',

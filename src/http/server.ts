@@ -102,7 +102,7 @@ export function installPlugins(app: FastifyInstance): void {
   app.register((preflights, _options, done) => {
     preflights.register(fastifyCors, {
       origin: '*',
-      methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       allowedHeaders: [...ACCEPTED_HEADERS],
       exposedHeaders: EXPOSED,
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,

@@ -137,12 +137,15 @@ function choicesOf(schema: TSchema): string[] | undefined {
   return words.every((word) => typeof word === 'string') ? words : undefined;
 }
 
+/** A maximum that no caller comes near: it says nothing to a model. */
+const NO_BOUND = 100_000;
+
 function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
   const { type, minimum, maximum } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
   return {
     type: type ?? 'string',
     ...(minimum === undefined ? {} : { minimum }),
-    ...(maximum === undefined ? {} : { maximum }),
+    ...(typeof maximum === 'number' && maximum < NO_BOUND ? { maximum } : {}),
   };
 }
 

@@ -213,6 +213,23 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: `/v0/results/${'5f'.repeat(32)}`,
     detail: 'There is no result of this id that you may read.',
   },
+  query_not_found: {
+    path: '/v0/q/acme/top-payees',
+    detail: 'There is no saved query of this owner, slug and version that you may call.',
+  },
+  handle_required: {
+    path: '/v0/queries/top-payees',
+    detail: 'A saved query needs an owner: choose a handle first.',
+  },
+  handle_taken: {
+    path: '/v0/account/handle',
+    detail: 'acme is the handle of another organization, or looks like one.',
+  },
+  query_limit: {
+    path: '/v0/queries/top-payees',
+    detail:
+      'An organization has at most 500 saved queries, and a query 200 versions: remove a query, or save this one under another slug.',
+  },
   insufficient_qu: {
     path: '/v0/graph',
     detail: 'The call costs 1 QU; the organization has 0 QU free.',
@@ -269,6 +286,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
   key_already_issued: {
     path: TRIAL_KEY,
     detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
+  },
+  snapshot_gone: {
+    detail:
+      'The snapshot cannot be answered: what the catalogues said under revision 3 is kept no more: revisions are answered for 90 days. The oldest one that can: s1_r9_0b9f4a31_1795166103000000000_8453-29000000-38411402-5d0c1f0a7e2b9c44',
   },
   cursor_expired: {
     parameter: 'after',

@@ -102,7 +102,7 @@ const LISTED_EXTENSIONS: Json = {
               required: ['type', 'method'],
               properties: {
                 type: { type: 'string', const: 'http' },
-                method: { type: 'string', enum: ['GET', 'POST', 'PATCH', 'DELETE'] },
+                method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
               },
             },
           },

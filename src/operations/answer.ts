@@ -16,6 +16,8 @@ export interface FileAnswer {
   /** Strong where ranges are taken. */
   readonly etag: string;
   readonly takesRanges: boolean;
+  /** Further facts, by header name (lower case). */
+  readonly headers?: Readonly<Record<string, string>>;
   /** `end` is the last byte, included. */
   stream(range?: { readonly start: number; readonly end: number }): Readable;
 }
@@ -46,9 +48,20 @@ export interface Outcome {
   readonly rows?: number;
   /** True where a job took over the hold of the call, and captures or releases it when it ends. */
   readonly keepsHold?: boolean;
+  /** A part of the charge that belongs to another organization, which gets it with the charge. */
+  readonly share?: AuthorShare;
   answer(charge: Charge): Answer;
   /** Instead of `answer`, where its charge could not be written and it is withheld. Frees what it holds. */
   discard(): void;
+}
+
+/** What the author of a saved query gets of a call. */
+export interface AuthorShare {
+  readonly organizationId: string;
+  /** At least 1. */
+  readonly units: number;
+  readonly note: string;
+  readonly earnedBy: string;
 }
 
 /** The charge for a call, which its answer reports. */

@@ -1,7 +1,8 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine/engine.ts';
+import { WRITTEN_AGAIN } from '../../clickhouse/tables/history.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Resource } from '../../core/domain/resources.ts';
-import { fail } from '../../core/errors.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 
 /** For a statement that reads much and is asked rarely, because its answer is kept: it may use two of the engine's cores. */
 export const TWO_THREADS = { max_threads: 2 } as const;
@@ -33,11 +34,26 @@ export async function ask(reader: Reader, resource: Resource, statement: Stateme
 /** Anything that is not an engine failure is a bug and passes through unchanged. */
 export function asUnavailable(resource: Resource, cause: unknown): unknown {
   if (!(cause instanceof EngineError)) return cause;
+  const rewritten = writtenAgain(cause);
+  if (rewritten !== undefined) return rewritten;
   return fail('upstream_unavailable', {
     detail: `The index ${PROBLEM_TEXT[cause.problem]} when asked for: ${resource}.`,
     resource,
     retryAfterSeconds: ENGINE_RETRY_AFTER_SECONDS,
     cause,
+  });
+}
+
+const THROWN = 395; // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+
+/** The failure of a read that met a row of a snapshot that was written again (clickhouse/tables/history.ts); undefined for other errors. */
+export function writtenAgain(error: EngineError): Failure | undefined {
+  const said = error.cause instanceof Error ? error.cause.message : '';
+  if (error.engineCode !== THROWN || !said.includes(WRITTEN_AGAIN)) return undefined;
+  return fail('snapshot_gone', {
+    detail:
+      'The snapshot cannot be answered: blocks of it were indexed anew since, so it is not known whether their rows are the same. Use the newest one.',
+    cause: error,
   });
 }
 

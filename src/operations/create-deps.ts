@@ -23,8 +23,10 @@ import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
+import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
+import { createSavedAnswers } from './saved/answers.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
@@ -36,7 +38,7 @@ const JOINED_MAX_MS = 100;
 const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'bundles' | 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -67,6 +69,12 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
   const meter = observation?.meter ?? null;
   const index: IndexFacts = {
     freshness,
+    snapshots: createSnapshots({
+      reader,
+      clock,
+      chains,
+      isCluster: options.config.clickhouse.cluster !== null,
+    }),
     names: createNames({ reader, clock }),
     dataset,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
@@ -85,7 +93,10 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
     rankings: createRankings({ reader, clock, rollups, chains }),
   };
   const share = shareRuns(reader);
-  const kept = options.kept == null ? null : createKeptSql({ ...options.kept, sandbox, clock });
+  const kept =
+    options.kept == null
+      ? null
+      : createKeptSql({ ...options.kept, answers: createSavedAnswers(options.kept.results), sandbox, clock });
   return {
     share,
     reader,
@@ -107,6 +118,9 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
       config.chains.flatMap(({ chain, sampleDataTo }) =>
         sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
       ),
+    ),
+    chainFacts: new Map(
+      config.chains.map(({ chain, facts, explorerUrl }) => [chain, { name: facts.name, explorerUrl }]),
     ),
     tokenDecimals: new Map([...knownTokens(config.chains)].map(([key, { decimals }]) => [key, decimals])),
     version,

@@ -21,11 +21,13 @@ import type { DatasetFacts, PublicTableRows } from './index-state/dataset.ts';
 import type { Freshness } from './index-state/freshness.ts';
 import { type IndexStates, readEngineUptime } from './index-state/index-state.ts';
 import type { Rollups } from './index-state/rollups.ts';
+import type { Snapshots } from './index-state/snapshots.ts';
 import type { Names } from './names.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
-import { readInput } from './read-input.ts';
+import { readInput, readOpenInput } from './read-input.ts';
+import type { SavedQueries } from './saved/saved-queries.ts';
 import type { Horizon } from './settlements/changes.ts';
 import type { Tails } from './settlements/tail.ts';
 import type { KeptSql } from './sql/obtain.ts';
@@ -70,6 +72,7 @@ export interface CallContext {
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
 export interface Accounts extends OwnAccount {
+  readonly saved: SavedQueries;
   /** Null for an organization that is not there. */
   balance(organizationId: string): Promise<UnitBalance | null>;
   /**
@@ -92,12 +95,12 @@ export interface Accounts extends OwnAccount {
 export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
 
 /**
- * POST and PATCH carry their parameters in a JSON body. What changes something beyond what it charges says so (`changes`).
+ * POST, PUT and PATCH carry their parameters in a JSON body. What changes something beyond what it charges says so (`changes`).
  */
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export function takesBody({ method }: { readonly method: Method }): boolean {
-  return method === 'POST' || method === 'PATCH';
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }
 
 /** One line of the price list: an operation without its behaviour. */
@@ -141,6 +144,8 @@ export interface Deployment {
   readonly chains: readonly Chain[];
   /** Where a chain’s rows are sample data: up to this block. */
   readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  /** How each chain is called, and the block explorer to link to. */
+  readonly chainFacts: ReadonlyMap<Chain, { readonly name: string; readonly explorerUrl: string | null }>;
   /** Decimals of the tokens that it knows. */
   readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
   readonly version: string;
@@ -156,6 +161,7 @@ export interface Deployment {
 /** Facts about the index as a whole. */
 export interface IndexFacts {
   readonly freshness: Freshness;
+  readonly snapshots: Snapshots;
   readonly names: Names;
   readonly dataset: DatasetFacts;
   /** Up to which write everything can be seen; at most a second old. */
@@ -200,6 +206,8 @@ export interface CallTerms {
    * is paid for with units only.
    */
   readonly jobHoldMs?: number;
+  /** What is sold, for an offer; the summary of the operation without it. */
+  readonly describes?: string;
 }
 
 /** A query as its caller wrote it. */
@@ -314,6 +322,20 @@ interface UsageOperation<P extends Params, Output extends TObject, Checked, Revi
   run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
 
+/** An operation whose price and parameters depend on what is stored under its path, and on who calls. */
+interface StoredOperation<P extends Params, Output extends TObject>
+  extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check'> {
+  /**
+   * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
+   * `Failure` of a call that is not valid, which costs nothing.
+   */
+  resolve(
+    sent: { readonly input: InputOf<P>; readonly others: Readonly<Record<string, unknown>> },
+    deps: OperationDeps,
+    caller: Caller,
+  ): Promise<PreparedCall>;
+}
+
 /** Declares an operation; infers the input of `run` from `params` and its answer from `output`. */
 export function defineOperation<
   P extends Params,
@@ -333,6 +355,12 @@ export function defineUsageOperation<
   return operation;
 }
 
+export function defineStoredOperation<P extends Params, Output extends TObject>(
+  operation: StoredOperation<P, Output>,
+): StoredOperation<P, Output> {
+  return operation;
+}
+
 /** An operation without the types of its parameters and answer, for tables that hold several. */
 export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
@@ -344,6 +372,8 @@ export interface PreparedCall {
   readonly terms: CallTerms;
   /** Of a run of SQL. */
   readonly asked?: AskedQuery | null;
+  /** Where only a look-up shows what is called: the call itself, asked for once the caller is known. Its steps take the place of these. */
+  resolve?(deps: OperationDeps, caller: Caller): Promise<PreparedCall>;
   /** The last check, by the engine. */
   review?(deps: OperationDeps, callerName: string): Promise<void>;
   /** Called before a fixed payment is claimed: rejects with the failure that the run is sure to have. */
@@ -407,6 +437,23 @@ export function registerMetered<P extends Params, Output extends TObject, Checke
         preflight: async (deps, callerName) =>
           preflight?.(await reviewed(deps, callerName), deps, callerName),
         run: async (deps, context) => run(await reviewed(deps, context.callerName), deps, context),
+      };
+    },
+  };
+}
+
+export function registerStored<P extends Params, Output extends TObject>(
+  operation: StoredOperation<P, Output>,
+): AnyOperation {
+  const { resolve, ...declared } = operation;
+  return {
+    ...declared,
+    prepare(raw, facts) {
+      const sent = readOpenInput(operation.params, raw, facts);
+      return {
+        terms: { price: operation.price, byUse: true, tier: null },
+        resolve: (deps, caller) => resolve(sent, deps, caller),
+        run: () => Promise.reject(new Error(`${operation.id} runs before it is resolved`)),
       };
     },
   };

@@ -10,11 +10,21 @@ import { getBundleFile } from './bundles/file.ts';
 import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
-import { type AnyOperation, type PriceListEntry, register, registerMetered } from './define.ts';
+import {
+  type AnyOperation,
+  type PriceListEntry,
+  register,
+  registerMetered,
+  registerStored,
+} from './define.ts';
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
 import { listMerchants } from './rankings/merchants.ts';
+import { callSavedQuery } from './saved/call.ts';
+import { getSavedQuery, listQueryRefreshes, listQueryVersions, listSavedQueries } from './saved/own.ts';
+import { getOwnerOpenApi, getPublicQuery, listPublicQueries } from './saved/public.ts';
+import { claimHandle, deleteSavedQuery, saveQuery } from './saved/save.ts';
 import { listFlows, listTransactions } from './settlements/declare.ts';
 import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
@@ -39,6 +49,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   register(makeAccountKey),
   register(changeAccountKey),
   register(revokeAccountKey),
+  register(claimHandle),
   register(listFlows),
   register(listTransactions),
   register(getTransaction),
@@ -68,6 +79,16 @@ export const OPERATIONS: readonly AnyOperation[] = [
   registerMetered(getSqlJob),
   register(cancelSqlJob),
   registerMetered(getResult),
+  register(saveQuery),
+  register(listSavedQueries),
+  register(getSavedQuery),
+  register(deleteSavedQuery),
+  register(listQueryVersions),
+  register(listQueryRefreshes),
+  register(listPublicQueries),
+  registerStored(callSavedQuery),
+  register(getPublicQuery),
+  register(getOwnerOpenApi),
   register(mintTrialKey),
 ];
 

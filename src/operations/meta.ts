@@ -3,6 +3,7 @@ import type { ListedSettlement } from '../../clickhouse/tables/settlements.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
+import { printSnapshot, type Snapshot } from '../../core/domain/snapshot.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
 import type { DatasetFacts, TableFacts } from './index-state/dataset.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
@@ -54,6 +55,18 @@ const SERVED_FIELDS = {
   ),
   as_of: TimeShape,
   freshness: FreshnessShape,
+  snapshot: orNull(
+    Type.String({
+      description:
+        'What was final when this was answered: sent as `as_of` it gives the same rows again. Null where there is none: the operation takes no `as_of`, as rankings and lists of other things than settlements, or nothing final is indexed.',
+    }),
+  ),
+  left_out: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'With `as_of`: fields that are empty because a snapshot does not hold them. Everything else but `meta` and cursors is the same each time.',
+    }),
+  ),
 };
 
 /** Facts about the table that is listed, on an empty page only: they tell why it may be empty. */
@@ -117,6 +130,10 @@ interface MetaFacts {
   readonly nowMs: number;
   /** Where the answer can be limited to final settlements. */
   readonly finality?: FinalityFilter;
+  /** Of an operation that takes `as_of`: what it was asked for, or what is final now. */
+  readonly snapshot?: Snapshot | null;
+  /** Where it was asked for: what it does not hold. */
+  readonly leftOut?: readonly string[];
 }
 
 export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer {
@@ -154,6 +171,8 @@ function servedFacts(facts: MetaFacts) {
   return {
     chain: served.length === 1 && onlyChain !== undefined ? onlyChain : null,
     as_of: nowText(facts.nowMs),
+    snapshot: facts.snapshot == null ? null : printSnapshot(facts.snapshot),
+    ...(facts.leftOut === undefined ? {} : { left_out: [...facts.leftOut] }),
     freshness: {
       chains: served.map((chain) =>
         chainFreshnessAnswer(chainFreshness(chain, facts.statuses.get(chain), facts.nowMs)),
@@ -210,9 +229,13 @@ function pageFigures(shown: readonly ListedSettlement[]) {
   };
 }
 
-export const META_EXAMPLE: SettlementMeta = {
+export const SNAPSHOT_EXAMPLE = 's1_r12_0b9f4a31_1795166103000000000_8453-29000000-38411402-5d0c1f0a7e2b9c44';
+
+/** Of answers without figures of a page. */
+export const META_FIELDS_EXAMPLE: Meta = {
   chain: 'eip155:8453',
   as_of: '2026-11-20T09:15:04Z',
+  snapshot: SNAPSHOT_EXAMPLE,
   freshness: {
     chains: [
       {
@@ -225,8 +248,15 @@ export const META_EXAMPLE: SettlementMeta = {
       },
     ],
   },
+};
+
+export const META_EXAMPLE: SettlementMeta = {
+  ...META_FIELDS_EXAMPLE,
   page_self_payments: 0,
   page_self_payment_usd: 0,
   page_gross_usd: 0.01,
   page_organic_usd: 0.01,
 };
+
+/** Of operations that take no `as_of`. */
+export const META_WITHOUT_SNAPSHOT_EXAMPLE: Meta = { ...META_FIELDS_EXAMPLE, snapshot: null };

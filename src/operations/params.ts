@@ -6,6 +6,7 @@ import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
+import { parseSnapshot, SNAPSHOT_MAX_CHARS, type Snapshot } from '../../core/domain/snapshot.ts';
 import { fail } from '../../core/errors.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
 
@@ -102,6 +103,24 @@ export const afterParam: Param<string | undefined> = {
     return raw;
   },
 };
+
+/** Whether the index can answer it is found out by the run. */
+export const asOfParam: Param<Snapshot | undefined> = {
+  in: 'query',
+  description:
+    '`meta.snapshot` of an earlier answer: the same rows again, whatever was indexed or graded since. Only final settlements; without names and whatever else `meta.left_out` lists. Guide: [snapshots](/docs/snapshots).',
+  toolText: 'Older meta.snapshot.',
+  required: false,
+  schema: Type.String({ maxLength: SNAPSHOT_MAX_CHARS }),
+  read: readSnapshot,
+};
+
+function readSnapshot(raw: unknown, name: string): Snapshot | undefined {
+  if (raw === undefined) return undefined;
+  const snapshot = isText(raw) ? parseSnapshot(raw) : null;
+  if (snapshot !== null) return snapshot;
+  throw invalid(name, `${name} must be a snapshot as meta.snapshot gives it, not ${quoted(raw)}.`);
+}
 
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',

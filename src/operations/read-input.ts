@@ -22,6 +22,18 @@ export function readInput<P extends Params>(
   return Object.fromEntries(input) as InputOf<P>; // each value was read by the parameter of that name
 }
 
+/** The same for an operation whose further parameters are not known yet: they are given as they were sent. */
+export function readOpenInput<P extends Params>(
+  params: P,
+  raw: Readonly<Record<string, unknown>>,
+  facts: ParamFacts,
+): { readonly input: InputOf<P>; readonly others: Readonly<Record<string, unknown>> } {
+  const sent = Object.entries(raw);
+  const known = Object.fromEntries(sent.filter(([name]) => Object.hasOwn(params, name)));
+  const others = Object.fromEntries(sent.filter(([name]) => !Object.hasOwn(params, name)));
+  return { input: readInput(params, known, facts), others };
+}
+
 function sentValue(raw: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(raw, name) ? raw[name] : undefined;
 }
@@ -33,7 +45,7 @@ function single(raw: Readonly<Record<string, unknown>>, name: string): unknown {
   throw fail('invalid_parameter', { parameter: name, detail: `${name} is given more than once.` });
 }
 
-function unknownParameter(name: string, known: readonly string[]): Error {
+export function unknownParameter(name: string, known: readonly string[]): Error {
   const shown = name.slice(0, 100);
   const near = nearest(shown, known);
   const advice = near

@@ -67,6 +67,8 @@ export interface KeptResult extends RunFigures {
   readonly form: KeptForm;
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
+  /** Hash of the stored bytes, SHA-256 in hex. Absent of a result that a release before this one kept. */
+  readonly sha256?: string;
   readonly maxRows: number;
   /** There were more rows than `maxRows`, of which one is stored. */
   readonly hasMore: boolean;
@@ -98,10 +100,14 @@ const SWEPT_MAX = 200;
 const UNLISTED_MAX_MS = RESULT_KEPT_MS + 86_400_000;
 const STORAGE_RETRY_AFTER_SECONDS = 5;
 
-/** Names the query of an accepted text: the same name for every caller. */
-export function queryKeyOf(text: string, parameters: Readonly<Record<string, string>>): string {
+/** Names the query of an accepted text: the same name for every caller. `asOf`: the snapshot that it was asked for. */
+export function queryKeyOf(
+  text: string,
+  parameters: Readonly<Record<string, string>>,
+  asOf: string | null = null,
+): string {
   const sorted = Object.entries(parameters).sort(([a], [b]) => Number(a > b) - Number(a < b));
-  return digestOf(JSON.stringify([text, sorted]));
+  return digestOf(JSON.stringify(asOf === null ? [text, sorted] : [text, sorted, asOf]));
 }
 
 export function createResults(deps: ResultsDeps): Results {
@@ -148,10 +154,12 @@ async function storeResult(
   const { columns, body } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
   const bytes = await buffer(body);
+  const sha256 = digestOf(bytes);
   const facts: StoredFacts = {
     form: keptForm(columns),
     columns,
     rows: Math.min(result.resultRows, run.maxRows),
+    sha256,
     maxRows: run.maxRows,
     hasMore: result.resultRows > run.maxRows,
     cutByBytes: result.cutByBytes,
@@ -162,7 +170,7 @@ async function storeResult(
     run: run.facts,
   };
   const record: ResultRecord = {
-    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, digestOf(bytes)])),
+    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, sha256])),
     queryKey: run.queryKey,
     organizationId: run.payer?.id ?? null,
     createdAtMs: run.startedAtMs,

@@ -119,6 +119,14 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
   getSqlJob: [[{ job: JOB }], `/sql/jobs/${JOB}`],
   getResult: [[{ result: RESULT, limit: 2 }], `/results/${RESULT}?limit=2`],
+  listSavedQueries: [[{ limit: 2 }], '/queries?limit=2'],
+  getSavedQuery: [[{ slug: 'top-payees' }], '/queries/top-payees'],
+  listQueryVersions: [[{ slug: 'top-payees' }], '/queries/top-payees/versions'],
+  listQueryRefreshes: [[{ slug: 'top-payees' }], '/queries/top-payees/refreshes'],
+  listPublicQueries: [[{ limit: 2 }], '/q?limit=2'],
+  callSavedQuery: [[{ owner: 'acme', slug: 'top-payees', limit: 2 }], '/q/acme/top-payees?limit=2'],
+  getPublicQuery: [[{ owner: 'acme', slug: 'top-payees' }], '/q/acme/top-payees/about'],
+  getOwnerOpenApi: [[{ owner: 'acme' }], '/q/acme/openapi.json'],
   mintTrialKey: [[], '/test/x402'],
 };
 
@@ -128,8 +136,18 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  // A job and its result are made by test/src/jobs, a file by `bundle` (test/src/operations/bundles).
-  const made = ['getSqlJob', 'getResult', 'getBundleFile'];
+  // Jobs and results are made by test/src/jobs, files by `bundle` (test/src/operations/bundles), queries by test/src/operations/saved.
+  const made = [
+    'getSqlJob',
+    'getResult',
+    'getBundleFile',
+    'getSavedQuery',
+    'listQueryVersions',
+    'listQueryRefreshes',
+    'callSavedQuery',
+    'getPublicQuery',
+    'getOwnerOpenApi',
+  ];
   const served = OPERATIONS.filter(
     ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && !made.includes(id),
   );

@@ -1,11 +1,14 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   aboutText,
   agoText,
+  changeText,
   coinText,
   datesFrom,
   groupDigits,
   microsOf,
+  moneyText,
   shareText,
   shortAddress,
   timeText,
@@ -24,6 +27,60 @@ describe('values', () => {
       '$0.000001',
       '$0.50',
       '-$3.00',
+    ]);
+  });
+
+  it('money has two decimals from a dollar on, and two to four significant ones below it', () => {
+    const amounts = [
+      '1284.029999',
+      '0.125',
+      '0.0125',
+      '0.000125',
+      '0.05',
+      '0.123456',
+      '0.99996',
+      '0',
+      '-0.004',
+      3,
+    ];
+    expect(amounts.map(moneyText)).toEqual([
+      '$1,284.03',
+      '$0.125',
+      '$0.0125',
+      '$0.000125',
+      '$0.05',
+      '$0.1235',
+      '$1.00',
+      '$0.00',
+      '-$0.004',
+      '$3.00',
+    ]);
+  });
+
+  it('money is never off by more than half a cent in a dollar', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 18n }),
+        fc.integer({ min: 0, max: 18 }),
+        (digits, places) => {
+          const whole = digits.toString().padStart(places + 1, '0');
+          const decimal = places === 0 ? whole : `${whole.slice(0, -places)}.${whole.slice(-places)}`;
+          const shown = Number(moneyText(decimal).replace(/[$,]/g, ''));
+          const exact = Number(decimal);
+          expect(Math.abs(shown - exact)).toBeLessThanOrEqual(0.0051 * exact);
+        },
+      ),
+    );
+  });
+
+  it('changes are percentages with a sign, and multiples where they are large', () => {
+    expect([0.12, -0.034, 0, 0.0001, 11, -1].map(changeText)).toEqual([
+      '+12 %',
+      '−3.4 %',
+      '0 %',
+      'under 0.1 %',
+      '×12',
+      '−100 %',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consolePath, matchRoute, searchPath } from '../../console/routes.ts';
+import { consolePath, matchRoute } from '../../console/routes.ts';
 
 describe('addresses of the console', () => {
   it('match their pattern only', () => {
@@ -21,14 +21,5 @@ describe('addresses of the console', () => {
       null,
       null,
     ]);
-  });
-});
-
-describe('search', () => {
-  it('an address leads to its wallet, other text to agents, blank text nowhere', () => {
-    expect(searchPath(` 0x${'Ab'.repeat(20)} `)).toBe(`/merchants/0x${'ab'.repeat(20)}`);
-    expect(searchPath('weather & wind')).toBe('/agents?q=weather%20%26%20wind');
-    expect(searchPath('0x12')).toBe('/agents?q=0x12');
-    expect(searchPath('  ')).toBeNull();
   });
 });

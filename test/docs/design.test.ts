@@ -32,12 +32,14 @@ test.each(pages)('%s names files and folders that are there', (page) => {
 });
 
 describe('a drawing', () => {
-  const drawings = designFiles.filter((name) => name.endsWith('.svg'));
+  const documents = filesBelow('docs');
+  const drawings = documents.filter((name) => name.endsWith('.svg'));
 
   test.each(drawings)('%s is shown by a page, under a title', (file) => {
     const name = file.split('/').at(-1) ?? '';
-    const shown = designFiles.filter(
-      (page) => page.endsWith('.md') && new RegExp(`!\\[[^\\]]{20,}\\]\\(${name}\\)`).test(read(page)),
+    const shown = documents.filter(
+      (page) =>
+        page.endsWith('.md') && new RegExp(`!\\[[^\\]]{20,}\\]\\((?:images/)?${name}\\)`).test(read(page)),
     );
     expect(shown).toHaveLength(1);
   });

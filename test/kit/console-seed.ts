@@ -1,4 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { countActivity } from '../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
@@ -18,8 +19,8 @@ const DAY_SECONDS = 86_400;
 export const SHOP_NAME = 'Weather by the call';
 /** Its name and description are hostile: they stay text. */
 export const HOSTILE_NAME = '<img src=x onerror=alert(1)>';
-/** Larger than a double can hold to the last of six decimals once it is added up with others. */
-export const LARGE_USD_TEXT = '$1,234,567.890123';
+/** As tables round it. With its six decimals it is more than a double can hold once it is added up with others. */
+export const LARGE_USD_TEXT = '$1,234,567.89';
 
 export async function seedConsole(writer: Writer): Promise<void> {
   const nowSeconds = Math.floor(Date.now() / 1_000);
@@ -72,18 +73,19 @@ function newestRows(nowSeconds: number) {
 }
 
 /** One settlement more, newer than all. */
-export async function settleNow(writer: Writer, micros: bigint): Promise<void> {
-  const blockTime = Math.floor(Date.now() / 1_000);
-  await insertSettlements(writer, [
-    settlement({
-      blockNumber: 6_000,
-      blockTime,
-      payer: BUYER,
-      payee: SHOP,
-      amount: micros,
-      amountUsdMicros: micros,
-    }),
-  ]);
+export async function settleNow(writer: Writer, micros: bigint): Promise<Settlement> {
+  const row = settlement({
+    blockNumber: 6_000,
+    blockTime: Math.floor(Date.now() / 1_000),
+    // Its own place in the block: another call adds another settlement.
+    logIndex: Number(micros % 1_000_000_000n),
+    payer: BUYER,
+    payee: SHOP,
+    amount: micros,
+    amountUsdMicros: micros,
+  });
+  await insertSettlements(writer, [row]);
+  return row;
 }
 
 async function seedAgents(writer: Writer): Promise<void> {

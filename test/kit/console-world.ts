@@ -29,9 +29,12 @@ const CORES = 2;
 export async function openConsole({
   seed,
   lendsKey = true,
+  runsJobs = false,
 }: {
   seed(engine: SandboxEngine): Promise<void>;
   readonly lendsKey?: boolean;
+  /** Whether results are kept and jobs are run. */
+  readonly runsJobs?: boolean;
 }): Promise<ConsoleWorld> {
   const [engine, browser] = await Promise.all([sandboxEngine(), startBrowser()]);
   await seed(engine);
@@ -50,8 +53,10 @@ export async function openConsole({
   const api = await testApi(reader, {
     sandbox,
     log,
+    jobsOver: engine.access,
     clock: { nowMs: () => Date.now(), advanceSeconds: () => undefined },
     config: { console: { ...lent, visitorKey: lendsKey ? visitorKey : null } },
+    ...(runsJobs ? { jobsOver: engine.access } : {}),
   });
   const { store } = api.access.access;
   const organizationId = await createOrganization(store, { units: UNITS, plan: 'pro' });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The worked questions of docs/sql.md, as they stand there. */
+/** The worked questions of docs/cookbook.md, as they stand there. */
 export interface DocsQuestion {
   readonly number: number;
   readonly title: string;
@@ -8,13 +8,13 @@ export interface DocsQuestion {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const QUESTION = /^### (\d+)\. (.+)\n\n```sql\n([\s\S]*?)```\n(?:\n```json\n([\s\S]*?)```\n)?/gm;
+const QUESTION = /^## (\d+)\. (.+)\n\n```sql\n([\s\S]*?)```\n(?:\n```json\n([\s\S]*?)```\n)?/gm;
 
-export function readDocsPage(): string {
-  return readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+export function readCookbook(): string {
+  return readFileSync(new URL('../../docs/cookbook.md', import.meta.url), 'utf8');
 }
 
-export function docsQuestions(page = readDocsPage()): DocsQuestion[] {
+export function docsQuestions(page = readCookbook()): DocsQuestion[] {
   return [...page.matchAll(QUESTION)].map(([, number, title = '', sql = '', params = '{}']) => ({
     number: Number(number),
     title,

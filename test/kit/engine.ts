@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import type { Log } from '../../core/log.ts';
 import { createSchema } from './schema.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';
@@ -55,7 +55,7 @@ function openTestEngine(access: EngineAccess): TestEngine {
 
 /** Drops a test's database and the one of its public views. */
 export async function dropDatabase(writer: Writer, database: string): Promise<void> {
-  for (const name of [publicDatabaseOf(database), database]) {
+  for (const name of [snapshotDatabaseOf(database), publicDatabaseOf(database), database]) {
     await writer.run({
       name: 'drop-test-database',
       sql: sql`DROP DATABASE IF EXISTS ${trustedText(name)} SYNC`,

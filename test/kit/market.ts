@@ -16,17 +16,16 @@ import { attestation, insertAttestations } from './registry-rows.ts';
 import { BASE, POLYGON, settlement, wallet } from './rows.ts';
 
 /**
- * A small market up to yesterday, in which every question of docs/sql.md finds something: shops that open week by week, buyers
+ * A small market up to yesterday, in which every question of docs/cookbook.md finds something: shops that open week by week, buyers
  * who come back or do not, a price that rises, self-payments, pairs and rings that pay each other back, a burst, ungraded rows.
  * The same rows for the same day. No payment lies near 30, 60, 84 or 90 days ago, so that a window that ends there is the same
  * whether a test began before midnight or after.
  */
 
-const repeated = (digit: string): Address => address(`0x${digit.repeat(40)}`);
-/** The wallets that the document names. */
-export const SHOP = repeated('1');
-export const RIVAL = repeated('2');
-export const BUYER = repeated('3');
+/** The wallets that the documentation names: two sellers of the demo, and a payer of its sample data. */
+export const SHOP = address('0x4b690d38773522a360b59c42cfd2128d0049b675');
+export const RIVAL = address('0x7c2d7faa607079a64a70d32f4b590b079dd4f03b');
+export const BUYER = address('0xa2b5bdcce2494c139e0b8f5b60b44f3c651985e0');
 
 const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 100;

@@ -6,6 +6,7 @@ import { openControl } from './open-control.ts';
 import { readUsage } from './unit-books.ts';
 import {
   type Books,
+  CRASHING_AUTHOR,
   CRASHING_KEY,
   CRASHING_ORGANIZATION,
   type Intent,
@@ -44,6 +45,12 @@ async function main(orders: UnitsOrders): Promise<void> {
     plan: 'free',
     createdAtMs: T0,
   });
+  await store.accounts.createOrganization({
+    id: CRASHING_AUTHOR,
+    displayName: 'Author',
+    plan: 'free',
+    createdAtMs: T0,
+  });
   const digest = 'c'.repeat(64) as KeyDigest;
   await store.accounts.addKey({
     id: CRASHING_KEY,
@@ -78,16 +85,21 @@ async function booksAtRest(store: ControlStore, digest: KeyDigest): Promise<Book
     const balance = await store.units.balance(organizationId);
     const keyUsed = (await store.accounts.findKey(digest))?.key.used?.units ?? 0;
     const usage = await readUsage(store, organizationId, before);
+    const shares = (await allRows(store, CRASHING_AUTHOR)).map(({ subject, units }) => `${subject} ${units}`);
     const rows = await allRows(store);
-    if (rows.length === before.length) return { rows, balance, open, usage, keyUsed };
+    if (rows.length === before.length) return { rows, balance, open, usage, keyUsed, shares };
     before = rows;
   }
 }
 
-async function allRows(store: ControlStore): Promise<LedgerEntry[]> {
+async function allRows(store: ControlStore, of = organizationId): Promise<LedgerEntry[]> {
   const rows: LedgerEntry[] = [];
   for (;;) {
-    const page = await store.units.ledger({ organizationId, after: rows.length, limit: PAGE_ROWS });
+    const page = await store.units.ledger({
+      organizationId: of,
+      after: rows.length,
+      limit: PAGE_ROWS,
+    });
     rows.push(...page);
     if (page.length < PAGE_ROWS) return rows;
   }
@@ -120,11 +132,16 @@ function call({ units: store }: ControlStore, intent: Intent): Promise<{ readonl
     }
     case 'capture':
       // `released` is how a late capture is refused; it changes nothing.
-      return store.capture({ organizationId, holdId: subject, units, atMs });
+      return store.capture({ organizationId, holdId: subject, units, atMs, ...shareOf(intent) });
     case 'release':
     case 'overdue':
       return store.release({ organizationId, holdId: subject, kind, note, atMs });
   }
+}
+
+function shareOf({ subject, units, note }: Intent) {
+  if (units === 0) return {};
+  return { share: { organizationId: CRASHING_AUTHOR, grantId: subject, units, note, earnedBy: 'sold' } };
 }
 
 /** One caller after the other: most are answered, some fail, some leave their hold behind, some calls are made twice. */

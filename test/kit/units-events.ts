@@ -25,6 +25,8 @@ export interface Books {
   readonly usage: readonly UsageRow[];
   /** Units that the limited key has begun calls with. */
   readonly keyUsed: number;
+  /** Of captures, granted to the author: the hold of each, and its units. */
+  readonly shares: readonly string[];
 }
 
 export type UnitsEvent =
@@ -37,4 +39,6 @@ export type UnitsEvent =
 export const CRASHING_ORGANIZATION = 'org:{crash}';
 /** Its key. All calls come with it. */
 export const CRASHING_KEY = 'key_{crash}';
+/** Gets all that is captured, as a share. */
+export const CRASHING_AUTHOR = 'org:{author}';
 export const SWEPT_NOTE = 'its process died';

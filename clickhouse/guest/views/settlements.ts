@@ -1,3 +1,4 @@
+import type { Address } from '../../../core/domain/address.ts';
 import {
   EVIDENCE_LADDER,
   EVIDENCE_METHODS,
@@ -27,7 +28,7 @@ const METHOD = word(
   listed((method) => `'${method}'`),
   CODE,
 );
-const TIER = word(
+export const TIER = word(
   listed((method) => `'${EVIDENCE_LADDER[method].tier}'`),
   CODE,
 );
@@ -53,35 +54,42 @@ export function settlementsBody({
   const finalBlock = `transform(t.chain, ${reported}.1, ${reported}.2, 0)`;
   return {
     columns: {
-      chain: 't.chain',
-      block_number: 't.block_number',
-      block_time: 't.block_time',
-      tx_hash: hex('tx_hash'),
-      log_index: 't.log_index',
+      ...settlementColumns(facts, (address) => `'${address}'`),
       payer: 't.payer',
       payee: 't.payee',
       asset: 't.asset',
-      asset_symbol: 't.asset_symbol',
-      amount: 't.amount',
-      amount_usd: USD,
       relayer: 't.relayer',
-      facilitator: known('facilitator'),
       is_self_payment: 't.is_self_payment',
       // Without a reported final block the value is 0, and blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
       evidence_tier: 't.evidence_tier',
-      evidence_probability: PROBABILITY,
-      evidence_method: METHOD,
-      facilitator_name: namesText(facts),
-      asset_decimals: decimalsText(facts, (address) => `'${address}'`),
-      evidence_reasons: REASONS_SEEN,
-      builder_facilitator: known('builder_facilitator'),
-      builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
       payer_id: 't.payer_id',
       payee_id: 't.payee_id',
     },
     from: settlementsFrom(database, idKey),
   };
+}
+
+/** The columns that are the same whether addresses are texts or bytes. `stored`: an address as `t.asset` holds it. */
+export function settlementColumns(facts: PublicFacts, stored: (address: Address) => string) {
+  return {
+    chain: 't.chain',
+    block_number: 't.block_number',
+    block_time: 't.block_time',
+    tx_hash: hex('tx_hash'),
+    log_index: 't.log_index',
+    asset_symbol: 't.asset_symbol',
+    amount: 't.amount',
+    amount_usd: USD,
+    facilitator: known('facilitator'),
+    evidence_probability: PROBABILITY,
+    evidence_method: METHOD,
+    facilitator_name: namesText(facts),
+    asset_decimals: decimalsText(facts, stored),
+    evidence_reasons: REASONS_SEEN,
+    builder_facilitator: known('builder_facilitator'),
+    builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
+  } as const;
 }
 
 /**

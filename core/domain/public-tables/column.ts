@@ -24,6 +24,8 @@ export interface PublicTable {
   /** Columns for which a constant in WHERE narrows the read, most effective first. */
   readonly cheapBy: readonly string[];
   readonly columns: readonly PublicColumn[];
+  /** Absent: the table cannot be asked as of a snapshot. Otherwise the columns that a snapshot does not hold, which are NULL then. */
+  readonly asOf?: { readonly leftOut: readonly string[] };
 }
 
 export const TEXT = 'String';

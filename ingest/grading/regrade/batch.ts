@@ -1,5 +1,14 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, trustedText, uint64, uint64s } from '../../../clickhouse/engine/sql.ts';
+import {
+  dateTime,
+  type Sql,
+  sql,
+  trustedText,
+  uint32,
+  uint64,
+  uint64s,
+} from '../../../clickhouse/engine/sql.ts';
+import { SETTLEMENT_HISTORY } from '../../../clickhouse/tables/history.ts';
 import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
 import { columnNames } from '../../../clickhouse/tables/table.ts';
 import { GRADES_SCOPE } from '../../coordinate/fence.ts';
@@ -187,7 +196,21 @@ function toWrite(order: RegradeOrder, { from, to }: RegradeBatch): Sql {
  */
 export async function regradeBatch(writer: Writer, order: RegradeOrder, batch: RegradeBatch): Promise<void> {
   if (batch.gone > 0) await run(writer, 'regrade-retract-keys', retractKeys(order, batch));
+  if (batch.stale > 0) await run(writer, 'regrade-keep', keepStale(order, batch));
   await run(writer, 'regrade-settlements', rewrite(order, batch));
+}
+
+const KEPT_AS: Readonly<Record<string, string>> = { ver: 'old_ver', del: 'old_del' };
+
+/**
+ * The rows as they are, for readers of an older revision. Before they are written anew: a crash between the two only keeps what is
+ * still so, and a repeat finds a row that was written no longer stale.
+ */
+function keepStale(order: RegradeOrder, batch: RegradeBatch): Sql {
+  const columns = columnNames(SETTLEMENTS);
+  const kept = columns.map((column) => KEPT_AS[column] ?? column);
+  return sql`INSERT INTO ${trustedText(SETTLEMENT_HISTORY.name)} (${trustedText(kept.join(', '))}, pass)
+    SELECT ${trustedText(columns.join(', '))}, ${uint32(order.pass)} FROM (${toWrite(order, batch)}) WHERE ${IS_STALE}`;
 }
 
 /** Before the tombstones, as in a retraction: afterwards the keys could not be found any more. */

@@ -145,7 +145,7 @@ export async function awaitService(deps: {
   return { pass: seen.progress.pass, rowsChanged: seen.progress.rowsChanged };
 }
 
-const NO_PROGRESS = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0 };
+const NO_PROGRESS = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0, isKept: true };
 
 async function look(writer: Writer, wanted: Catalogue) {
   // The passes after the catalogue: what is published was recorded before.

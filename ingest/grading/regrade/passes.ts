@@ -99,7 +99,13 @@ export async function changedKinds(writer: Writer, passes: readonly number[]): P
 /** `doneFrom`: every row from this hour on is done. */
 export type PassProgress = Omit<RegradeProgressRow, 'pass' | 'isFinished' | 'ver'>;
 
-const PROGRESS = reading(REGRADE_PROGRESS, ['done_from', 'rows_looked_at', 'rows_total', 'rows_changed']);
+const PROGRESS = reading(REGRADE_PROGRESS, [
+  'done_from',
+  'rows_looked_at',
+  'rows_total',
+  'rows_changed',
+  'kept',
+]);
 
 /** Null when nothing of the pass has been done. */
 export async function loadProgress(writer: Writer, pass: number): Promise<PassProgress | null> {
@@ -111,6 +117,17 @@ export async function loadProgress(writer: Writer, pass: number): Promise<PassPr
   });
   const [row] = rows;
   return row === undefined ? null : PROGRESS.read(row);
+}
+
+/** Whether no pass of these was begun by a release that did not keep what it changed. */
+export async function isKeptByAll(writer: Writer, passes: readonly number[]): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'kept-passes',
+    sql: sql`SELECT countIf(kept = 0) FROM regrade_progress FINAL WHERE has(${uint64s(passes)}, pass)`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0] ?? 0) === 0;
 }
 
 /** `passes` are written alike: a sweep for the newest of them answers for all. */

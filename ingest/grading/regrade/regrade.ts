@@ -12,6 +12,7 @@ import { recordedKeys, touchedBy } from './grade-sql.ts';
 import {
   changedKinds,
   highestPass,
+  isKeptByAll,
   loadProgress,
   type PassProgress,
   recordPass,
@@ -132,6 +133,7 @@ export async function sweepPasses(deps: RegradeDeps, own: readonly number[] = []
     rowsLookedAt: stored?.rowsLookedAt ?? 0,
     rowsTotal: (stored?.rowsLookedAt ?? 0) + sumOf(hours, 'touched'),
     rowsChanged: stored?.rowsChanged ?? 0,
+    isKept: await acknowledged(() => isKeptByAll(writer, passes)),
   };
   const startedAt = performance.now();
   const lookedAtBefore = progress.rowsLookedAt;

@@ -22,7 +22,7 @@ import { monthOf } from './usage.ts';
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
  * hosts, and what it gives cannot be put back over a connection.
  *
- * Only records are copied: organizations with their usage, keys, payments, replies; texts of queries are not, so that what a caller has
+ * Only records are copied: organizations with their usage, keys, payments, replies, saved queries without the history of their refreshes; texts of queries are not, so that what a caller has
  * forgotten is in no backup. What leads to them (lists of ids, keys by digest, open holds,
  * payments in `settling`) is made anew from them by a restore, and counters of rates are left out. Everything of one organization
  * is copied in one script, so it is of one instant and its figures agree with its ledger; so are a payment and the key that it
@@ -131,6 +131,7 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
   }
   for await (const name of namesOfKind(names.usage(usageOwner({ trialKeyId: '' })).slice(0, -1)))
     yield* copyTogether(copying, [name], seen);
+  for await (const name of namesOfKind(names.savedQuery(''))) yield* copyTogether(copying, [name], seen);
   for await (const name of namesOfKind(names.payment('')))
     yield* copyTogether(copying, [name], seen, names.key(''));
 }
@@ -218,7 +219,9 @@ async function listRecord(redis: Redis, names: Names, name: string): Promise<voi
   const idAfter = (start: string): string | null =>
     name.startsWith(start) ? name.slice(start.length) : null;
   const organizationId = idAfter(names.organization(''));
-  if (organizationId !== null) await redis.zadd(names.organizations, 0, organizationId);
+  if (organizationId !== null) await listOrganization(redis, names, organizationId);
+  const query = idAfter(names.savedQuery(''));
+  if (query !== null) await listSavedQuery(redis, names, query);
   const keyId = idAfter(names.key(''));
   if (keyId !== null) {
     const [digest, owner] = await redis.hmget(name, 'digest', 'organizationId');
@@ -232,6 +235,31 @@ async function listRecord(redis: Redis, names: Names, name: string): Promise<voi
     const [state, leaseUntilMs] = await redis.hmget(name, 'state', 'leaseUntilMs');
     if (state === 'settling' && leaseUntilMs != null) await redis.zadd(names.settling, leaseUntilMs, entry);
   }
+}
+
+async function listOrganization(redis: Redis, names: Names, id: string): Promise<void> {
+  await redis.zadd(names.organizations, 0, id);
+  const [handle, skeleton] = await redis.hmget(names.organization(id), 'handle', 'handleSkeleton');
+  if (handle == null || skeleton == null) return;
+  await redis.hset(names.handles, handle, id);
+  await redis.hset(names.handleSkeletons, skeleton, handle);
+}
+
+async function listSavedQuery(redis: Redis, names: Names, entry: string): Promise<void> {
+  const [settings, handle, isPublic, dueAtMs] = await redis.hmget(
+    names.savedQuery(entry),
+    'settings',
+    'handle',
+    'isPublic',
+    'dueAtMs',
+  );
+  // One that was removed: only the number of its latest version is left.
+  if (settings == null) return;
+  const end = entry.indexOf('/');
+  const [owner, slug] = [entry.slice(0, end), entry.slice(end + 1)];
+  await redis.zadd(names.savedQueriesOf(decodeURIComponent(owner)), 0, slug);
+  if (isPublic === '1') await redis.zadd(names.publicQueries, 0, `${handle} ${slug} ${owner}`);
+  if (dueAtMs != null) await redis.zadd(names.refreshes, dueAtMs, entry);
 }
 
 async function listOpenHolds(redis: Redis, names: Names, organizationId: string): Promise<void> {

@@ -73,6 +73,19 @@ export interface Names {
   resultsOf(organizationId: string): string;
   /** Ids of all results by the time at which they expire. */
   readonly expiringResults: string;
+  /** Ids of organizations by handle, and handles by skeleton. */
+  readonly handles: string;
+  readonly handleSkeletons: string;
+  /** A query and all of its versions, by its entry (saved-queries.ts). */
+  savedQuery(entry: string): string;
+  /** Slugs of the organization's queries, in order. */
+  savedQueriesOf(organizationId: string): string;
+  /** `<handle> <slug> <organization>` of all public queries, in order. */
+  readonly publicQueries: string;
+  /** Entries of the queries that are refreshed, by the time at which they are looked at next. */
+  readonly refreshes: string;
+  /** Runs of a query, newest last. */
+  refreshRuns(entry: string): string;
 }
 
 export function namesOf(keyPrefix: string): Names {
@@ -119,6 +132,13 @@ export function namesOf(keyPrefix: string): Names {
     resultsOfQuery: (queryKey) => `${root}results-of-query:${queryKey}`,
     resultsOf: (organizationId) => `${root}results-of:${organizationId}`,
     expiringResults: `${root}expiring-results`,
+    handles: `${root}handles`,
+    handleSkeletons: `${root}handle-skeletons`,
+    savedQuery: (entry) => `${root}saved-query:${entry}`,
+    savedQueriesOf: (organizationId) => `${root}saved-queries-of:${organizationId}`,
+    publicQueries: `${root}public-queries`,
+    refreshes: `${root}refreshes`,
+    refreshRuns: (entry) => `${root}refresh-runs:${entry}`,
   };
 }
 

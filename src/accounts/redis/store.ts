@@ -7,6 +7,7 @@ import { redisJobs, redisResults } from './jobs.ts';
 import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
 import { redisRates } from './rates.ts';
+import { redisRefreshes, redisSavedQueries } from './saved-queries.ts';
 import { redisUnits } from './units.ts';
 import { redisUsage } from './usage.ts';
 
@@ -62,6 +63,8 @@ export function storeOver(connection: RedisConnection, keyPrefix: string): Contr
     replies: redisReplies(redis, names),
     jobs: redisJobs(redis, names),
     results: redisResults(redis, names),
+    saved: redisSavedQueries(redis, names),
+    refreshes: redisRefreshes(redis, names),
     ping: async () => {
       await redis.run((client) => client.ping());
     },

@@ -16,15 +16,19 @@ import { monthOf } from './usage.ts';
 /** Of one organization, at a time. The change that logs them holds Redis up for some 5 µs each. */
 const UNLOGGED_HOLDS_MAX = 200;
 
+/** In place of a hold that capture.lua makes again. */
+const NOT_LOST = ['', '', '', '', ''] as const;
+
 interface Answer {
   readonly outcome: unknown;
   readonly charged: number;
   readonly balance: UnitBalance;
 }
 
-export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
+/** Names of the keys that the scripts take. */
+function keysOfUnits(names: Names) {
   /** What units-common.lua names. */
-  const unitKeys = (organizationId: string): readonly string[] => [
+  const units = (organizationId: string): readonly string[] => [
     names.organization(organizationId),
     names.ledger(organizationId),
     names.holds(organizationId),
@@ -32,16 +36,39 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     names.openHolds,
     names.unloggedHolds(organizationId),
   ];
-  /** What units-common.lua takes before a script's own values. */
-  const callerKeys = names.key('');
-  const forgetting = (atMs: number): readonly number[] => [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
   return {
-    grant: async ({ organizationId, grantId, units, note, atMs }) => {
+    units,
+    /** What grant.lua names. */
+    grant: (organizationId: string): readonly string[] => [
+      ...units(organizationId),
+      names.grants(organizationId),
+      names.usage(usageOwner({ organizationId })),
+    ],
+    /** What units-common.lua takes before a script's own values. */
+    caller: names.key(''),
+  };
+}
+
+function forgetting(atMs: number): readonly number[] {
+  return [atMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END];
+}
+
+export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
+  const { units: unitKeys, grant: grantKeys, caller: callerKeys } = keysOfUnits(names);
+  return {
+    grant: async ({ organizationId, grantId, units, note, earnedBy, atMs }) => {
       refuseUnits(units, 1);
-      const keys = [...unitKeys(organizationId), names.grants(organizationId)];
-      const answer = decodeAnswer(
-        await redis.script('grant', keys, [callerKeys, grantId, units, note, atMs, UNITS_MAX]),
-      );
+      const values = [
+        callerKeys,
+        grantId,
+        units,
+        note,
+        atMs,
+        UNITS_MAX,
+        monthOf(dayOf(atMs)),
+        earnedBy ?? '',
+      ];
+      const answer = decodeAnswer(await redis.script('grant', grantKeys(organizationId), values));
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
@@ -57,14 +84,21 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
       const [unitsPerDay, used] = listOf(said).slice(-2);
       return { outcome, balance, budget: { unitsPerDay: numberOf(unitsPerDay), used: numberOf(used) } };
     },
-    capture: async ({ organizationId, holdId, units, atMs, held }) => {
+    capture: async ({ organizationId, holdId, units, atMs, held, share }) => {
       refuseUnits(units, 0);
+      if (share !== undefined) refuseUnits(share.units, 1);
       const entry = holdEntry(organizationId, holdId);
       const lost =
         held === undefined
-          ? []
+          ? NOT_LOST
           : [held.units, held.heldAtMs, held.overdueAtMs, held.operation, encodedKey(held.keyId)];
-      const keys = [...unitKeys(organizationId), names.usage(usageOwner({ organizationId }))];
+      const keys = [
+        ...unitKeys(organizationId),
+        names.usage(usageOwner({ organizationId })),
+        ...(share === undefined ? [] : grantKeys(share.organizationId)),
+      ];
+      const shared =
+        share === undefined ? [] : [share.grantId, share.units, share.note, UNITS_MAX, share.earnedBy ?? ''];
       const values = [
         callerKeys,
         holdId,
@@ -74,6 +108,7 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
         ...forgetting(atMs),
         monthOf(dayOf(atMs)),
         ...lost,
+        ...shared,
       ];
       const answer = decodeAnswer(await redis.script('capture', keys, values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');

@@ -6,6 +6,7 @@ import type { JobStore } from '../job-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
 import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
 import type { ResultStore } from '../result-store.ts';
+import type { RefreshStore, SavedQueryStore } from '../saved-query-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
 import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
 import type { UsageStore } from '../usage-store.ts';
@@ -28,6 +29,7 @@ import {
   prepare,
   THIS_PAYMENT,
 } from './rows.ts';
+import { savedQueryReads } from './saved-queries.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { usageReads } from './usage-reads.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
@@ -66,6 +68,8 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     },
     jobs: jobStore(queue, reader),
     results: resultStore(queue, reader),
+    saved: savedQueryStore(queue, reader),
+    refreshes: refreshStore(queue, reader),
     ping: () => queue.write('ping', null),
     close: () => {
       closed ??= close();
@@ -157,6 +161,28 @@ function resultStore(queue: WriteQueue, reader: Reader): ResultStore {
     paidBy: (page) => reader.ask((reads) => reads.paidBy(page)),
     expired: (question) => reader.ask((reads) => reads.expired(question)),
     remove: (id) => queue.write('removeResult', id),
+  };
+}
+
+function savedQueryStore(queue: WriteQueue, reader: Reader): SavedQueryStore {
+  return {
+    claimHandle: (claim) => queue.write('claimHandle', claim),
+    handle: (question) => reader.ask((reads) => reads.handle(question)),
+    put: (query) => queue.write('putQuery', query),
+    find: (query) => reader.ask((reads) => reads.findQuery(query)),
+    list: (page) => reader.ask((reads) => reads.listSaved(page)),
+    versions: (query) => reader.ask((reads) => reads.versions(query)),
+    listPublic: (page) => reader.ask((reads) => reads.listPublic(page)),
+    remove: (query) => queue.write('removeQuery', query),
+  };
+}
+
+function refreshStore(queue: WriteQueue, reader: Reader): RefreshStore {
+  return {
+    claim: (claim) => queue.write('claimRefresh', claim),
+    pause: (paused) => queue.write('pauseRefresh', paused),
+    finish: (ended) => queue.write('finishRefresh', ended),
+    runs: (query) => reader.ask((reads) => reads.refreshRuns(query)),
   };
 }
 
@@ -266,6 +292,7 @@ function openReads(path: string) {
     ...usageReads(db),
     ...jobReads(db),
     ...resultReads(db),
+    ...savedQueryReads(db),
     close: () => void db.close(),
   };
 }

@@ -8,7 +8,7 @@ import {
   type UnitStore,
 } from '../unit-store.ts';
 import { type AllAtOnce, BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
-import { type CountCapture, captureCounter, type KeyBudgets, keyBudgets } from './usage-writes.ts';
+import { type CountUnits, type KeyBudgets, keyBudgets, unitCounter } from './usage-writes.ts';
 
 export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 
@@ -34,7 +34,7 @@ interface Books {
   /** Writes the new balance and its ledger row, and answers the balance. */
   book(change: Change): UnitBalance;
   readonly budgets: KeyBudgets;
-  readonly countCapture: CountCapture;
+  readonly countUnits: CountUnits;
 }
 
 /** Grants, holds, captures and releases: reads, decides, books. Nothing else changes a balance. */
@@ -54,7 +54,9 @@ function addGrant(books: Books, grant: Parameters<UnitWrites['grant']>[0]): Retu
   if (before === undefined) return { outcome: 'unknown', balance: NO_UNITS };
   if (books.granted(grant)) return { outcome: 'replayed', balance: before };
   if (before.granted + grant.units > UNITS_MAX) return { outcome: 'too_large', balance: before };
-  const { organizationId, units, note, atMs } = grant;
+  const { organizationId, units, note, atMs, earnedBy } = grant;
+  if (earnedBy !== undefined)
+    books.countUnits({ organizationId, operation: earnedBy, lane: 'earned', units, atMs });
   const after = { ...before, granted: before.granted + units, balance: before.balance + units };
   const row = { kind: 'grant', units, released: 0, subject: grant.grantId, note, atMs } as const;
   return { outcome: 'granted', balance: books.book({ organizationId, after, ...row }) };
@@ -85,6 +87,7 @@ function captureHold(
   capture: Parameters<UnitWrites['capture']>[0],
 ): ReturnType<UnitWrites['capture']> {
   requireUnits(capture.units, 0);
+  if (capture.share !== undefined) requireUnits(capture.share.units, 1);
   const hold = books.holdOf(capture) ?? holdAgain(books, capture);
   const before = books.balanceOf(capture.organizationId) ?? NO_UNITS;
   if (hold === undefined) return { outcome: 'unknown', charged: 0, balance: before };
@@ -95,7 +98,7 @@ function captureHold(
   const released = hold.units - units;
   books.resolveHold({ ...hold, state: 'captured', charged: units, atMs });
   books.budgets.giveBack({ ...hold, units: released });
-  books.countCapture({ ...hold, units, atMs });
+  books.countUnits({ ...hold, lane: 'units', units, atMs });
   const after = {
     ...before,
     balance: before.balance + released,
@@ -103,7 +106,9 @@ function captureHold(
     spent: before.spent + units,
   };
   const row = { kind: 'capture', units, released, subject: holdId, note: hold.operation, atMs } as const;
-  return { outcome: 'captured', charged: units, balance: books.book({ organizationId, after, ...row }) };
+  const balance = books.book({ organizationId, after, ...row });
+  if (capture.share !== undefined) addGrant(books, { ...capture.share, atMs });
+  return { outcome: 'captured', charged: units, balance };
 }
 
 /** Makes a hold again that the file lost, in the transaction of its capture. Its call has run: the budget of its key was checked. */
@@ -182,7 +187,7 @@ function openBooks(db: Database.Database): Books {
   );
   return {
     budgets: keyBudgets(db),
-    countCapture: captureCounter(db),
+    countUnits: unitCounter(db),
     balanceOf: (organizationId) => balance.one({ organizationId }),
     granted: (grant) => granted.one(grant) !== undefined,
     holdOf: (question) => hold.one(question),

@@ -28,24 +28,25 @@ function usageAdder(db: Database.Database): (row: UsageRow & { readonly owner: s
   return (row) => void add.run({ ...row });
 }
 
-/** The usage of a capture, in the transaction that books it. */
-export type CountCapture = (capture: {
+/** The usage of a capture, or of a share that was earned, in the transaction that books it. */
+export type CountUnits = (capture: {
   readonly organizationId: string;
   readonly keyId?: string | null;
   readonly operation: string;
+  readonly lane: 'units' | 'earned';
   readonly units: number;
   readonly atMs: number;
 }) => void;
 
-export function captureCounter(db: Database.Database): CountCapture {
+export function unitCounter(db: Database.Database): CountUnits {
   const add = usageAdder(db);
-  return ({ organizationId, keyId, operation, units, atMs }) =>
+  return ({ organizationId, keyId, operation, lane, units, atMs }) =>
     add({
       owner: usageOwner({ organizationId }),
       day: dayOf(atMs),
       keyId: keyId ?? '',
       operation,
-      lane: 'units',
+      lane,
       calls: 1,
       units,
       usdMicros: 0,

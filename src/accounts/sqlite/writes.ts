@@ -30,6 +30,7 @@ import {
   rowOfKey,
   THIS_PAYMENT,
 } from './rows.ts';
+import { type SavedQueryWrites, savedQueryWrites } from './saved-queries.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { type UsageWrites, usageWrites } from './usage-writes.ts';
 
@@ -54,7 +55,8 @@ export interface Writes
     UsageWrites,
     ReplyWrites,
     JobWrites,
-    ResultWrites {
+    ResultWrites,
+    SavedQueryWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -79,6 +81,7 @@ export function createWrites(db: Database.Database): Writes {
     ...replyWrites(db),
     ...jobWrites(db),
     ...resultWrites(db),
+    ...savedQueryWrites(db),
     ping: () => undefined,
   };
 }

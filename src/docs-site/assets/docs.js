@@ -48,23 +48,21 @@ function offerCopies() {
 
 let loading;
 
-/** The weight of a section, as search.json gives it. */
-function weightOf(_id, _term, { weight }) {
-  return weight;
-}
-
-/** The index is built once, at the first search. */
-function loadIndex() {
+/** The index comes as the service built it. Loaded once, at the first search. */
+function loadSearch() {
   loading ??= (async () => {
-    const [{ default: MiniSearch }, answer] = await Promise.all([
+    const [{ default: MiniSearch }, words, answer] = await Promise.all([
       import(new URL('minisearch.js', import.meta.url).href),
+      import(new URL('search.js', import.meta.url).href),
       fetch(new URL('../search.json', import.meta.url)),
     ]);
     if (!answer.ok) throw new Error(`search.json: ${answer.status}`);
-    const { options, sections } = await answer.json();
-    const index = new MiniSearch(options);
-    index.addAll(sections);
-    return index;
+    const { index: built, synonyms } = await answer.json();
+    const index = MiniSearch.loadJS(built, words.INDEX_OPTIONS);
+    return {
+      find: (query) => words.searchIn(index, query, synonyms),
+      marked: (text, terms) => marked(words.markedWords(text, terms)),
+    };
   })();
   loading.catch(() => {
     loading = undefined; // the next search tries again
@@ -85,12 +83,10 @@ function offerSearch() {
     const turn = ++asked;
     const words = input.value.trim();
     if (words === '') return close();
-    const hits = await loadIndex().then(
-      (index) => index.search(words, { boostDocument: weightOf }).slice(0, RESULTS_MAX),
-      () => null,
-    );
+    const search = await loadSearch().catch(() => null);
     if (turn !== asked) return; // another search has begun
-    results.replaceChildren(...(hits ?? []).map(resultOf));
+    const hits = search?.find(words).slice(0, RESULTS_MAX) ?? null;
+    results.replaceChildren(...(hits ?? []).map((hit) => resultOf(hit, search.marked)));
     results.hidden = hits === null || hits.length === 0;
     found.textContent = countText(hits);
     found.classList.toggle('unseen', hits !== null && hits.length > 0);
@@ -99,7 +95,7 @@ function offerSearch() {
     event.preventDefault();
     results.querySelector('a')?.click();
   });
-  input.addEventListener('focus', () => void loadIndex().catch(() => undefined));
+  input.addEventListener('focus', () => void loadSearch().catch(() => undefined));
   input.addEventListener('input', () => void show());
   document.addEventListener('keydown', (event) => onKey(event, { input, results, close }));
   document.addEventListener('click', (event) => {
@@ -134,7 +130,7 @@ function onKey(event, { input, results, close }) {
   stops[(at + step + stops.length) % stops.length].focus();
 }
 
-function resultOf({ url, page, heading, text, terms }) {
+function resultOf({ url, page, heading, text, terms }, marked) {
   const link = document.createElement('a');
   link.href = url;
   const place = document.createElement('small');
@@ -147,21 +143,21 @@ function resultOf({ url, page, heading, text, terms }) {
   return link;
 }
 
-/** The text around the first word that was found. */
+/** The text around the first word that begins like one that was found. */
 function snippetOf(text, terms) {
-  const lower = text.toLowerCase();
-  const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
-  const from = Math.max(0, Math.min(...places, text.length) - SNIPPET_BEFORE_CHARS);
-  const start = places.length === 0 ? 0 : from;
+  const escaped = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const place = escaped.length === 0 ? -1 : text.search(new RegExp(`\\b(?:${escaped.join('|')})`, 'i'));
+  const start = place < 0 ? 0 : wordStart(text, Math.max(0, place - SNIPPET_BEFORE_CHARS));
   const cut = text.slice(start, start + SNIPPET_CHARS);
   return `${start > 0 ? '… ' : ''}${cut}${start + SNIPPET_CHARS < text.length ? ' …' : ''}`;
 }
 
-/** The text with the found words marked. Built from nodes, so that text never becomes markup. */
-function marked(text, terms) {
-  const escaped = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  if (escaped.length === 0) return [text];
-  const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'gi'));
+function wordStart(text, place) {
+  return place === 0 ? 0 : text.indexOf(' ', place) + 1;
+}
+
+/** Nodes, so that text never becomes markup. */
+function marked(parts) {
   return parts.map((part, at) => {
     if (at % 2 === 0) return part;
     const mark = document.createElement('mark');

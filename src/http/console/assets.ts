@@ -21,18 +21,23 @@ export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
 /** From the sources under `tsx`, from the build in the compiled service. */
 export function loadConsole(): Promise<ConsoleBuild> {
   return extname(import.meta.url) === '.ts'
-    ? buildConsole()
+    ? buildConsole({ hasParts: true })
     : readConsole(new URL('../../../console/assets/', import.meta.url));
 }
 
 /** The oldest browsers are of 2024: the first that know `light-dark()`. */
 const TARGET = 'es2022';
 
+interface BuildOptions {
+  /** Whether /console/parts is in it: the page of the design system, for development and its tests. */
+  readonly hasParts: boolean;
+}
+
 /**
  * Bundles `console/` in memory, in about half a second: scripts in chunks, and one style sheet. The bundler is imported here only, so
  * that the compiled service runs without it.
  */
-export async function buildConsole(): Promise<ConsoleBuild> {
+export async function buildConsole({ hasParts }: BuildOptions): Promise<ConsoleBuild> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     absWorkingDir: fileURLToPath(new URL('../../../', import.meta.url)),
@@ -46,6 +51,7 @@ export async function buildConsole(): Promise<ConsoleBuild> {
     jsxImportSource: 'preact',
     // The compiler's configuration is for type checks alone.
     tsconfigRaw: {},
+    define: { CONSOLE_HAS_PARTS: String(hasParts) },
     minify: true,
     charset: 'utf8',
     legalComments: 'eof',

@@ -1,13 +1,22 @@
 import { Type } from '@sinclair/typebox';
+import { preflightAsOf } from '../as-of.ts';
 import { defineOperation } from '../define.ts';
-import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
-import { beforeParam, chainOrAllParam, finalityParam, limitParam, walletParam } from '../params.ts';
+import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
+import {
+  asOfParam,
+  beforeParam,
+  chainOrAllParam,
+  finalityParam,
+  limitParam,
+  walletParam,
+} from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
 import { answerProfile } from '../wallets/merchant.ts';
 import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
+import { figuresWindowParam } from '../wallets/window.ts';
 import {
   activeParam,
   agentCapabilityParam,
@@ -29,15 +38,23 @@ export const getAgent = defineOperation({
   toolText:
     'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
   price: PRICES.keyed,
-  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  params: {
+    wallet: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+    as_of: asOfParam,
+  },
   output: ProfileShape,
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: AGENT_PROFILE_EXAMPLE,
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
-  run: ({ wallet, chain, finality }, deps) => answerProfile({ wallet, role: 'payer', chain, finality }, deps),
+  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
+    answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
 });
 
 const SCOPE = 'listAgents';
@@ -75,7 +92,7 @@ export const listAgents = defineOperation({
   example: {
     agents: [AGENT_EXAMPLE],
     next_before: null,
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
   },
   check: (input, { cursorKeys }) => ({
     ...input,

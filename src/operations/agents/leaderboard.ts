@@ -82,6 +82,7 @@ export const getLeaderboard = defineOperation({
     meta: {
       chain: META_EXAMPLE.chain,
       as_of: META_EXAMPLE.as_of,
+      snapshot: null,
       freshness: META_EXAMPLE.freshness,
       page_scored_agents: 1,
       ranked_at: META_EXAMPLE.as_of,
@@ -104,6 +105,7 @@ export const getLeaderboard = defineOperation({
     checkRankingOffset(input.offset);
     return { ...input, chosen };
   },
+  shared: 'all',
   run: async ({ chosen, ...input }, deps) => {
     const { of, by } = chosen;
     if (of === 'agents' && isRating(by)) return rateAgents({ ...input, by }, deps);

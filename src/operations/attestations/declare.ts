@@ -7,7 +7,7 @@ import {
 } from '../agents/params.ts';
 import { defineOperation } from '../define.ts';
 import { finalityOf } from '../index-state/freshness.ts';
-import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
+import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { beforeParam, chainOrAllParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
@@ -54,7 +54,7 @@ export const listAttestations = defineOperation({
   example: {
     attestations: [ATTESTATION_EXAMPLE],
     next_before: null,
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
   },
   check: (input, { cursorKeys }) => ({
     ...input,

@@ -35,8 +35,8 @@ export const getBundleFile = defineUsageOperation({
   summary: 'A Parquet file of a day, or the signed manifest of a table',
   description:
     'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
-  toolText:
-    'What is known of a file of list_bundles: size, rows, hashes, URL. The file itself is fetched over HTTP.',
+  toolText: 'list_bundles has what is known of each file.',
+  isTool: false,
   price: PRICES.keyed,
   load: 'none',
   params: {

@@ -88,6 +88,7 @@ export const getCapability = defineOperation({
     ],
     meta: { as_of: '2026-11-20T09:15:04Z' },
   },
+  shared: 'all',
   run: async (
     { slug, limit },
     { reader, clock, index: { names }, catalogues: { capabilities, endpointSources } },

@@ -70,6 +70,7 @@ export const listCapabilities = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
+  shared: 'all',
   run: async ({ fields }, { clock, catalogues: { capabilities } }) => {
     const counts = await capabilities.counts();
     return {

@@ -112,6 +112,22 @@ export const payToParam: Param<string | undefined> = {
   },
 };
 
+const RESOURCE_MAX_CHARS = 2_048;
+
+export const resourceParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Only the endpoint with exactly this URL, under each of its methods.',
+  toolText: 'Exactly this URL.',
+  required: false,
+  schema: Type.String({ maxLength: RESOURCE_MAX_CHARS }),
+  example: 'https://weather.example/v1/forecast',
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'string' && raw !== '' && raw.length <= RESOURCE_MAX_CHARS) return raw;
+    throw invalid(name, `${name} must be a URL of at most ${RESOURCE_MAX_CHARS} characters.`);
+  },
+};
+
 export const maxPriceParam: Param<bigint | undefined> = {
   in: 'query',
   description:
@@ -146,6 +162,7 @@ export const listEndpoints = defineOperation({
     capability: endpointCapabilityParam,
     tag: endpointTagParam,
     pay_to: payToParam,
+    resource: resourceParam,
     chain: {
       ...chainParam,
       description: 'Only endpoints with an offer on this chain, by CAIP-2 name. Default: every network.',
@@ -177,6 +194,7 @@ export const listEndpoints = defineOperation({
     meta: {
       chain: META_EXAMPLE.chain,
       as_of: META_EXAMPLE.as_of,
+      snapshot: null,
       freshness: META_EXAMPLE.freshness,
       sources: [
         {
@@ -192,6 +210,7 @@ export const listEndpoints = defineOperation({
       ],
     },
   },
+  shared: 'all',
   run: async (input, deps) => {
     const {
       reader,
@@ -232,12 +251,14 @@ interface EndpointInput {
   readonly capability: EndpointFilter['capability'] | undefined;
   readonly tag: string | undefined;
   readonly pay_to: string | undefined;
+  readonly resource: string | undefined;
   readonly chain: EndpointFilter['chain'] | undefined;
   readonly network: string | undefined;
   readonly max_price_usd: bigint | undefined;
 }
 
 function filterOf(input: EndpointInput): EndpointFilter {
-  const { q, capability, tag, pay_to: payTo, chain, network, max_price_usd: maxPriceMicros } = input;
-  return { words: q, capability, tag, payTo, chain, network, maxPriceMicros };
+  const { q, pay_to: payTo, max_price_usd: maxPriceMicros, ...same } = input;
+  const { capability, tag, resource, chain, network } = same;
+  return { words: q, capability, tag, payTo, resource, chain, network, maxPriceMicros };
 }

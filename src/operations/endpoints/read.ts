@@ -16,6 +16,8 @@ export interface EndpointFilter {
   readonly capability?: string | undefined;
   /** An address, lower case on EVM networks. */
   readonly payTo?: string | undefined;
+  /** The whole URL. */
+  readonly resource?: string | undefined;
   /** CAIP-2 of an EVM chain, under whichever name it was published. */
   readonly chain?: Chain | undefined;
   /** As published. */
@@ -120,10 +122,11 @@ export async function readEndpoints(
 }
 
 function conditions(filter: EndpointFilter): Sql[] {
-  const { words = [], capability, payTo, chain, network, maxPriceMicros, tag } = filter;
+  const { words = [], capability, payTo, resource, chain, network, maxPriceMicros, tag } = filter;
   const has = (list: Sql, value: string | undefined): Sql[] =>
     value === undefined ? [] : [sql`has(${list}, ${text(value)})`];
   return [
+    ...(resource === undefined ? [] : [sql`resource = ${text(resource)}`]),
     ...has(sql`capabilities`, capability),
     ...has(sql`pay_tos`, payTo),
     ...has(sql`chains`, chain),

@@ -34,6 +34,12 @@ const RelayerShape = Type.Object(
       Type.String({ description: 'Id of the facilitator; absent for a relayer that no catalogue names.' }),
     ),
     facilitator_name: Type.Optional(Type.String()),
+    facilitator_source: Type.Optional(
+      Type.String({
+        description:
+          'Where the catalogue has the entry from: built-in, configured, file, or supported (the /supported answer of the facilitator).',
+      }),
+    ),
     settlement_count: CountShape,
     settled_usd: UsdShape,
     distinct_payers: { ...CountShape, description: 'An estimate, see `meta.basis`.' },
@@ -82,6 +88,7 @@ const EXAMPLE: Static<typeof RelayerShape> = {
   chain: NAMED_SETTLEMENT_EXAMPLE.chain,
   facilitator: 'coinbase',
   facilitator_name: 'Coinbase',
+  facilitator_source: 'built-in',
   settlement_count: 4_120_377,
   settled_usd: 81_344.207_115,
   distinct_payers: 96_120,
@@ -130,11 +137,13 @@ export const listFacilitators = defineOperation({
     meta: {
       chain: META_EXAMPLE.chain,
       as_of: META_EXAMPLE.as_of,
+      snapshot: null,
       freshness: META_EXAMPLE.freshness,
       ranked_at: META_EXAMPLE.as_of,
       basis: BASIS,
     },
   },
+  shared: 'all',
   run: async (input, deps) => {
     const {
       reader,
@@ -190,13 +199,14 @@ function relayerAnswer(
   parties: DistinctParties | undefined,
   directory: Directory,
 ): Static<typeof RelayerShape> {
-  const { facilitator, account } = relayer;
+  const { facilitator, facilitatorSource, account } = relayer;
   const name = facilitator === null ? null : directory.facilitatorName(facilitator);
   return {
     address: relayer.address,
     chain: relayer.chain,
     ...(facilitator === null ? {} : { facilitator }),
     ...(name === null ? {} : { facilitator_name: name }),
+    ...(facilitatorSource === null ? {} : { facilitator_source: facilitatorSource }),
     settlement_count: relayer.settlementCount,
     settled_usd: usdNumber(relayer.settledUsdMicros),
     distinct_payers: parties?.payers ?? 0,

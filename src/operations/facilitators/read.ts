@@ -23,6 +23,8 @@ export interface Relayer {
   readonly address: Address;
   /** Id and name of the facilitator that the catalogue knows behind the address; null for none. */
   readonly facilitator: string | null;
+  /** Where the catalogue has that entry from; null for none. */
+  readonly facilitatorSource: string | null;
   readonly settlementCount: number;
   readonly settledUsdMicros: bigint;
   /** Unix seconds. */
@@ -108,13 +110,13 @@ function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'covera
         WHERE ${allOf([openRows(past.coverage), served])}) WHERE ${IS_COUNTED}`,
   ]);
   return sql`SELECT totals.chain, lower(hex(address)), facilitator, settlements, toString(usd),
-      toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at)
+      toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at), source
     FROM (
       SELECT chain, relayer AS address, sum(counted) AS settlements, sum(usd_part) AS usd, min(first_time) AS first_seen,
         max(last_time) AS last_seen, row_number() OVER (PARTITION BY chain ORDER BY settlements DESC, address) AS place
       FROM (${parts})
       GROUP BY chain, relayer) AS totals
-    LEFT JOIN (SELECT chain, address, facilitator FROM facilitator_relayers FINAL WHERE del = 0) AS named USING (chain, address)
+    LEFT JOIN (SELECT chain, address, facilitator, source FROM facilitator_relayers FINAL WHERE del = 0) AS named USING (chain, address)
     LEFT JOIN (SELECT chain, address, nonce, gas_balance, enriched_at FROM relayer_accounts FINAL) AS accounts USING (chain, address)
     WHERE place <= ${uint32(RANKED_PER_CHAIN)} OR facilitator != '' OR enriched_at > toDateTime(0)
     ORDER BY settlements DESC, totals.chain, address`;
@@ -127,6 +129,7 @@ function decodeRelayer(row: readonly unknown[]): Relayer {
     chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
     address: `0x${textField(row[1])}` as Address, // 40 hex digits of a FixedString(20)
     facilitator: facilitator === '' ? null : facilitator,
+    facilitatorSource: facilitator === '' ? null : textField(row[10]),
     settlementCount: integerField(row[3]),
     settledUsdMicros: microsFromDecimal(textField(row[4])),
     firstSeen: integerField(row[5]),

@@ -10,9 +10,10 @@ import {
   openRows,
   type RollupCoverage,
 } from '../../../clickhouse/tables/coverage.ts';
-import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
+import { rollupBasis } from '../../../clickhouse/tables/rollups.ts';
+import { GRAPH_DAYS_KEPT, type PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask } from '../ask.ts';
-import { finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
+import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import { readCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/slice-walk.ts';
@@ -102,6 +103,46 @@ export async function readGraphDays(
   });
   return { pairs: rows.map(decodePair), span };
 }
+
+/**
+ * The largest pairs as a pass of the worker added them up, if that is still what the rollups say; else null. Reads a row for each edge, so
+ * it takes no turn.
+ */
+export async function readKeptDays(
+  reader: Reader,
+  scope: PairScope,
+  { asked, edgesMax }: { readonly asked: DaySpan; readonly edgesMax: number },
+): Promise<DaysRead | null> {
+  const { wallet, chain, final } = scope;
+  if (wallet !== undefined || !GRAPH_DAYS_KEPT.includes(daysOf(asked))) return null;
+  if (final !== undefined && !(await isAllFinal(reader, { chain, final }, asked))) return null;
+  const pass = sql`(SELECT max(gen) FROM largest_pair_passes WHERE days = ${uint32(daysOf(asked))} AND until = ${dateTime(asked.to)}
+      AND basis = ${rollupBasis(sql`${dateTime(asked.to)}`, sql`${dateTime(asked.from)}`)})`;
+  const { rows } = await ask(reader, GRAPH_RESOURCE, {
+    name: 'graph-kept-days',
+    maxSeconds: COUNT_MAX_SECONDS,
+    maxRows: pairRowsMax(edgesMax),
+    sql: sql`SELECT ${PAIR_COLUMNS} FROM (
+        SELECT payer AS a, payee AS b, settled_usd AS usd, settlement_count AS settlements, first_time AS first, last_time AS last
+        FROM largest_pairs WHERE gen = ${pass} AND chain = ${text(chain ?? '')} AND rank < ${uint32(pairRowsMax(edgesMax))})`,
+  });
+  // Every pass has a row of payments to oneself, if only of none.
+  if (rows.length === 0) return null;
+  return { pairs: rows.map(decodePair).filter(({ count }) => count > 0), span: asked };
+}
+
+/** Whether finality leaves nothing out of these days of the chain. Over all chains it leaves out those that stated no final block. */
+async function isAllFinal(
+  reader: Reader,
+  { chain, final }: Pick<PairScope, 'chain'> & { readonly final: readonly FinalBlock[] },
+  asked: DaySpan,
+): Promise<boolean> {
+  const own = final.filter((block) => block.chain === chain);
+  if (own.length === 0) return false;
+  return isClosed(await finalCoverage(reader, NOTHING_OPEN, own), asked);
+}
+
+const NOTHING_OPEN: RollupCoverage = { open: [], splitDays: [] };
 
 interface PastRead {
   readonly scope: PairScope;

@@ -27,6 +27,7 @@ import {
 } from './shape.ts';
 
 const { chain, as_of, freshness } = META_EXAMPLE;
+const snapshot = null;
 
 export const getGraph = defineOperation({
   id: 'getGraph',
@@ -110,7 +111,7 @@ export const getGraph = defineOperation({
         last_seen: '2026-11-19T21:12:47Z',
       },
     ],
-    meta: { chain, as_of, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
+    meta: { chain, as_of, snapshot, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
   },
   check: (input) => ({ ...input, span: spanOf(input) }),
   run: async (input, deps) => {

@@ -10,6 +10,7 @@ import {
   GRAPH_ROWS_SCANNED_MAX,
   lastDays,
   readGraphDays,
+  readKeptDays,
   readSpanMark,
 } from './days.ts';
 import { GRAPH_RESOURCE, type GraphRead, type PairScope, readGraphWindow } from './window.ts';
@@ -90,15 +91,18 @@ async function readDays(
   const atMs = clock.nowMs();
   const mark = await readSpanMark(reader, asked);
   const key = JSON.stringify([wallet, chain, final, edgesMax, asked]);
-  const load = async (): Promise<DaysRead> => {
-    // A call that waited for its turn finds what the one before it has just read.
-    const known = kept.get(key, mark, atMs);
-    if (known !== undefined) return known;
-    const graph = await readGraphDays(reader, query, { asked, edgesMax, rowsScannedMax });
+  const keep = (graph: DaysRead): DaysRead => {
     kept.put(key, { graph, mark, atMs, isMarkComplete: wallet === undefined });
     return graph;
   };
-  const { pairs, span } = kept.get(key, mark, atMs) ?? (await admitted(deps, query, load));
+  // A call that waited for its turn finds what the one before it has just read.
+  const load = async (): Promise<DaysRead> =>
+    kept.get(key, mark, atMs) ??
+    keep(await readGraphDays(reader, query, { asked, edgesMax, rowsScannedMax }));
+  const { pairs, span } =
+    kept.get(key, mark, atMs) ??
+    (await readKeptDays(reader, query, { asked, edgesMax }).then((graph) => graph && keep(graph))) ??
+    (await admitted(deps, query, load));
   return {
     pairs,
     since: span.from,

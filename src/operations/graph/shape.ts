@@ -1,7 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import type { GraphNode, PaymentPair } from '../../../core/domain/payment-graph.ts';
+import {
+  GRAPH_DAYS_MAX,
+  GRAPH_EDGES_MAX,
+  type GraphNode,
+  type PaymentPair,
+} from '../../../core/domain/payment-graph.ts';
 import { fail } from '../../../core/errors.ts';
 import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names.ts';
@@ -20,9 +25,7 @@ import {
 /** Parameters that only the payment graph has. */
 
 export const GRAPH_WINDOW_MAX = 50_000;
-export const GRAPH_DAYS_MAX = 90;
 export const GRAPH_EDGES_DEFAULT = 1_000;
-export const GRAPH_EDGES_MAX = 5_000;
 
 export const graphWindowParam: Param<number | undefined> = {
   in: 'query',

@@ -1,149 +1,123 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
-  dateTime,
   type Sql,
   sql,
+  text,
   texts,
   trustedText,
   uint32,
+  uint64,
 } from '../../../clickhouse/engine/sql.ts';
-import { closedHours, cutBy, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { type Span, spansOf, type Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 import type { PaymentOrder } from './orders.ts';
+import type { RankedPass } from './passes.ts';
 import type { RankedRow } from './row.ts';
 import { pointsOf } from './sparklines.ts';
-import { during, type Parts, partOf, RANKING_SETTINGS, sinceParts } from './windows.ts';
+import { decimalValue, figureThatRanks } from './wallets.ts';
+import { type Parts, partOf, RANKING_SETTINGS, sinceParts } from './windows.ts';
 
 /**
- * Named facilitators by what they relayed. A facilitator is no party of a payment, so nothing is organic of it and no verdict is about it;
- * payments of a wallet to itself count nowhere.
+ * Named facilitators by the organic payments that they relayed, as the newest pass over the window found them. A facilitator is no party of a
+ * payment, so no verdict is about it; the wallets it served stand for its counterparties.
  */
 
 export interface FacilitatorQuery {
   readonly by: PaymentOrder;
-}
-
-interface FlowScope {
   readonly chains: readonly Chain[];
-  /** Newest first; together without a gap. */
-  readonly spans: readonly Span[];
-  readonly coverage: RollupCoverage;
+  readonly minCounterparties: number;
 }
 
-/** Growth compares two windows, and its previous rank the two before. */
-export function facilitatorScope(
-  { by, window }: { readonly by: PaymentOrder; readonly window: Window },
-  {
-    chains,
-    nowMs,
-    coverage,
-  }: { readonly chains: readonly Chain[]; readonly nowMs: number; readonly coverage: RollupCoverage },
-): FlowScope {
-  const spans = spansOf(window, Math.floor(nowMs / 1_000), by === 'growth' ? 3 : 2);
-  return { chains, spans, coverage: cutBy(coverage, window, spans) };
-}
+export const FACILITATORS_RESOURCE = 'facilitators';
+const MAX_SECONDS = 10;
 
-const RESOURCE = 'facilitators';
-const MAX_SECONDS = 30;
-
-/**
- * Columns facilitator, at (a moment inside the hour), n and usd without self-payments, and proven, which has them: no hour says how much of
- * its self-payments was proven, so nothing is ranked by it.
- */
-function relayed({ chains, spans, coverage }: FlowScope): Sql {
-  const from = dateTime(spans.at(-1)?.from ?? 0);
-  const served = sql`chain IN ${texts(chains)}`;
-  const closed = allOf([served, sql`hour >= toStartOfHour(${from})`, closedHours(coverage)]);
-  const open = allOf([served, sql`block_time >= ${from}`, openRows(coverage)]);
-  return sql`SELECT facilitator, hour AS at, toUInt64(settlement_count - self_count) AS n, settled_usd - self_usd AS usd, proven_usd AS proven
-    FROM (SELECT * FROM chain_hour FINAL WHERE ${closed}) WHERE facilitator != '' AND settlement_count > 0
-    UNION ALL
-    SELECT facilitator, block_time, toUInt64(payer != payee), if(payer = payee, toDecimal128(0, 6), toDecimal128(amount_usd, 6)),
-      if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6))
-    FROM (SELECT chain, facilitator, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${open})
-    WHERE ${IS_COUNTED} AND facilitator != ''`;
-}
-
-function figureThatRanks(by: PaymentOrder, index: number, spans: number): Sql {
-  const column = (figure: string, at: number): Sql =>
-    at < spans ? trustedText(`${figure}${at}`) : sql`toDecimal128(0, 6)`;
-  switch (by) {
-    case 'settlements':
-      return sql`toDecimal128(${column('n', index)}, 6)`;
-    default:
-      return sql`${column('usd', index)} - ${column('usd', index + 1)}`;
-  }
+/** Rows of `ranked_facilitators`, to be put behind FROM. */
+function ranked({ gen, window }: RankedPass, chains: readonly Chain[]): Sql {
+  const chain = chains.length === 1 ? sql`chain IN ${texts(chains)}` : sql`chain = ''`;
+  return sql`(SELECT * FROM ranked_facilitators WHERE gen = ${uint64(gen)} AND span = ${text(window)} AND ${chain})`;
 }
 
 export async function readFacilitatorRanking(
   reader: Reader,
-  { by }: FacilitatorQuery,
-  { scope, depth }: { readonly scope: FlowScope; readonly depth: number },
+  { by, chains, minCounterparties }: FacilitatorQuery,
+  { pass, depth }: { readonly pass: RankedPass; readonly depth: number },
 ): Promise<RankedRow[]> {
-  const count = scope.spans.length;
-  const sums = scope.spans.map((span, index) => {
-    const when = during(span);
-    const name = (figure: string): Sql => trustedText(`${figure}${index}`);
-    return sql`sumIf(n, ${when}) AS ${name('n')}, sumIf(usd, ${when}) AS ${name('usd')}, sumIf(proven, ${when}) AS ${name('proven')}`;
-  });
-  const enough = (index: number): Sql =>
-    index < count ? sql`(value${trustedText(String(index))} > 0)` : sql`false`;
-  const place = (index: number): Sql =>
-    sql`row_number() OVER (ORDER BY ${enough(index)} DESC, value${trustedText(String(index))} DESC, facilitator)`;
-  const { rows } = await ask(reader, RESOURCE, {
+  const inOrder = (back: 0 | 1, columns: Sql): Sql => {
+    const value = figureThatRanks(by, back);
+    const enough = allOf([
+      sql`${value} > 0`,
+      sql`${trustedText(`parties${back}`)} >= ${uint64(minCounterparties)}`,
+    ]);
+    return sql`SELECT ${columns} FROM ${ranked(pass, chains)} WHERE ${enough} ORDER BY ${value} DESC, facilitator LIMIT ${uint32(depth)}`;
+  };
+  const shown = sql`facilitator, ${figureThatRanks(by, 0)} AS value0, ${figureThatRanks(by, 1)} AS value1, organic_count0, organic_usd0,
+    organic_proven0, parties0, other_usd, other_count`;
+  const { rows } = await ask(reader, FACILITATORS_RESOURCE, {
     name: 'ranking-facilitators',
     maxSeconds: MAX_SECONDS,
     maxRows: depth,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT facilitator, rank, if(was_ranked, previous, 0), toString(value0), toString(value1), n0, toString(usd0), toString(proven0)
-      FROM (
-        SELECT *, ${place(0)} AS rank, ${place(1)} AS previous, ${enough(0)} AS is_ranked, ${enough(1)} AS was_ranked
-        FROM (SELECT *, ${figureThatRanks(by, 0, count)} AS value0, ${figureThatRanks(by, 1, count)} AS value1
-          FROM (SELECT facilitator, ${sums.reduce((all, next) => sql`${all}, ${next}`)} FROM (${relayed(scope)}) GROUP BY facilitator)))
-      WHERE is_ranked ORDER BY rank LIMIT ${uint32(depth)}`,
+    sql: sql`SELECT facilitator, previous, toString(value0), toString(value1), organic_count0 + other_count, toString(organic_usd0 + other_usd),
+        organic_count0, toString(organic_usd0), toString(organic_proven0), parties0
+      FROM (${inOrder(0, shown)}) AS now
+      LEFT JOIN (SELECT facilitator, rowNumberInAllBlocks() + 1 AS previous FROM (${inOrder(1, sql`facilitator`)})) AS before USING (facilitator)
+      ORDER BY value0 DESC, facilitator`,
   });
-  return rows.map((row) => ({
-    rank: integerField(row[1]),
-    previousRank: integerField(row[2]) === 0 ? null : integerField(row[2]),
-    subject: { facilitator: textField(row[0]) },
-    value: microsFromDecimal(textField(row[3])),
-    previousValue: count === 1 ? null : microsFromDecimal(textField(row[4])),
-    figures: {
-      organicUsdMicros: null,
-      organicSettlements: null,
-      provenUsdMicros: microsFromDecimal(textField(row[7])),
-      counterparties: null,
-      settlements: integerField(row[5]),
-      settledUsdMicros: microsFromDecimal(textField(row[6])),
-    },
-    verdict: null,
-  }));
+  return rows.map((row, index) => {
+    const previousRank = integerField(row[1]);
+    return {
+      rank: index + 1,
+      previousRank: previousRank === 0 ? null : previousRank,
+      subject: { facilitator: textField(row[0]) },
+      value: decimalValue(row[2]),
+      previousValue: pass.window === 'all' ? null : decimalValue(row[3]),
+      figures: {
+        settlements: integerField(row[4]),
+        settledUsdMicros: decimalValue(row[5]),
+        organicSettlements: integerField(row[6]),
+        organicUsdMicros: decimalValue(row[7]),
+        provenUsdMicros: decimalValue(row[8]),
+        counterparties: integerField(row[9]),
+      },
+      verdict: null,
+    };
+  });
 }
 
 export async function readFacilitatorSparklines(
   reader: Reader,
-  { by }: FacilitatorQuery,
+  { by, chains }: FacilitatorQuery,
   {
-    scope,
+    pass,
     rows,
     parts,
-  }: { readonly scope: FlowScope; readonly rows: readonly RankedRow[]; readonly parts: Parts },
+  }: { readonly pass: RankedPass; readonly rows: readonly RankedRow[]; readonly parts: Parts },
 ): Promise<ReadonlyMap<string, readonly bigint[]>> {
   const shown = rows.flatMap(({ subject }) => subject.facilitator ?? []);
-  const amount = by === 'settlements' ? sql`toDecimal128(n, 6)` : sql`usd`;
-  const { rows: read } = await ask(reader, RESOURCE, {
+  const { rows: read } = await ask(reader, FACILITATORS_RESOURCE, {
     name: 'ranking-facilitators-sparklines',
     maxSeconds: MAX_SECONDS,
     maxRows: shown.length,
     settings: RANKING_SETTINGS,
-    sql: sql`SELECT facilitator, sumMapIf([toUInt32(${partOf(parts)})], [${amount}], ${sinceParts(parts)}) AS line, line.1, arrayMap(one -> toString(one), line.2)
-      FROM (${relayed(scope)}) WHERE facilitator IN ${texts(shown)} GROUP BY facilitator`,
+    sql: sql`SELECT facilitator, sumMapIf([toUInt32(${partOf(parts)})], [amount], ${sinceParts(parts)}) AS line, line.1, arrayMap(one -> toString(one), line.2)
+      FROM (SELECT facilitator, toDateTime(begins, 'UTC') AS at, amount
+        FROM ${ranked(pass, chains)} ARRAY JOIN line_at AS begins, ${amountsOf(by)} AS amount)
+      WHERE facilitator IN ${texts(shown)} GROUP BY facilitator`,
   });
   return new Map(read.map((row) => [` ${textField(row[0])}`, pointsOf(row[2], row[3], parts.count)]));
+}
+
+/** Of the figure that ranks where it adds up, of the settlements where it does not. */
+function amountsOf(by: PaymentOrder): Sql {
+  switch (by) {
+    case 'settlements':
+    case 'counterparties':
+      return sql`arrayMap(one -> toDecimal128(one, 6), line_count)`;
+    case 'proven_usd':
+      return sql`line_proven`;
+    default:
+      return sql`line_usd`;
+  }
 }

@@ -51,6 +51,7 @@ export const listMerchants = defineOperation({
   acceptsUnknownKey: false,
   example: { merchants: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
   check: (input) => ({ ...input, chosen: checkedRanking({ ...input, of: 'merchants' }) }),
+  shared: 'all',
   run: async (input, deps) => {
     const { rows, ...page } = await rankingPage(input, deps);
     return { merchants: rows, ...page };

@@ -45,7 +45,13 @@ export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, r
   agents: { score: ALL_TIME, paid_score: ALL_TIME, ...PARTIES },
   merchants: PARTIES,
   payers: PARTIES,
-  facilitators: { settlements: WINDOWS, growth: BOUNDED },
+  facilitators: {
+    settlements: WINDOWS,
+    organic_usd: WINDOWS,
+    proven_usd: WINDOWS,
+    counterparties: WINDOWS,
+    growth: BOUNDED,
+  },
   endpoints: { settlements: OBSERVED, counterparties: OBSERVED },
   capabilities: { settlements: OBSERVED, counterparties: OBSERVED },
 };
@@ -53,15 +59,12 @@ export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, r
 const WINDOW_DEFAULT: Window = '30d';
 
 const HAS_CAPABILITY: readonly Subject[] = ['agents', 'merchants', 'endpoints'];
-/** Of facilitators no days are kept by counterparty. */
-const HAS_COUNTERPARTIES: readonly Subject[] = SUBJECTS.filter((of) => of !== 'facilitators');
 
 interface Asked {
   readonly of: Subject;
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
-  readonly minCounterparties: number;
 }
 
 export interface Chosen {
@@ -71,7 +74,7 @@ export interface Chosen {
 }
 
 /** The order and window of a request, with their defaults. Throws `invalid_parameter` that names what is possible. */
-export function choose({ of, by: asked, window: askedWindow, capability, minCounterparties }: Asked): Chosen {
+export function choose({ of, by: asked, window: askedWindow, capability }: Asked): Chosen {
   const orders = ordersOf(of);
   const by = asked ?? orders[0] ?? 'settlements';
   const windows = POSSIBLE[of][by];
@@ -87,11 +90,6 @@ export function choose({ of, by: asked, window: askedWindow, capability, minCoun
     throw invalid(
       'capability',
       `capability filters nothing of=${of}; possible: ${HAS_CAPABILITY.join(', ')}.`,
-    );
-  if (minCounterparties > 0 && !HAS_COUNTERPARTIES.includes(of))
-    throw invalid(
-      'min_counterparties',
-      `min_counterparties filters nothing of=${of}; possible: ${HAS_COUNTERPARTIES.join(', ')}.`,
     );
   return { of, by, window };
 }

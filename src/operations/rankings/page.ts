@@ -14,7 +14,6 @@ interface RankingInput {
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
-  readonly min_counterparties: number;
 }
 
 /** What is ranked, with its defaults. Throws `invalid_parameter`. */
@@ -23,9 +22,8 @@ export function checkedRanking({
   by,
   window,
   capability,
-  min_counterparties: minCounterparties,
 }: RankingInput & { readonly of: Subject }): Chosen {
-  return choose({ of, by, window, capability, minCounterparties });
+  return choose({ of, by, window, capability });
 }
 
 export function checkRankingOffset(offset: number): void {

@@ -34,7 +34,7 @@ export const rankedOfParam: Param<Subject | undefined> = choiceParam(SUBJECTS, {
 });
 
 const orderParam = choiceParam(ORDERS, {
-  description: `What ranks; each of these can be ranked by: ${ordersText()}. Default: the first one. \`growth\` is the gain in organic dollars (of facilitators: in dollars) over the window before. \`rating\` and \`paid\` are older words for score and paid_score.`,
+  description: `What ranks; each of these can be ranked by: ${ordersText()}. Default: the first one. \`growth\` is the gain in organic dollars over the window before. \`rating\` and \`paid\` are older words for score and paid_score.`,
   toolText: 'Default: score, organic_usd of wallets, else settlements.',
   example: 'organic_usd',
 });
@@ -65,7 +65,7 @@ export const rankedCapabilityParam: Param<string | undefined> = {
 export const minCounterpartiesParam: Param<number> = {
   in: 'query',
   description:
-    'Only rows with so many different counterparties in the window: other wallets in organic payments; of ratings the clients that gave them; of endpoints the payers; of capabilities the addresses that were paid.',
+    'Only rows with so many different counterparties in the window: other wallets in organic payments; of ratings the clients that gave them; of facilitators the wallets they served; of endpoints the payers; of capabilities the addresses that were paid.',
   toolText: 'Least counterparties.',
   required: false,
   schema: Type.Integer({ minimum: 0, default: 0 }),

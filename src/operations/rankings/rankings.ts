@@ -7,7 +7,7 @@ import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import { readCapabilityRanking, readEndpointRanking } from './directory.ts';
-import { facilitatorScope, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
+import { FACILITATORS_RESOURCE, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
 import type { PaymentOrder, Subject } from './orders.ts';
 import { type RankedPass, readPass } from './passes.ts';
@@ -16,7 +16,9 @@ import { readWalletSparklines } from './sparklines.ts';
 import { readWalletRanking, WALLETS_RESOURCE, type WalletSubject } from './wallets.ts';
 import { type Parts, partsOf } from './windows.ts';
 
-/** Every ranking by payments, read once for all callers (kept.ts). Those of wallets come from a pass of the worker (passes.ts). */
+/**
+ * Every ranking by payments, read once for all callers (kept.ts). Those of wallets and facilitators come from a pass of the worker (passes.ts).
+ */
 
 export interface RankingScope {
   readonly of: Subject;
@@ -36,7 +38,7 @@ export interface RankingPage {
   readonly hasMore: boolean;
   /** Of the sparklines; null where there are none. */
   readonly parts: Parts | null;
-  /** Whether no pass over the wallets has ended yet. */
+  /** Whether no pass over the window has ended yet. */
   readonly isPending: boolean;
 }
 
@@ -170,20 +172,20 @@ async function readListed(
 }
 
 async function readFacilitators(
-  { reader, clock, rollups, chains }: RankingDeps,
+  { reader, clock, chains }: RankingDeps,
   ranked: RankingScope,
   depth: number,
 ): Promise<Read> {
-  const rankedAtMs = clock.nowMs();
-  const scope = facilitatorScope(ranked, { chains, nowMs: rankedAtMs, coverage: await rollups.coverage() });
+  const pass = await readPass(reader, ranked.window, FACILITATORS_RESOURCE);
+  const rankedAtMs = pass?.rankedAtMs ?? clock.nowMs();
   const parts = partsOf(ranked.window, Math.floor(rankedAtMs / 1_000), await readFirstDay(reader));
+  const about = { rankedAtMs, pass, isOfPass: true, parts } as const;
+  if (pass === null) return { ...about, rows: [], readSparklines: withoutSparklines };
+  const query = { ...ranked, chains };
   return {
-    rankedAtMs,
-    pass: undefined,
-    isOfPass: false,
-    parts,
-    rows: await readFacilitatorRanking(reader, ranked, { scope, depth }),
-    readSparklines: (rows) => readFacilitatorSparklines(reader, ranked, { scope, rows, parts }),
+    ...about,
+    rows: await readFacilitatorRanking(reader, query, { pass, depth }),
+    readSparklines: (rows) => readFacilitatorSparklines(reader, query, { pass, rows, parts }),
   };
 }
 

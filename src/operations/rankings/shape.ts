@@ -30,13 +30,12 @@ const FiguresShape = Type.Object(
         'Dollars without self-payments, payments within a ring and payments between wallets that paid each other.',
     }),
     proven_usd: orNull(UsdShape, {
-      description:
-        'The part of `organic_usd` that a named facilitator relayed; of facilitators all proven dollars, which rank nothing.',
+      description: 'The part of `organic_usd` that a named facilitator relayed.',
     }),
     organic_settlement_count: orNull(CountShape),
     distinct_counterparties: orNull(CountShape, {
       description:
-        'Other wallets in organic payments; of endpoints the payers, of capabilities the addresses that were paid. Null for facilitators.',
+        'Other wallets in organic payments; of facilitators the wallets served, payers and payees; of endpoints the payers, of capabilities the addresses that were paid.',
     }),
     settled_usd: { ...UsdShape, description: 'All dollars of the window.' },
     settlement_count: { ...CountShape, description: 'All settlements of the window.' },
@@ -213,6 +212,7 @@ export const RANKED_EXAMPLE: RankedAnswer = {
 export const RANKING_META_EXAMPLE: Static<typeof RankingMetaShape> = {
   chain: META_EXAMPLE.chain,
   as_of: META_EXAMPLE.as_of,
+  snapshot: null,
   freshness: META_EXAMPLE.freshness,
   of: 'merchants',
   by: 'organic_usd',

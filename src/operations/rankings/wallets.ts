@@ -48,7 +48,7 @@ export async function readWalletRanking(
 }
 
 /** The figure that ranks, `back` windows before the newest one. */
-function figureThatRanks(by: PaymentOrder, back: 0 | 1): Sql {
+export function figureThatRanks(by: PaymentOrder, back: 0 | 1): Sql {
   const column = (figure: string, at: number = back): Sql => trustedText(`${figure}${at}`);
   switch (by) {
     case 'organic_usd':

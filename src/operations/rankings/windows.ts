@@ -1,6 +1,6 @@
-import { dateTime, type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
+import { type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
-import { type Span, secondsOf, type Window } from '../../../core/domain/window.ts';
+import { secondsOf, type Window } from '../../../core/domain/window.ts';
 import { TWO_THREADS } from '../ask.ts';
 import { PAIR_SETTINGS } from '../index-state/pairs.ts';
 
@@ -32,13 +32,6 @@ export function partsOf(window: Window, nowSeconds: number, firstDay: number): P
   const count = Math.ceil(days / daysPerPart);
   const stepSeconds = daysPerPart * DAY_SECONDS;
   return { from: tomorrow - count * stepSeconds, stepSeconds, count };
-}
-
-/** Condition that column `at` lies in a span. */
-export function during({ from, to }: Span): Sql {
-  return to === null
-    ? sql`(at >= ${dateTime(from)})`
-    : sql`(at >= ${dateTime(from)} AND at < ${dateTime(to)})`;
 }
 
 /** The part that column `at` lies in, where `sinceParts` holds. */

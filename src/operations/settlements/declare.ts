@@ -2,13 +2,15 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import { finalityIn, finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import type { ChainStatus } from '../index-state/chain-status.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
-import { finalityOf } from '../index-state/freshness.ts';
 import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import {
   afterParam,
+  asOfParam,
   beforeParam,
   chainParam,
   excludeSelfPaymentsParam,
@@ -25,6 +27,7 @@ import { keepAnswers, readCursors, readPage } from './list.ts';
 import {
   isSelfPayment,
   NAMED_SETTLEMENT_EXAMPLE,
+  NAMES_LEFT_OUT,
   NamedSettlementShape,
   namedSettlementAnswer,
   partiesOf,
@@ -35,6 +38,7 @@ import {
 import type { TailPage } from './tail.ts';
 
 const FLOWS_SCOPE = 'listFlows';
+const FLOWS_LEFT_OUT = NAMES_LEFT_OUT.map((field) => `flows.${field}`);
 const FLOWS_OUTPUT = Type.Object({
   flows: Type.Array(NamedSettlementShape),
   next_before: NextBeforeShape,
@@ -58,15 +62,17 @@ export const listFlows = defineOperation({
     after: afterParam,
     chain: chainParam,
     finality: finalityParam,
+    as_of: asOfParam,
     ...FEED_FILTERS,
   },
   output: FLOWS_OUTPUT,
-  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
   check: (input, facts) => readCursors(FLOWS_SCOPE, input, facts),
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
   run: async (input, deps) => {
     const { chain, finality } = input;
@@ -74,21 +80,16 @@ export const listFlows = defineOperation({
     const { chains } = deployment;
     const nowMs = clock.nowMs();
     const statuses = await index.freshness.statuses();
+    const { asOf, meta } = await stateFor(deps, input.as_of, { chain, leftOut: FLOWS_LEFT_OUT });
+    const finalityOf = finalityIn(asOf, statuses);
     const held = await heldPage(deps, input, statuses);
     return keptFlows(held, nowMs, async () => {
       const page = await readFeedPage(deps, FLOWS_SCOPE, input, { statuses, held });
-      const directory = await index.names.of(partiesOf(page.rows));
+      const directory = asOf === undefined ? await index.names.of(partiesOf(page.rows)) : NO_NAMES;
       return {
-        flows: page.rows.map((row) =>
-          namedSettlementAnswer(
-            row,
-            finalityOf(row.blockNumber, statuses.get(row.chain)),
-            deployment,
-            directory,
-          ),
-        ),
+        flows: page.rows.map((row) => namedSettlementAnswer(row, finalityOf(row), deployment, directory)),
         ...page.cursors,
-        meta: await page.meta({ chain, chains, statuses, nowMs, finality }, page.rows),
+        meta: await page.meta({ chain, chains, statuses, nowMs, finality, ...meta }, page.rows),
       };
     });
   },
@@ -123,17 +124,19 @@ export const listTransactions = defineOperation({
     after: afterParam,
     chain: chainParam,
     finality: finalityParam,
+    as_of: asOfParam,
     ...FEED_FILTERS,
     min_probability: minProbabilityParam,
     exclude_self_payments: excludeSelfPaymentsParam,
   },
   output: TRANSACTIONS_OUTPUT,
-  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, prev_after: null, meta: META_EXAMPLE },
   check: (input, facts) => readCursors(TRANSACTIONS_SCOPE, input, facts),
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
   run: async (input, deps) => {
     const { clock, deployment, index } = deps;
@@ -148,16 +151,17 @@ export const listTransactions = defineOperation({
     const statuses = await index.freshness.statuses();
     const isShown = (row: ListedSettlement): boolean =>
       isWanted(row, { minProbability, excludeSelfPayments });
+    const state = await stateFor(deps, input.as_of, { chain, leftOut: [] });
+    const finalityOf = finalityIn(state.asOf, statuses);
     const held = await heldPage(deps, input, statuses);
     const isWhole = minProbability === undefined && !excludeSelfPayments;
     return keptTransactions(isWhole ? held : undefined, nowMs, async () => {
       const page = await readFeedPage(deps, TRANSACTIONS_SCOPE, input, { statuses, held, isWanted: isShown });
       const shown = page.rows.filter(isShown);
-      const meta = await page.meta({ chain, chains, statuses, nowMs, finality }, shown);
+      const facts = { chain, chains, statuses, nowMs, finality, ...state.meta };
+      const meta = await page.meta(facts, shown);
       return {
-        transactions: shown.map((row) =>
-          settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), deployment),
-        ),
+        transactions: shown.map((row) => settlementAnswer(row, finalityOf(row), deployment)),
         // From rows read, not rows shown: the walk must not end where a filter emptied a page.
         ...page.cursors,
         meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
@@ -179,6 +183,7 @@ interface FeedCursors extends FeedFilters {
   readonly limit: number;
   readonly before: string | undefined;
   readonly after: string | undefined;
+  readonly as_of: Snapshot | undefined;
 }
 
 /** Undefined where the page has to be read: going forward, with filters, or below what is held. */
@@ -187,7 +192,8 @@ async function heldPage(
   input: FeedInput,
   statuses: Statuses,
 ): Promise<TailPage | undefined> {
-  return input.after !== undefined || isFiltered(input) ? undefined : index.tails.page(input, statuses);
+  const isRead = input.after !== undefined || input.as_of !== undefined || isFiltered(input);
+  return isRead ? undefined : index.tails.page(input, statuses);
 }
 
 function readFeedPage(
@@ -202,11 +208,12 @@ function readFeedPage(
 ): ReturnType<typeof readPage> {
   const { reader, clock, index } = deps;
   const { newestTime } = index.dataset;
+  const { as_of: asOf, finality } = input;
+  const final = asOf === undefined ? finalOnly(finality, sides.statuses) : finalOf(asOf);
   return readPage(deps, list, input, {
     ...sides,
     forward: feedSource(input),
-    back: () =>
-      readFeed({ reader, clock, newestTime }, { ...input, final: finalOnly(input.finality, sides.statuses) }),
+    back: () => readFeed({ reader, clock, newestTime }, { ...input, asOf, final }),
   });
 }
 

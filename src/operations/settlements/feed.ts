@@ -10,6 +10,7 @@ import {
   uint32,
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
+import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
@@ -19,8 +20,10 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
+import { invalid } from '../params.ts';
 import { EVERY_SETTLEMENT, eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
 import type { ForwardSource } from './forward.ts';
 import {
@@ -43,6 +46,8 @@ interface FeedQuery extends FeedFilters {
   readonly chain: Chain | undefined;
   /** Only rows at or below these blocks; undefined: all. */
   readonly final: readonly FinalBlock[] | undefined;
+  /** Rows as a snapshot has them; `final` is then that of the snapshot. */
+  readonly asOf?: Snapshot | undefined;
 }
 
 interface FeedDeps {
@@ -82,9 +87,18 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     case 'end':
       return { rows, nextBefore: undefined };
     case 'stopped':
+      if (query.asOf !== undefined) throw tooRare();
       // The page ends early, with a cursor to go on from.
       return { rows, nextBefore: resumeAt(walked.ceiling, query.before) };
   }
+}
+
+/** How far a walk gets in its time is chance, and an answer of a snapshot must not depend on that. */
+function tooRare(): Error {
+  return invalid(
+    'since',
+    'The filters match too few rows for a page of a snapshot. Bound the time with since and until, or use SQL.',
+  );
 }
 
 /**
@@ -133,7 +147,7 @@ function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): St
     maxSeconds: MAX_SECONDS,
     maxRows: limit,
     settings: { do_not_merge_across_partitions_select_final: 1 },
-    sql: sql`SELECT ${LISTED_COLUMNS} FROM (SELECT * FROM settlements FINAL WHERE ${allOf(slice)})
+    sql: sql`SELECT ${LISTED_COLUMNS} FROM ${settlementRows(query.asOf, slice)}
       WHERE ${allOf([sql`del = 0`, ...mergedFilters(query)])}
       ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`,
   };
@@ -216,7 +230,9 @@ function keyFilters(query: FeedQuery): Sql[] {
  * where looking pays. Reading in order with a virtual row touches one granule of one part instead of one of every part.
  */
 async function newestMatch(reader: Reader, query: FeedQuery, range: readonly Sql[]): Promise<number> {
-  const conditions = [...range, ...keyFilters(query), ...mergedFilters(query)];
+  // A snapshot may have had other grades.
+  const values = query.asOf === undefined ? mergedFilters(query) : eventFilters(query);
+  const conditions = [...range, ...keyFilters(query), ...values];
   const { rows } = await ask(reader, RESOURCE, {
     name: 'feed-jump',
     maxSeconds: MAX_SECONDS,

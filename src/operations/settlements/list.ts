@@ -1,9 +1,11 @@
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { ChangesPosition, CursorKeys } from '../../../core/domain/cursor.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { OperationDeps } from '../define.ts';
 import type { FinalityFilter } from '../index-state/finality.ts';
 import { metaAnswer, settlementMeta } from '../meta.ts';
+import { invalid } from '../params.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { checkBounds, type FeedFilters } from './filters.ts';
 import {
@@ -24,6 +26,7 @@ interface Cursors<Before, After> extends FeedFilters {
   readonly after: After;
   readonly finality: FinalityFilter;
   readonly limit: number;
+  readonly as_of: Snapshot | undefined;
 }
 
 /** The input with its cursors read. `list` names what a cursor belongs to. */
@@ -33,6 +36,8 @@ export function readCursors<Input extends Cursors<string | undefined, string | u
   { cursorKeys }: { readonly cursorKeys: CursorKeys },
 ) {
   checkBounds(input);
+  if (input.as_of !== undefined && input.after !== undefined)
+    throw invalid('as_of', 'as_of does not go with after: nothing is ever written to a snapshot.');
   return {
     ...input,
     before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: list }, input.before),
@@ -83,13 +88,13 @@ export async function readPage(
   }
   const { held } = sides;
   // Before the rows: what is written meanwhile is given once more, and nothing is missed.
-  const horizon = held ?? (await index.horizon());
+  const horizon = held ?? (input.as_of === undefined ? await index.horizon() : undefined);
   const page = held ?? (await sides.back());
   return {
     rows: page.rows,
     cursors: {
       next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: list }, page.nextBefore),
-      prev_after: prevAfter(binding, finality, horizon),
+      prev_after: horizon === undefined ? null : prevAfter(binding, finality, horizon),
     },
     meta: (facts, shown) => settlementMeta(facts, shown, index.dataset),
   };

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
@@ -11,16 +12,18 @@ import {
 import { reading, type TableRow } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { fail } from '../../../core/errors.ts';
+import { finalityIn, NO_NAMES, stateFor } from '../as-of.ts';
 import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
-import { finalityOf } from '../index-state/freshness.ts';
-import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
-import { chainParam, txHashParam } from '../params.ts';
+import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
+import { asOfParam, chainParam, txHashParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, orNull } from '../shapes.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
+  NAMES_LEFT_OUT,
   NamedSettlementShape,
   namedSettlementAnswer,
   partiesOf,
@@ -32,6 +35,7 @@ import { onChain } from './slice-walk.ts';
 
 interface TransactionQuery {
   readonly txHash: Hash;
+  readonly asOf: Snapshot | undefined;
   readonly chain: Chain | undefined;
 }
 
@@ -76,32 +80,39 @@ async function readTransaction(reader: Reader, query: TransactionQuery): Promise
  * The times come from a table of a few bytes a transaction, and a second of `settlements` is a granule of each part that reaches
  * there. Versions are merged before the hash is compared: after a reorg another transaction may stand in the place of this one.
  */
-function transactionSql({ txHash, chain }: TransactionQuery): Sql {
+function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
   const hash = text(txHash.slice(2));
-  const slice = [
-    sql`block_time IN (SELECT block_time FROM transaction_times
-      WHERE prefix = reinterpretAsUInt32(substring(unhex(${hash}), 1, 4)))`,
-    ...onChain(chain),
-  ];
-  return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM (SELECT * FROM settlements FINAL WHERE ${allOf(slice)})
+  const slice = sliceOf({ txHash, chain });
+  return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM ${settlementRows(asOf, slice)}
     WHERE del = 0 AND tx_hash = toFixedString(unhex(${hash}), 32)
     ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
 }
 
+/** Conditions on the sort key: the seconds that the transaction may be of. */
+function sliceOf({ txHash, chain }: Omit<TransactionQuery, 'asOf'>): Sql[] {
+  return [
+    sql`block_time IN (SELECT block_time FROM transaction_times
+      WHERE prefix = reinterpretAsUInt32(substring(unhex(${text(txHash.slice(2))}), 1, 4)))`,
+    ...onChain(chain),
+  ];
+}
+
 interface Fee extends Pick<TableRow<typeof TRANSACTION_FEES>, 'gasUsed' | 'gasPrice' | 'l1Fee' | 'fee'> {}
 
-const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee']);
+const FEE = reading(TRANSACTION_FEES, ['gas_used', 'gas_price', 'l1_fee', 'fee', 'chain', 'block_time']);
+/** A hash is of one transaction on each chain. */
+const FEES_MAX = 1_000;
 
-/** What a transaction cost its relayer; null until its receipt was read, or where none is. */
-async function readFee(reader: Reader, { chain, blockTime, txHash }: ListedSettlement): Promise<Fee | null> {
+/** What transactions of this hash cost their relayers, as far as their receipts were read; asked in one round with the settlements. */
+async function readFees(reader: Reader, query: Omit<TransactionQuery, 'asOf'>) {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'transaction-fee',
     maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE block_time = ${dateTime(blockTime)} AND chain = ${text(chain)}
-      AND tx_hash = toFixedString(unhex(${text(txHash.slice(2))}), 32) AND del = 0`,
+    maxRows: FEES_MAX,
+    sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE ${allOf(sliceOf(query))}
+      AND tx_hash = toFixedString(unhex(${text(query.txHash.slice(2))}), 32) AND del = 0`,
   });
-  return rows[0] === undefined ? null : FEE.read(rows[0]);
+  return rows.map(FEE.read);
 }
 
 function feeAnswer({ gasUsed, gasPrice, l1Fee, fee }: Fee): Static<typeof FeeShape> {
@@ -112,6 +123,9 @@ function feeAnswer({ gasUsed, gasPrice, l1Fee, fee }: Fee): Static<typeof FeeSha
     fee_wei: String(fee),
   };
 }
+
+/** Receipts are read after a block is final, and names are claims of today. */
+const LEFT_OUT = ['fee', ...NAMES_LEFT_OUT.map((field) => `settlements.${field}`)];
 
 function notFound({ txHash, chain }: TransactionQuery): Error {
   const where = chain === undefined ? '' : ` on ${chain}`;
@@ -126,10 +140,9 @@ export const getTransaction = defineOperation({
   path: '/transactions/{tx_hash}',
   summary: 'One transaction with all its settlements',
   description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
-  toolText:
-    'One transaction by its hash: all settlements in it with evidence and finality. Fails with transaction_not_found when it settled nothing that is indexed.',
+  toolText: 'One transaction by its hash: all settlements in it with evidence and finality.',
   price: PRICES.keyed,
-  params: { tx_hash: txHashParam, chain: chainParam },
+  params: { tx_hash: txHashParam, chain: chainParam, as_of: asOfParam },
   output: Type.Object({
     tx_hash: TX_HASH_SHAPE,
     settlement_count: { ...CountShape, minimum: 1 },
@@ -140,7 +153,7 @@ export const getTransaction = defineOperation({
     settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
     meta: MetaShape,
   }),
-  fails: ['invalid_parameter', 'transaction_not_found', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'transaction_not_found', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -154,11 +167,14 @@ export const getTransaction = defineOperation({
       fee_wei: '385982093411',
     },
     settlements: [NAMED_SETTLEMENT_EXAMPLE],
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_FIELDS_EXAMPLE,
   },
-  preflight: ({ tx_hash: txHash, chain }, { reader }) => readTransaction(reader, { txHash, chain }),
+  preflight: async ({ tx_hash: txHash, chain, as_of: asOf }, { reader, index }) => {
+    if (asOf !== undefined) await index.snapshots.answerable(asOf, chain);
+    return readTransaction(reader, { txHash, chain, asOf });
+  },
   shared: 'all',
-  run: async ({ tx_hash: txHash, chain }, deps) => {
+  run: async ({ tx_hash: txHash, chain, as_of: asked }, deps) => {
     const {
       reader,
       clock,
@@ -167,28 +183,22 @@ export const getTransaction = defineOperation({
     } = deps;
     const { chains } = deployment;
     const nowMs = clock.nowMs();
-    const [statuses, { rows, total }] = await Promise.all([
+    const { asOf, meta } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
+    const [statuses, { rows, total }, fees] = await Promise.all([
       freshness.statuses(),
-      readTransaction(reader, { txHash, chain }),
+      readTransaction(reader, { txHash, chain, asOf }),
+      asOf === undefined ? readFees(reader, { txHash, chain }) : [],
     ]);
+    const finalityOf = finalityIn(asOf, statuses);
     const [first] = rows;
-    const [directory, fee] = await Promise.all([
-      names.of(partiesOf(rows)),
-      first === undefined ? null : readFee(reader, first),
-    ]);
+    const directory = asOf === undefined ? await names.of(partiesOf(rows)) : NO_NAMES;
+    const fee = fees.find((one) => one.chain === first?.chain && one.blockTime === first?.blockTime);
     return {
       tx_hash: txHash,
       settlement_count: total,
-      fee: fee === null ? null : feeAnswer(fee),
-      settlements: rows.map((row) =>
-        namedSettlementAnswer(
-          row,
-          finalityOf(row.blockNumber, statuses.get(row.chain)),
-          deployment,
-          directory,
-        ),
-      ),
-      meta: metaAnswer({ chain, chains, statuses, nowMs }),
+      fee: fee === undefined ? null : feeAnswer(fee),
+      settlements: rows.map((row) => namedSettlementAnswer(row, finalityOf(row), deployment, directory)),
+      meta: metaAnswer({ chain, chains, statuses, nowMs, ...meta }),
     };
   },
 });

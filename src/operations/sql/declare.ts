@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { type Refusal, Refused, wordPosition } from '../../../sandbox/judge/refusal.ts';
@@ -15,12 +16,14 @@ import {
   type SandboxText,
 } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
-import { asUnavailable } from '../ask.ts';
+import { stateFor } from '../as-of.ts';
+import { asUnavailable, writtenAgain } from '../ask.ts';
 import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
-import type { InputOf } from '../params.ts';
+import { type InputOf, invalid } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
+import { checkAsOfText, SQL_LEFT_OUT, sqlAsOfParam } from './as-of.ts';
 import { explainAnswer } from './estimate.ts';
 import { jobHoldMs, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
 import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
@@ -57,6 +60,7 @@ import { withSuggestion } from './suggestion.ts';
 const SQL_PARAMS = {
   sql: sqlParam,
   query: queryParam,
+  as_of: sqlAsOfParam,
   tier: sqlTierParam,
   max_qu: maxQuParam,
   params: sqlParametersParam,
@@ -100,7 +104,14 @@ export const runSql = defineUsageOperation({
   ),
   answerHeaders: SQL_FACT_HEADERS,
   repeatable: true,
-  fails: ['invalid_query', 'query_failed', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
+  fails: [
+    'invalid_query',
+    'query_failed',
+    'snapshot_gone',
+    'upgrade_required',
+    'unsupported_media_type',
+    'payload_too_large',
+  ],
   paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,
@@ -109,6 +120,8 @@ export const runSql = defineUsageOperation({
   requestExamples: SQL_REQUEST_EXAMPLES,
   check: (input) => {
     textOf(input);
+    if (input.as_of !== undefined && isJob(input))
+      throw invalid('as_of', 'as_of does not go with wait_seconds: jobs read the newest data.');
     checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
@@ -125,10 +138,14 @@ export const runSql = defineUsageOperation({
     input.explain_only || isJob(input)
       ? null
       : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
-  review: async (input, { sql }, callerName): Promise<ReviewedQuery> => ({
-    input,
-    accepted: await judged({ text: textOf(input), parameters: input.params, caller: callerName }, sql),
-  }),
+  review: async (input, { sql, index }, callerName): Promise<ReviewedQuery> => {
+    const accepted = await judged({ text: textOf(input), parameters: input.params, caller: callerName }, sql);
+    if (input.as_of !== undefined) {
+      checkAsOfText(accepted);
+      await index.snapshots.answerable(input.as_of);
+    }
+    return { input, accepted };
+  },
   preflight,
   run: async (reviewed, deps, context): Promise<Outcome> => {
     const { caller, callerName } = context;
@@ -138,7 +155,7 @@ export const runSql = defineUsageOperation({
       callerName,
       hasKey: caller.standing !== 'anonymous',
       organization: caller.organization,
-      meta: await metaNow(deps),
+      meta: await metaNow(deps, input.as_of),
     };
     return input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
   },
@@ -161,15 +178,22 @@ async function preflight(
   { sql }: OperationDeps,
   callerName: string,
 ): Promise<void> {
-  const plan = { accepted, parameters: input.params, caller: callerName };
-  const failure = await sql.estimate(plan).then(
+  const failure = await certainFailure({ accepted, parameters: input.params, caller: callerName }, sql);
+  // Before a payment is settled: callers that pay over x402 have no key.
+  if (failure !== null) return rejected(failure, buyerOf(input, false), { sql, callerName });
+}
+
+/** What planning says that a run is sure to fail with; null where it is not sure. */
+export async function certainFailure(
+  plan: Parameters<OperationDeps['sql']['estimate']>[0],
+  sql: OperationDeps['sql'],
+): Promise<Refused | QueryFailed | null> {
+  const failure: unknown = await sql.estimate(plan).then(
     () => null,
     (error: unknown) => error,
   );
-  const isSure =
-    failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
-  // Before a payment is settled: callers that pay over x402 have no key.
-  if (isSure) return rejected(failure, buyerOf(input, false), { sql, callerName });
+  if (failure instanceof Refused) return failure;
+  return failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason) ? failure : null;
 }
 
 interface Asked {
@@ -218,13 +242,12 @@ export function invalidQuery(refusal: Refusal): Failure {
 }
 
 /** As of before the query: what it reads can only be newer. */
-export async function metaNow({
-  index: { freshness },
-  deployment: { chains },
-  clock,
-}: OperationDeps): Promise<Meta> {
-  const statuses = await freshness.statuses();
-  return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
+export async function metaNow(deps: OperationDeps, asked?: Snapshot): Promise<Meta> {
+  const { index, deployment, clock } = deps;
+  const { chains } = deployment;
+  const statuses = await index.freshness.statuses();
+  const { meta } = await stateFor(deps, asked, { chain: undefined, leftOut: SQL_LEFT_OUT });
+  return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any', ...meta });
 }
 
 async function explain(
@@ -260,6 +283,7 @@ async function query(
   { callerName, hasKey, organization, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
+  const asOf = input.as_of === undefined ? {} : { asOf: input.as_of };
   const warnings = await warningsOf(accepted, deps, meta);
   const budget = budgetOf(input);
   const numbers = numbersOf(format, input.numbers);
@@ -281,6 +305,7 @@ async function query(
         callerName,
         meta,
         warnings,
+        ...asOf,
       })
       .catch(onRejected);
     const ownQu = unitsFor(obtained.kept.engineMs, budget);
@@ -295,6 +320,7 @@ async function query(
       maxSeconds: seconds,
       ...engineRequest({ format, maxRows, numbers }),
       caller: callerName,
+      ...asOf,
     })
     .catch(onRejected);
   const facts: SqlAnswerFacts = { format, numbers, maxRows, tier, sql: accepted.text, warnings, meta };
@@ -436,7 +462,7 @@ const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
  */
 export function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);
-  if (error instanceof QueryFailed) throw failureOfQuery(error, buyer);
+  if (error instanceof QueryFailed) throw writtenAgainIn(error) ?? failureOfQuery(error, buyer);
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
@@ -444,6 +470,10 @@ export function asFailureOf(error: unknown, buyer: Buyer): never {
       cause: error,
     });
   return asNotJudged(error);
+}
+
+function writtenAgainIn({ cause }: QueryFailed): Failure | undefined {
+  return cause instanceof EngineError ? writtenAgain(cause) : undefined;
 }
 
 function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {

@@ -52,6 +52,10 @@ export async function keptOutcome(
         row_count: kept.rows,
         created_at: isoTime(kept.createdAtMs),
         expires_at: isoTime(kept.expiresAtMs),
+        snapshot: meta.snapshot ?? null,
+        // Answers of snapshots alone say what they leave out.
+        is_of_snapshot: meta.left_out !== undefined,
+        sha256: kept.sha256 ?? null,
       },
       next_offset: offset + maxRows < kept.rows ? offset + maxRows : null,
     },

@@ -1,15 +1,19 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { PlanId, SqlTierId } from '../../../core/domain/plan.ts';
+import { printSnapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { Meta } from '../meta.ts';
+import type { SavedAnswers } from '../saved/ready-answer.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
   readonly results: Results;
   readonly jobs: Jobs;
+  /** Answers of saved queries. */
+  readonly answers: SavedAnswers;
   /**
    * A kept result that is new enough, or that of an equal query under way in this process, or that of a run of its own. Rejects like
    * `run` of the sandbox, and with a `Failure` where the result cannot be kept.
@@ -17,7 +21,7 @@ export interface KeptSql {
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
 
-export interface KeptQuery extends Pick<SandboxQuery, 'job' | 'maxSeconds'> {
+export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds'> {
   readonly accepted: Accepted;
   readonly parameters: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
@@ -40,15 +44,16 @@ export interface Obtained {
 interface KeptDeps {
   readonly results: Results;
   readonly jobs: Jobs;
+  readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
 }
 
-export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): KeptSql {
+export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDeps): KeptSql {
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
-    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings } = query;
+    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings, asOf } = query;
     const startedAtMs = clock.nowMs();
     const result = await sandbox.run(
       {
@@ -59,14 +64,15 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
         // One more shows that there are more.
         maxRows: maxRows + 1,
         caller: callerName,
+        ...(asOf === undefined ? {} : { asOf }),
         ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
         ...(query.job === undefined ? {} : { job: query.job }),
       },
       signal,
     );
     return results.keep(result, {
-      queryKey: queryKeyOf(accepted.text, parameters),
-      dataVersion: dataVersionOf(meta),
+      queryKey: keyOf(query),
+      dataVersion: asOf === undefined ? dataVersionOf(meta) : printSnapshot(asOf),
       payer,
       startedAtMs,
       maxRows,
@@ -82,8 +88,8 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   };
 
   const shared = async (query: KeptQuery, maxAgeSeconds: number, signal: AbortSignal): Promise<Obtained> => {
-    const { accepted, parameters, maxRows } = query;
-    const queryKey = queryKeyOf(accepted.text, parameters);
+    const { maxRows } = query;
+    const queryKey = keyOf(query);
     const recent = await results.recent({ queryKey, maxRows, maxAgeMs: maxAgeSeconds * 1_000 });
     if (recent !== null) return { kept: recent, isOwn: false };
     const key = `${queryKey} ${maxRows}`;
@@ -97,12 +103,13 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
   return {
     results,
     jobs,
+    answers,
     obtain: async (query, signal = new AbortController().signal) => {
       const { maxAgeSeconds, job } = query;
       if (maxAgeSeconds === null) return { kept: await run(query, signal), isOwn: true };
       // The run of a job can be cancelled, so that others do not wait for it.
       if (job === undefined) return shared(query, maxAgeSeconds, signal);
-      const queryKey = queryKeyOf(query.accepted.text, query.parameters);
+      const queryKey = keyOf(query);
       const maxAgeMs = maxAgeSeconds * 1_000;
       const recent = await results.recent({ queryKey, maxRows: query.maxRows, maxAgeMs });
       return recent === null
@@ -110,6 +117,10 @@ export function createKeptSql({ results, jobs, sandbox, clock }: KeptDeps): Kept
         : { kept: recent, isOwn: false };
     },
   };
+}
+
+function keyOf({ accepted, parameters, asOf }: KeptQuery): string {
+  return queryKeyOf(accepted.text, parameters, asOf === undefined ? null : printSnapshot(asOf));
 }
 
 /** What of the data a query could see: it changes with every block that is indexed or becomes final. */

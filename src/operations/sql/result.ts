@@ -6,6 +6,7 @@ import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
 import { type CallContext, defineUsageOperation, type OperationDeps } from '../define.ts';
+import { SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
@@ -84,7 +85,7 @@ export const getResult = defineUsageOperation({
   path: '/results/{result}',
   summary: 'A kept result',
   description:
-    'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change.',
+    'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
   toolText: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
   price: PRICES.free,
   load: 'page',
@@ -140,6 +141,9 @@ export const getResult = defineUsageOperation({
       row_count: 1,
       created_at: '2026-11-20T12:00:00.000Z',
       expires_at: '2026-11-27T12:00:00.000Z',
+      snapshot: SNAPSHOT_EXAMPLE,
+      is_of_snapshot: false,
+      sha256: '9c'.repeat(32),
     },
     next_offset: null,
   },

@@ -103,6 +103,17 @@ export const SqlResultShape = Type.Object(
           row_count: CountShape,
           created_at: TimeShape,
           expires_at: TimeShape,
+          snapshot: orNull(Type.String({ description: 'What was final when the query ran.' })),
+          is_of_snapshot: Type.Boolean({
+            description:
+              'True: it was asked `as_of` the snapshot, and can be asked so again. False: it also read rows that were not final.',
+          }),
+          sha256: orNull(
+            Type.String({
+              pattern: '^[0-9a-f]{64}$',
+              description: 'Hash of the rows as they are stored, the same in every format and page.',
+            }),
+          ),
         },
         { title: 'KeptResult', description: 'The kept result that the answer is made from.' },
       ),
@@ -147,7 +158,7 @@ export const SqlEstimateShape = Type.Object(
   { title: 'SqlEstimate' },
 );
 
-const { chain, as_of, freshness } = META_EXAMPLE;
+const { chain, as_of, snapshot, freshness } = META_EXAMPLE;
 
 export const SQL_EXAMPLE: Static<typeof SqlResultShape> = {
   columns: [
@@ -160,7 +171,7 @@ export const SQL_EXAMPLE: Static<typeof SqlResultShape> = {
   duration_ms: 48,
   statistics: { rows_read: 81_920, bytes_read: 4_423_680, memory_bytes: 9_437_184 },
   usage: { query_tier: 'standard', units_held: 3, units_charged: 1, balance: 199 },
-  meta: { chain, as_of, freshness },
+  meta: { chain, as_of, snapshot, freshness },
   sql: 'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > (now() - toIntervalDay(1)) GROUP BY payee ORDER BY usd DESC LIMIT 1',
 };
 

@@ -49,6 +49,13 @@ const ChainShape = Type.Object(
       description:
         'starting, backfilling, following, unreachable, stopped; imported for a chain that is read from no node; or not_started before the first report.',
     }),
+    name: Type.String({ description: 'How the chain is commonly called.' }),
+    explorer_url: orNull(
+      Type.String({
+        description:
+          'A block explorer: `/tx/{hash}`, `/address/{address}` and `/block/{number}` below it show what is on the chain; null where none does.',
+      }),
+    ),
     sample_data_to: orNull(
       Type.Integer({
         minimum: 0,
@@ -172,6 +179,8 @@ export const getTelemetry = defineOperation({
         finalized_block: 38_411_402,
         lag_seconds: 1,
         state: 'following',
+        name: 'Base',
+        explorer_url: 'https://basescan.org',
         sample_data_to: null,
         provider: 'answers',
         backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
@@ -204,7 +213,7 @@ export const getTelemetry = defineOperation({
       reader,
       clock,
       sql,
-      deployment: { chains, sampleDataTo, version, startedAtMs },
+      deployment: { chains, chainFacts, sampleDataTo, version, startedAtMs },
       index: { indexStates },
     },
   ) => {
@@ -215,6 +224,8 @@ export const getTelemetry = defineOperation({
         ? []
         : chains.map((chain) => ({
             ...chainAnswer(chain, statuses.get(chain), nowMs),
+            name: chainFacts.get(chain)?.name ?? chain,
+            explorer_url: chainFacts.get(chain)?.explorerUrl ?? null,
             sample_data_to: sampleDataTo.get(chain) ?? null,
           }));
     return {
@@ -247,7 +258,7 @@ function rollupsAnswer({ openSlices, oldestOpen, lastClosedAt }: RollupState): S
   };
 }
 
-type ChainAnswer = Omit<Static<typeof ChainShape>, 'sample_data_to'>;
+type ChainAnswer = Omit<Static<typeof ChainShape>, 'name' | 'explorer_url' | 'sample_data_to'>;
 
 function chainAnswer(chain: Chain, status: ChainStatus | undefined, nowMs: number): ChainAnswer {
   return {

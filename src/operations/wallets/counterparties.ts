@@ -7,12 +7,15 @@ import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { RankedPosition } from '../../../core/domain/cursor.ts';
+import { printSnapshot, type Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
+import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
+import { ListMetaShape, listMeta, META_FIELDS_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import {
+  asOfParam,
   beforeParam,
   chainOrAllParam,
   finalityParam,
@@ -59,6 +62,7 @@ interface CounterpartyQuery {
   readonly span: TimeRange;
   readonly chain: Chain | undefined;
   readonly final: readonly FinalBlock[] | undefined;
+  readonly asOf: Snapshot | undefined;
   readonly coverage: RollupCoverage;
   /** Only counterparties below. */
   readonly before: RankedPosition | undefined;
@@ -94,8 +98,8 @@ interface CounterpartyPage {
 const NO_FLOWS: Flows = { inCount: 0, inUsdMicros: 0n, outCount: 0, outUsdMicros: 0n };
 
 async function readCounterparties(reader: Reader, query: CounterpartyQuery): Promise<CounterpartyPage> {
-  const { wallet, role, span, chain, final, coverage, limit } = query;
-  const scope = { wallet, role: role === 'any' ? undefined : role, span, chain, final };
+  const { wallet, role, span, chain, final, asOf, coverage, limit } = query;
+  const scope = { wallet, role: role === 'any' ? undefined : role, span, chain, final, asOf };
   const rows = await askPayments({ reader, coverage }, [scope], () => ({
     name: 'wallet-counterparties',
     // The totals are a row of their own: a page past the last counterparty has them, too.
@@ -207,12 +211,15 @@ interface Scoped {
   readonly order: Order;
   readonly window: Window;
   readonly chain: Chain | undefined;
+  readonly as_of: Snapshot | undefined;
 }
 
 const ID = 'listCounterparties';
+const LEFT_OUT = ['counterparties.name', 'counterparties.name_source'];
 
-function scopeOf({ wallet, role, order, window, chain }: Scoped): string {
-  return [ID, wallet, role, order, window, chain ?? 'all'].join(' ');
+function scopeOf({ wallet, role, order, window, chain, as_of: asOf }: Scoped): string {
+  const snapshot = asOf === undefined ? [] : [printSnapshot(asOf)];
+  return [ID, wallet, role, order, window, chain ?? 'all', ...snapshot].join(' ');
 }
 
 export const listCounterparties = defineOperation({
@@ -221,8 +228,8 @@ export const listCounterparties = defineOperation({
   path: '/entities/{wallet}/counterparties',
   summary: 'Whom a wallet was paid by and whom it paid, with sums',
   description:
-    'One row for each other wallet, with exact sums in both directions, days with settlements, first and last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all counterparties of the window. A walk along `next_before` stays with the window of its first page; a cursor is refused with another `role`, `order`, `window` or `chain` than that of its page. On one chain unless `chain` is `all`.',
-  toolText: 'Whom one wallet was paid by and whom it paid, with sums, days, first and last settlement.',
+    'One row for each other wallet, with exact sums in both directions, days with settlements, first and last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all counterparties of the window. A walk along `next_before` stays with the window of its first page; a cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. On one chain unless `chain` is `all`.',
+  toolText: 'Whom one wallet was paid by and whom it paid, with sums and days.',
   price: PRICES.keyed,
   load: 'summary',
   params: {
@@ -234,6 +241,7 @@ export const listCounterparties = defineOperation({
     order: orderParam,
     chain: chainOrAllParam,
     finality: finalityParam,
+    as_of: asOfParam,
   },
   output: Type.Object({
     wallet: AddressShape,
@@ -245,7 +253,7 @@ export const listCounterparties = defineOperation({
     next_before: NextBeforeShape,
     meta: ListMetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -257,12 +265,13 @@ export const listCounterparties = defineOperation({
     totals: { inbound_usd: 1.2, inbound_count: 120, outbound_usd: 0, outbound_count: 0 },
     counterparties: [EXAMPLE],
     next_before: null,
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_FIELDS_EXAMPLE,
   },
   check: (input, { cursorKeys }) => ({
     ...input,
     before: readBefore(RANKED_CURSOR, { keys: cursorKeys, scope: scopeOf(input) }, input.before),
   }),
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
   run: async (input, deps) => {
     const { wallet, limit, before, window, role, order, chain, finality } = input;
@@ -275,13 +284,14 @@ export const listCounterparties = defineOperation({
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
-    const final = finalOnly(finality, statuses);
+    const { asOf, meta, nowMs: endMs } = await stateFor(deps, input.as_of, { chain, leftOut: LEFT_OUT });
+    const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
     const coverage = await coverageFor(deps, { chain, final });
-    const until = before?.until ?? windowEnd(nowMs);
+    const until = before?.until ?? windowEnd(endMs);
     const span = spanOf(window, until);
-    const query = { wallet, role, order, span, chain, final, coverage, before, limit };
+    const query = { wallet, role, order, span, chain, final, asOf, coverage, before, limit };
     const page = await readCounterparties(reader, query);
-    const directory = await names.of(page.rows.map((row) => row.wallet));
+    const directory = asOf === undefined ? await names.of(page.rows.map((row) => row.wallet)) : NO_NAMES;
     const named = chain === undefined ? chains : [chain];
     const last = page.isLast ? undefined : page.rows.at(-1);
     const next = last === undefined ? undefined : { until, value: last.value, wallet: last.wallet };
@@ -295,7 +305,11 @@ export const listCounterparties = defineOperation({
         counterpartyAnswer(row, directory.walletName(row.wallet, named)),
       ),
       next_before: nextBefore(RANKED_CURSOR, { keys: cursorKeys, scope: scopeOf(input) }, next),
-      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset.settlements),
+      meta: await listMeta(
+        { chain, chains, statuses, nowMs, finality, ...meta },
+        page.rows,
+        dataset.settlements,
+      ),
     };
   },
 });

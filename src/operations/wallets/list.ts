@@ -14,7 +14,7 @@ import {
   onFinalChain,
   onlyFinal,
 } from '../index-state/finality.ts';
-import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
+import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
@@ -255,7 +255,7 @@ export const listWallets = defineOperation({
   example: {
     wallets: [EXAMPLE],
     next_before: null,
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
   },
   check: (input, { cursorKeys }) => ({
     ...input,

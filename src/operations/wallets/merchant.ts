@@ -2,16 +2,27 @@ import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type JudgedRole, METHOD_VERSION, VERDICT_MEANING } from '../../../core/domain/data-quality.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
+import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import { defineOperation, type OperationDeps } from '../define.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
 import { metaAnswer } from '../meta.ts';
 import { cataloguedNameSource, type Directory, type NameSource } from '../names.ts';
-import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
+import { asOfParam, chainOrAllParam, finalityParam, invalid, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
-import { lookUpLists, NO_AGENTS, readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
+import { inWindowAnswer, readInWindow } from './in-window.ts';
+import {
+  lookUpLists,
+  NO_AGENTS,
+  readWalletAgents,
+  readWalletEntities,
+  type WalletEntity,
+  type WalletLists,
+} from './owners.ts';
 import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
 import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
 import {
@@ -21,11 +32,13 @@ import {
   type Profile,
   type ProfileBounds,
   readProfile,
+  SNAPSHOT_BOUNDS,
 } from './read-profile.ts';
+import { coverageFor, figuresWindowParam, spanOf, windowEnd } from './window.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
   readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
-  readonly index: Pick<OperationDeps['index'], 'freshness' | 'rollups' | 'names'>;
+  readonly index: Pick<OperationDeps['index'], 'freshness' | 'rollups' | 'names' | 'snapshots'>;
 }
 
 interface ProfileRequest {
@@ -33,29 +46,44 @@ interface ProfileRequest {
   readonly role: JudgedRole;
   readonly chain: Chain | undefined;
   readonly finality: FinalityFilter;
+  readonly asOf?: Snapshot | undefined;
+  /** Whose figures are added; undefined: none. */
+  readonly window?: Window | undefined;
   readonly bounds?: ProfileBounds;
+}
+
+/** The figures of a window come from sums that follow the index, which have no snapshot. */
+function refuseWindowOf(asOf: Snapshot | undefined, window: Window | undefined): void {
+  if (asOf !== undefined && window !== undefined)
+    throw invalid('window', 'window does not go with as_of: leave one of them out.');
 }
 
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
-  const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
+  const { wallet, role, chain, finality, window, asOf: asked } = request;
+  refuseWindowOf(asked, window);
   const { reader, clock, deployment, index } = deps;
   const { chains } = deployment;
-  const { freshness, rollups, names } = index;
+  const { freshness, rollups } = index;
   const nowMs = clock.nowMs();
-  const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
-  const final = finalOnly(finality, statuses);
-  const lists = lookUpLists(reader, wallet);
-  const [profile, entities, agents, lastSettled, directory] = await Promise.all([
-    readProfile({ reader, rollups, lists }, { wallet, role, chain, final, nowSeconds, bounds }),
-    lists.read<WalletEntity[]>(['offers', 'payees', 'relayers'], [], () =>
-      readWalletEntities(reader, { wallet, chain }),
-    ),
-    lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, { wallet, chain })),
-    lists.read<ReadonlyMap<Address, number>>(['agents'], new Map(), () => readLastSettled(reader, [wallet])),
-    names.of([wallet]),
+  const { asOf, meta, nowMs: endMs } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
+  const nowSeconds = Math.floor(endMs / 1_000);
+  const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
+  const bounds = request.bounds ?? (asOf === undefined ? PROFILE_BOUNDS : SNAPSHOT_BOUNDS);
+  const lists = asOf === undefined ? lookUpLists(reader, wallet) : NO_LISTS;
+  const inWindow = async (wanted: Window) => {
+    const coverage = await coverageFor(deps, { chain, final });
+    const span = spanOf(wanted, windowEnd(nowMs));
+    return readInWindow(reader, { wallet, chain, final, coverage, span, window: wanted });
+  };
+  const [profile, listed, directory, figures] = await Promise.all([
+    readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
+    readListed(reader, lists, { wallet, chain }),
+    asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
+    window === undefined ? null : inWindow(window),
   ]);
+  const { entities, agents, lastSettled } = listed;
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
   return {
     wallet,
@@ -67,9 +95,36 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role),
-    meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
+    meta: metaAnswer({ chain, chains, statuses, nowMs, finality, ...meta }),
   };
+}
+
+/** What is known of a wallet outside its settlements is of today. The verdict of a snapshot is made without rings. */
+const LEFT_OUT = [
+  'name',
+  'name_source',
+  'entities',
+  'erc8004_agents',
+  'erc8004_agents_total',
+  'data_quality.signals.ring_membership',
+];
+const NO_LISTS: WalletLists = { read: (_lists, nothing) => Promise.resolve(nothing) };
+
+async function readListed(
+  reader: ProfileDeps['reader'],
+  lists: WalletLists,
+  scope: { readonly wallet: Address; readonly chain: Chain | undefined },
+) {
+  const [entities, agents, lastSettled] = await Promise.all([
+    lists.read<WalletEntity[]>(['offers', 'payees', 'relayers'], [], () => readWalletEntities(reader, scope)),
+    lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
+    lists.read<ReadonlyMap<Address, number>>(['agents'], new Map(), () =>
+      readLastSettled(reader, [scope.wallet]),
+    ),
+  ]);
+  return { entities, agents, lastSettled };
 }
 
 function coverageAnswer(
@@ -157,7 +212,9 @@ function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_
 }
 
 function scanNote({ scan, scanTruncated }: Profile): { note?: string } {
-  return scanTruncated ? { note: `Over the newest ${scan.settlements} settlements.` } : {};
+  if (!scanTruncated) return {};
+  const asOf = scan.scannedAt === null ? '' : ` as of ${timeText(scan.scannedAt)}`;
+  return { note: `Over the newest ${scan.settlements} settlements${asOf}.` };
 }
 
 /** Rings come from a pass of their own, with its own method and window. */
@@ -178,17 +235,24 @@ export const getMerchant = defineOperation({
   description:
     'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. On one chain unless `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
   toolText:
-    'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading. coverage.known is false for a wallet that was never seen.',
+    'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
   price: PRICES.keyed,
   load: 'summary',
-  params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  params: {
+    address: walletParam,
+    window: figuresWindowParam,
+    chain: chainOrAllParam,
+    finality: finalityParam,
+    as_of: asOfParam,
+  },
   output: ProfileShape,
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: PROFILE_EXAMPLE,
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
-  run: ({ address, chain, finality }, deps) =>
-    answerProfile({ wallet: address, role: 'payee', chain, finality }, deps),
+  run: ({ address, window, chain, finality, as_of: asOf }, deps) =>
+    answerProfile({ wallet: address, role: 'payee', window, chain, finality, asOf }, deps),
 });

@@ -6,11 +6,13 @@ import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../../../click
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
+import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import { META_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
-import { chainOrAllParam, finalityParam, type Param, walletParam } from '../params.ts';
+import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
+import { asOfParam, chainOrAllParam, finalityParam, type Param, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import {
   AddressShape,
@@ -34,6 +36,7 @@ interface PairQuery {
   readonly span: TimeRange;
   readonly chain: Chain | undefined;
   readonly final: readonly FinalBlock[] | undefined;
+  readonly asOf: Snapshot | undefined;
   readonly coverage: RollupCoverage;
 }
 
@@ -158,6 +161,7 @@ const payeeParam: Param<Address> = {
   example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
 };
 
+const LEFT_OUT = ['payer_name', 'payer_name_source', 'payee_name', 'payee_name_source'];
 const WINDOW_DEFAULT: Window = 'all';
 const EXAMPLE_FIGURES = { settlement_count: 120, settled_usd: 1.2, proven_count: 120, proven_usd: 1.2 };
 
@@ -167,8 +171,7 @@ export const getPair = defineOperation({
   path: '/pairs/{payer}/{payee}',
   summary: 'What one wallet paid another',
   description: `Exact count and sums of the payments from one wallet to the other, days with settlements, first and last, by day (only days with settlements, at most the last ${DAILY_SHOWN_MAX} days of the window), and the same of what the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count. On one chain unless \`chain\` is \`all\`.`,
-  toolText:
-    'What one wallet paid another: count, sums, proven part, days, first and last settlement, and what came back.',
+  toolText: 'What one wallet paid another: count, sums, proven part, days, and what came back.',
   price: PRICES.keyed,
   params: {
     payer: payerParam,
@@ -176,6 +179,7 @@ export const getPair = defineOperation({
     window: windowParam(WINDOW_DEFAULT),
     chain: chainOrAllParam,
     finality: finalityParam,
+    as_of: asOfParam,
   },
   output: Type.Object({
     payer: AddressShape,
@@ -195,7 +199,7 @@ export const getPair = defineOperation({
     daily_window: Type.Object({ since: DateShape, until: DateShape }, { title: 'PairDayWindow' }),
     meta: MetaShape,
   }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -225,10 +229,11 @@ export const getPair = defineOperation({
     },
     daily: [{ date: '2026-11-20', ...EXAMPLE_FIGURES }],
     daily_window: { since: '2026-08-23', until: '2026-11-20' },
-    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+    meta: META_FIELDS_EXAMPLE,
   },
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
-  run: async ({ payer, payee, window, chain, finality }, deps) => {
+  run: async ({ payer, payee, window, chain, finality, as_of: asked }, deps) => {
     const {
       reader,
       clock,
@@ -237,13 +242,14 @@ export const getPair = defineOperation({
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
-    const final = finalOnly(finality, statuses);
+    const { asOf, meta, nowMs: endMs } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
+    const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
     const coverage = await coverageFor(deps, { chain, final });
-    const until = windowEnd(nowMs);
+    const until = windowEnd(endMs);
     const span = spanOf(window, until);
     const [days, directory] = await Promise.all([
-      readPair(reader, { payer, payee, span, chain, final, coverage }),
-      names.of([payer, payee]),
+      readPair(reader, { payer, payee, span, chain, final, asOf, coverage }),
+      asOf === undefined ? names.of([payer, payee]) : NO_NAMES,
     ]);
     const served = chain === undefined ? chains : [chain];
     const [payerName, payeeName] = [directory.walletName(payer, served), directory.walletName(payee, served)];
@@ -264,7 +270,7 @@ export const getPair = defineOperation({
         .filter(({ date }) => date >= daily.since)
         .map(({ date, ...figures }) => ({ date, ...figuresAnswer(figures) })),
       daily_window: daily,
-      meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
+      meta: metaAnswer({ chain, chains, statuses, nowMs, finality, ...meta }),
     };
   },
 });

@@ -2,11 +2,13 @@ import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
+import { walletRows } from '../../../clickhouse/tables/history.ts';
 import type { Address } from '../../../core/domain/address.ts';
+import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import { keyConditions, PROFILE_RESOURCE, type ProfileScope, unionAll } from './profile-totals.ts';
-import { WHOLE_ROWS_READ_MAX } from './read-profile.ts';
+import { SNAPSHOT_ROWS_READ_MAX, WHOLE_ROWS_READ_MAX } from './read-profile.ts';
 import type { WalletRole } from './slice.ts';
 
 /**
@@ -45,6 +47,7 @@ export async function askPayments(
     if (rows !== null) return rows;
   }
   const [scope] = scopes;
+  if (scope.asOf !== undefined) throw tooLargeFor(SNAPSHOT_ROWS_READ_MAX);
   const { sql: statement, ...about } = question(scope.wallet);
   const { rows } = await ask(deps.reader, PROFILE_RESOURCE, {
     ...about,
@@ -65,7 +68,9 @@ async function askSmall(
     const { rows } = await reader.rows({
       ...about,
       maxSeconds: MAX_SECONDS,
-      settings: { max_rows_to_read: WHOLE_ROWS_READ_MAX },
+      settings: {
+        max_rows_to_read: scope.asOf === undefined ? WHOLE_ROWS_READ_MAX : SNAPSHOT_ROWS_READ_MAX,
+      },
       sql: statement(rowPayments(scope)),
     });
     return rows;
@@ -88,7 +93,7 @@ function rowPayments(scope: PaymentScope): Sql {
   return sql`(SELECT counterparty AS other, role = 'payee' AS inbound, toDate(block_time) AS day, 1 AS n, toDecimal128(amount_usd, 6) AS usd,
       method = 'facilitator_relay' AS proven_n, if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven,
       block_time AS first_time, block_time AS last_time
-    FROM (SELECT * FROM wallet_rows FINAL WHERE ${allOf(during)}) WHERE ${allOf(counted)})`;
+    FROM ${walletRows(scope.asOf, during)} WHERE ${allOf(counted)})`;
 }
 
 function pairPayments({ wallet, other, role, span, ...common }: PaymentScope, coverage: RollupCoverage): Sql {

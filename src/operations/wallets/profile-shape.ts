@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
-import { MetaShape } from '../meta.ts';
+import { MetaShape, SNAPSHOT_EXAMPLE } from '../meta.ts';
 import {
   AddressShape,
   ChainShape,
@@ -14,6 +14,7 @@ import {
   TimeShape,
   UsdShape,
 } from '../shapes.ts';
+import { inWindowShape } from './in-window.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
 /** The answer of /merchants/{address} and /agents/{wallet}. */
@@ -84,6 +85,8 @@ const BasisShape = Type.Object(
   { title: 'ProfileBasis' },
 );
 
+const DailyFlowsShape = Type.Object({ date: DateShape, ...FLOWS }, { title: 'DailyFlows' });
+
 const AggregatesShape = Type.Object(
   {
     ...FLOWS,
@@ -103,7 +106,7 @@ const AggregatesShape = Type.Object(
     chain_split: Type.Array(Type.Object({ chain: ChainShape, ...FLOWS }, { title: 'ChainFlows' }), {
       description: 'Chains with settlements of this wallet.',
     }),
-    daily: Type.Array(Type.Object({ date: DateShape, ...FLOWS }, { title: 'DailyFlows' }), {
+    daily: Type.Array(DailyFlowsShape, {
       maxItems: 30,
       description: 'Days of `daily_window` with settlements, oldest first; every other day of it is zero.',
     }),
@@ -161,6 +164,7 @@ export const ProfileShape = Type.Object(
       description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among the first ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')}, by chain and id, that ever had the address.`,
     },
     aggregates: AggregatesShape,
+    in_window: Type.Optional(inWindowShape(DailyFlowsShape)),
     data_quality: DataQualityShape,
     meta: MetaShape,
   },
@@ -224,6 +228,7 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
   meta: {
     chain: EXAMPLE_CHAIN,
     as_of: '2026-11-20T09:15:04Z',
+    snapshot: SNAPSHOT_EXAMPLE,
     freshness: {
       chains: [
         {

@@ -8,9 +8,11 @@ import {
   openRows,
   type RollupCoverage,
 } from '../../../clickhouse/tables/coverage.ts';
+import { walletRows } from '../../../clickhouse/tables/history.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { onChain } from '../settlements/slice-walk.ts';
@@ -21,6 +23,8 @@ export interface ProfileScope {
   readonly chain: Chain | undefined;
   /** Only rows up to these blocks count; undefined: rows at the tip count too. */
   readonly final: readonly FinalBlock[] | undefined;
+  /** Rows as a snapshot has them. */
+  readonly asOf?: Snapshot | undefined;
 }
 
 /** The resource that a 503 names. */
@@ -31,6 +35,8 @@ export const PROFILE_RESOURCE = 'wallets';
  * `del` and `method` are looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
  */
 export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
+  if (scope.asOf !== undefined)
+    return sql`FROM ${walletRows(scope.asOf, [...keyConditions(scope), when])} WHERE ${IS_COUNTED}`;
   return sql`FROM wallet_rows FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
 }
 

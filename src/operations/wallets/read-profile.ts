@@ -1,9 +1,10 @@
+import { partnerFigures, SCAN_SUMS } from '../../../clickhouse/engine/counterparty-scan.ts';
 import { EngineError, type Reader, type Rows, type Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
 import { type JudgedRole, type Judgement, judge } from '../../../core/domain/data-quality.ts';
+import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
 import type { Rollups } from '../index-state/rollups.ts';
@@ -42,6 +43,8 @@ const FLOOR_BLOCK_ROWS = 8_192;
 const LOOKED_AT_PER_ROW = 4;
 
 export interface CounterpartyScan {
+  /** Unix seconds, where a pass of the worker scanned them; null: as of now. */
+  readonly scannedAt: number | null;
   /** Settlements scanned, in both directions, a payment to oneself once. */
   readonly settlements: number;
   /** Distinct other wallets in both directions. */
@@ -59,6 +62,7 @@ export interface CounterpartyScan {
 
 /** Of a wallet without settlements. */
 export const NOBODY_SCANNED: CounterpartyScan = {
+  scannedAt: null,
   settlements: 0,
   counterparties: 0,
   inRole: {
@@ -114,23 +118,16 @@ export async function scanCounterparties(
   return decodeScan(rows[0] ?? []);
 }
 
-/**
- * What the rows with one counterparty add up to: `mine` in the judged direction, `back` in the other one. As whole millionths
- * in 256 bits, squares of sums are exact, and a wallet would have to move 10^32 dollars to overflow them.
- */
-export function partnerFigures(wallet: Address, role: JudgedRole): Sql {
-  return sql`counterparty = unhex(${text(wallet.slice(2))}) AS is_self,
-    countIf(role = ${text(role)}) AS mine_count, countIf(role != ${text(role)}) AS back_count,
-    toInt256(toDecimal256(sumIf(amount_usd, role = ${text(role)}), 6) * 1000000) AS mine`;
+/** The columns behind `decodeScan`, over all counterparties. */
+const SCAN_COLUMNS: Sql = listed(SCAN_SUMS.map((sum) => sql`toString(${sum})`));
+
+function listed(columns: readonly Sql[]): Sql {
+  return columns.reduce((all, next) => sql`${all}, ${next}`);
 }
 
-/** The columns behind `decodeScan`, over all counterparties. */
-export const SCAN_COLUMNS: Sql = sql`sum(mine_count) + sum(back_count) - sumIf(mine_count, is_self), countIf(NOT is_self),
-  sum(mine_count), toString(sum(mine)), toString(sumIf(mine, is_self)), toString(maxIf(mine, NOT is_self)),
-  toString(sumIf(mine * mine, NOT is_self)), toString(sumIf(mine, NOT is_self AND back_count > 0))`;
-
-export function decodeScan(row: readonly unknown[]): CounterpartyScan {
+function decodeScan(row: readonly unknown[], scannedAt: number | null = null): CounterpartyScan {
   return {
+    scannedAt,
     settlements: integerField(row[0]),
     counterparties: integerField(row[1]),
     inRole: {
@@ -142,6 +139,28 @@ export function decodeScan(row: readonly unknown[]): CounterpartyScan {
       reciprocalUsdMicros: bigintField(row[7]),
     },
   };
+}
+
+/**
+ * The same as the newest pass of verdicts found it, up to an hour ago: null where the wallet was not large then, or only final rows count.
+ * So a profile of a busy wallet reads its days and today's rows, and not its newest 20,000.
+ */
+async function readKeptScan(
+  reader: Reader,
+  { wallet, chain, final, role }: ProfileScope & { readonly role: JudgedRole },
+): Promise<CounterpartyScan | null> {
+  if (final !== undefined) return null;
+  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+    name: 'profile-kept-scan',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT settlements, counterparties, role_settlements, toString(usd), toString(self_usd), toString(largest_usd), toString(squared),
+        toString(reciprocal_usd), toUnixTimestamp(judged_at)
+      FROM large_wallets WHERE gen = (SELECT max(gen) FROM verdict_passes)
+        AND wallet = ${text(wallet)} AND chain = ${text(chain ?? '')} AND role = ${text(role)}`,
+  });
+  const [row] = rows;
+  return row === undefined ? null : decodeScan(row, integerField(row[8]));
 }
 
 /** Everything that the settlements say about one wallet in one role. */
@@ -168,10 +187,15 @@ export interface ProfileBounds {
  */
 export const WHOLE_ROWS_READ_MAX = 200_000;
 
+/** Of a snapshot, which has no rollups: a second or two of the engine. */
+export const SNAPSHOT_ROWS_READ_MAX = 5_000_000;
+
 export const PROFILE_BOUNDS: ProfileBounds = {
   scanRowsMax: SCAN_ROWS_MAX,
   wholeRowsReadMax: WHOLE_ROWS_READ_MAX,
 };
+
+export const SNAPSHOT_BOUNDS: ProfileBounds = { ...PROFILE_BOUNDS, wholeRowsReadMax: SNAPSHOT_ROWS_READ_MAX };
 
 export interface Profile {
   readonly totals: ProfileTotals;
@@ -215,12 +239,11 @@ async function readCounted(
   // Most wallets are small, and then this is all.
   const small = await readSmallWallet(reader, query, wholeRowsReadMax);
   if (small !== null) return wholly(small);
+  if (query.asOf !== undefined) throw tooLargeFor(wholeRowsReadMax);
   // What the engine finds too large nearly always is, so its totals are read at once.
   const [{ totals, partners }, scan] = await Promise.all([
     coverageOf(deps, query).then((coverage) => readProfileTotals(reader, { ...query, coverage })),
-    readScanFloor(reader, query, scanRowsMax).then((floor) =>
-      floor === null ? null : scanCounterparties(reader, { ...query, floor }),
-    ),
+    readKeptScan(reader, query).then((kept) => kept ?? scanNewest(reader, query, scanRowsMax)),
   ]);
   if (scan === null) return wholly(await readWholeWallet(reader, query));
   // Rows of a rare chain are looked for no further than a bound, and then the scan may have seen all there are.
@@ -229,6 +252,16 @@ async function readCounted(
   const itself = totals.inbound.selfCount > 0 ? 1 : 0;
   const counterparties = { count: Math.max(0, partners - itself), exact: false };
   return { totals, scan, scanTruncated: true, counterparties };
+}
+
+/** Null where all rows fit into a scan. */
+async function scanNewest(
+  reader: Reader,
+  query: ProfileScope & { readonly role: JudgedRole },
+  rowsMax: number,
+): Promise<CounterpartyScan | null> {
+  const floor = await readScanFloor(reader, query, rowsMax);
+  return floor === null ? null : scanCounterparties(reader, { ...query, floor });
 }
 
 function wholly({ totals, scan }: WholeWallet): Omit<Profile, 'rings'> {

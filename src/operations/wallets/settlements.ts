@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { walletRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodePosition,
   decodeSettlement,
@@ -10,12 +11,21 @@ import {
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import { finalityIn, finalOf, NO_NAMES, preflightAsOf, stateFor, tooLargeFor } from '../as-of.ts';
 import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
-import { finalityOf } from '../index-state/freshness.ts';
 import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
-import { afterParam, beforeParam, chainParam, finalityParam, limitParam, walletParam } from '../params.ts';
+import {
+  afterParam,
+  asOfParam,
+  beforeParam,
+  chainParam,
+  finalityParam,
+  limitParam,
+  walletParam,
+} from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { cutPage, isBelow } from '../settlements/feed.ts';
 import {
@@ -30,6 +40,7 @@ import { FORWARD_FIELDS, type ForwardSource } from '../settlements/forward.ts';
 import { readCursors, readPage } from '../settlements/list.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
+  NAMES_LEFT_OUT,
   NamedSettlementShape,
   namedSettlementAnswer,
   partiesOf,
@@ -54,6 +65,8 @@ interface WalletQuery extends FeedFilters {
   readonly chain: Chain | undefined;
   /** Only rows at or below these blocks; undefined: all. */
   readonly final: readonly FinalBlock[] | undefined;
+  /** Rows as a snapshot has them; `final` is then that of the snapshot. */
+  readonly asOf?: Snapshot | undefined;
 }
 
 const RESOURCE = 'settlements';
@@ -68,7 +81,7 @@ export async function readWalletPage(
   deps: { readonly reader: Reader },
   query: WalletQuery,
 ): Promise<SettlementPage> {
-  return valueFilters(query).length === 0
+  return query.asOf === undefined && valueFilters(query).length === 0
     ? readEveryRow(deps.reader, query)
     : readMatchingRows(deps.reader, query);
 }
@@ -190,6 +203,8 @@ async function readMatchingRows(reader: Reader, query: WalletQuery): Promise<Set
     below = floor;
     rangeRows = Math.min(rangeRows * 4, RANGE_ROWS_MAX);
   }
+  // How many versions are not merged yet is chance, and an answer of a snapshot must not depend on that.
+  if (query.asOf !== undefined) throw tooLargeFor(RANGE_ROWS_MAX * RANGES_MAX);
   return { rows, nextBefore: below };
 }
 
@@ -225,7 +240,7 @@ function rangeStatement(
     name: 'wallet-matches',
     maxSeconds: MAX_SECONDS,
     maxRows: limit,
-    sql: sql`SELECT ${WALLET_COLUMNS} FROM (SELECT *, amount FROM wallet_rows FINAL WHERE ${allOf(range)})
+    sql: sql`SELECT ${WALLET_COLUMNS} FROM ${walletRows(query.asOf, range)}
       WHERE ${allOf([sql`del = 0`, ...valueFilters(query)])}
       ORDER BY ${WALLET_ORDER} LIMIT 1 BY block_time, chain, block_number, log_index LIMIT ${uint32(limit)}`,
   };
@@ -256,6 +271,7 @@ function walletSource(query: Omit<WalletQuery, 'before' | 'final'>): ForwardSour
 }
 
 const ID = 'listEntitySettlements';
+const LEFT_OUT = NAMES_LEFT_OUT.map((field) => `settlements.${field}`);
 
 export const listEntitySettlements = defineOperation({
   id: ID,
@@ -274,6 +290,7 @@ export const listEntitySettlements = defineOperation({
     after: afterParam,
     chain: chainParam,
     finality: finalityParam,
+    as_of: asOfParam,
     ...WALLET_FILTERS,
   },
   output: Type.Object({
@@ -283,7 +300,7 @@ export const listEntitySettlements = defineOperation({
     ...FORWARD_FIELDS,
     meta: SettlementMetaShape,
   }),
-  fails: ['invalid_parameter', 'cursor_expired', 'upstream_unavailable'],
+  fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
   paging: 'before',
   caching: 'revalidate',
   acceptsUnknownKey: false,
@@ -295,9 +312,10 @@ export const listEntitySettlements = defineOperation({
     meta: META_EXAMPLE,
   },
   check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
+  preflight: (input, deps) => preflightAsOf(input, deps),
   shared: 'all',
   run: async (input, deps) => {
-    const { wallet, chain, finality } = input;
+    const { wallet, chain, finality, as_of: asked } = input;
     const {
       reader,
       clock,
@@ -306,24 +324,22 @@ export const listEntitySettlements = defineOperation({
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
-    const final = finalOnly(finality, statuses);
+    const { asOf, meta } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
+    const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
+    const finalityOf = finalityIn(asOf, statuses);
     const page = await readPage(deps, scopeOf(wallet), input, {
       forward: walletSource(input),
-      back: () => readWalletPage({ reader }, { ...input, final }),
+      back: () => readWalletPage({ reader }, { ...input, final, asOf }),
     });
-    const directory = await names.of(partiesOf(page.rows));
+    const directory = asOf === undefined ? await names.of(partiesOf(page.rows)) : NO_NAMES;
     return {
       wallet,
-      settlements: page.rows.map((row) =>
-        namedSettlementAnswer(
-          row,
-          finalityOf(row.blockNumber, statuses.get(row.chain)),
-          deployment,
-          directory,
-        ),
-      ),
+      settlements: page.rows.map((row) => namedSettlementAnswer(row, finalityOf(row), deployment, directory)),
       ...page.cursors,
-      meta: await page.meta({ chain, chains: deployment.chains, statuses, nowMs, finality }, page.rows),
+      meta: await page.meta(
+        { chain, chains: deployment.chains, statuses, nowMs, finality, ...meta },
+        page.rows,
+      ),
     };
   },
 });

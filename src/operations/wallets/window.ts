@@ -27,6 +27,18 @@ export function windowParam(byDefault: Window): Param<Window> {
   };
 }
 
+/** Of profiles, which have figures of a window only where they are asked for. */
+export const figuresWindowParam: Param<Window | undefined> = {
+  in: 'query',
+  component: 'FiguresWindow',
+  description:
+    'Adds `in_window`: the figures of the last 24 hours, of 7, 30 or 90 times as long, or of `all` time.',
+  toolText: 'Adds in_window.',
+  required: false,
+  schema: Type.Union(WINDOWS.map((window) => Type.Literal(window))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, WINDOWS)),
+};
+
 /** The window that ends at `until`, excluded. */
 export function spanOf(window: Window, until: number): TimeRange {
   return { from: window === 'all' ? 0 : Math.max(0, until - DAYS[window] * DAY_SECONDS), to: until };

@@ -19,6 +19,7 @@ import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { createFreshness } from '../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
+import { createSnapshots } from '../../../src/operations/index-state/snapshots.ts';
 import { createNames } from '../../../src/operations/names.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { answerProfile } from '../../../src/operations/wallets/merchant.ts';
@@ -179,6 +180,7 @@ test.runIf(IS_NIGHTLY).each([
       freshness: createFreshness({ reader, clock }),
       rollups: createRollups({ reader, clock }),
       names: createNames({ reader, clock }),
+      snapshots: createSnapshots({ reader, clock, chains: [BASE, POLYGON] }),
     };
     return answerProfile(request, {
       reader,

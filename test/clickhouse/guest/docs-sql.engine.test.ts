@@ -3,7 +3,8 @@ import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import { type DocsQuestion, docsQuestions, readDocsPage } from '../../kit/docs-questions.ts';
+import { type DocsQuestion, docsQuestions, readCookbook } from '../../kit/docs-questions.ts';
+import { readDocument } from '../../kit/documents.ts';
 import {
   BUYER,
   COMMENT,
@@ -25,7 +26,7 @@ import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 
-/** docs/sql.md is true: every query on it runs as it stands, and what the queries answer is what plain loops over the rows say. */
+/** docs/cookbook.md and the other pages on SQL are true: every query runs as it stands, and what the queries answer is what plain loops over the rows say. */
 
 const DAY_SECONDS = 86_400;
 /** Days before this one are closed, so that the rollups answer from both of their halves. */
@@ -70,11 +71,11 @@ async function answer(title: RegExp) {
   return run(found[0]);
 }
 
-describe('the page', () => {
+describe('the cookbook', () => {
   test('has its questions numbered, each followed by words, and every SQL block belongs to one', () => {
     expect(questions.map(({ number }) => number)).toEqual(questions.map((_, at) => at + 1));
     expect(questions.length).toBeGreaterThanOrEqual(20);
-    expect(readDocsPage().match(/```sql/g)).toHaveLength(questions.length);
+    expect(readCookbook().match(/```sql/g)).toHaveLength(questions.length);
   });
 
   test.each(questions.map((question) => [`${question.number}. ${question.title}`, question] as const))(
@@ -92,7 +93,9 @@ describe('the page', () => {
     },
   );
 
-  const requests = [...readDocsPage().matchAll(/-d '(\{[\s\S]*?\})'\n/g)].map(([, body = '']) => body);
+  const requests = [...readDocument('docs/sql.md').matchAll(/-d '(\{[\s\S]*?\})'\n/g)].map(
+    ([, body = '']) => body,
+  );
   test.each(requests)('the body of a request is JSON with an accepted query: %s', async (body) => {
     const { sql, params, ...others } = JSON.parse(body);
     expect(await judge(sql, params)).toHaveProperty('accepted');
@@ -102,7 +105,8 @@ describe('the page', () => {
   });
   test('shows requests', () => expect(requests.length).toBeGreaterThanOrEqual(3));
 
-  const [, refusedRows = ''] = /^\| refused \| instead \|\n\|.*\n([\s\S]*?)\n\n/m.exec(readDocsPage()) ?? [];
+  const [, refusedRows = ''] =
+    /^\| refused \| instead \|\n\|.*\n([\s\S]*?)\n\n/m.exec(readDocument('docs/sql-dialect.md')) ?? [];
   const refused = refusedRows.split('\n').map((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? line);
   test.each(refused)('what it calls refused is refused: %s', async (sql) => {
     expect(await judge(sql)).toHaveProperty('refused');

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  columnHeight,
-  flowPictureOf,
-  piecesOf,
-  slotsOf,
-  walletGraphOf,
-} from '../../../console/parts/picture-layout.ts';
-import type { Settlement } from '../../../console/wire.ts';
+import { columnHeight, piecesOf, slotsOf, walletGraphOf } from '../../../console/parts/picture-layout.ts';
 
 describe('pictures', () => {
   it('slots share a column in proportion, never overlap, and grow it when the least does not fit', () => {
@@ -26,21 +19,6 @@ describe('pictures', () => {
       { top: 5, height: 5 },
       { top: 10, height: 15 },
     ]);
-  });
-
-  it('every settlement is in the picture of the flow once on each side, the smallest parties added up', () => {
-    const rows = Array.from({ length: 30 }, (_, at) => settlement(at));
-    const { payers, facilitators, payees, inflows, outflows } = flowPictureOf(rows);
-    for (const column of [payers, facilitators, payees]) {
-      expect(column.reduce((sum, { count }) => sum + count, 0)).toBe(30);
-      expect(column.reduce((sum, { usdMicros }) => sum + usdMicros, 0n)).toBe(465_000_000n);
-    }
-    expect(payees).toHaveLength(7);
-    expect(payees.at(-1)).toMatchObject({ id: '', label: '24 others' });
-    const thickness = (links: typeof inflows): number =>
-      links.reduce((sum, { from }) => sum + from.height, 0);
-    expect(thickness(inflows)).toBeCloseTo(payers.reduce((sum, { slot }) => sum + slot.height, 0));
-    expect(thickness(outflows)).toBeCloseTo(facilitators.reduce((sum, { slot }) => sum + slot.height, 0));
   });
 
   it('a wallet that pays and is paid stands on both sides of the graph, the rest beyond ten is counted', () => {
@@ -85,26 +63,4 @@ describe('pictures', () => {
 
 function addressOf(at: number): string {
   return `0x${at.toString(16).padStart(40, '0')}`;
-}
-
-function settlement(at: number): Settlement {
-  return {
-    chain: 'eip155:8453',
-    block_number: at,
-    block_time: '2026-11-20T09:15:01Z',
-    tx_hash: `0x${at.toString(16).padStart(64, '0')}`,
-    log_index: 0,
-    payer: addressOf(at % 3),
-    payee: addressOf(100 + at),
-    asset: addressOf(9),
-    asset_symbol: 'USDC',
-    decimals: 6,
-    amount: String((at + 1) * 1_000_000),
-    amount_usd: at + 1,
-    relayer: addressOf(7),
-    facilitator: at % 2 === 0 ? 'first' : null,
-    is_self_payment: false,
-    finality: 'finalized',
-    evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
-  };
 }

@@ -80,6 +80,6 @@ describe('the grid', () => {
       ],
       rows: [[1, 'x'.repeat(500)]],
     });
-    expect([short?.widthCh, long?.widthCh]).toEqual([8, 46]);
+    expect([short?.widthCh, long?.widthCh]).toEqual([13, 46]);
   });
 });

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findPlaceholders,
-  fragmentOf,
-  inLines,
-  readFragment,
-  valuesFor,
-} from '../../../console/sql/query-text.ts';
+import { findPlaceholders, fragmentOf, readFragment, valuesFor } from '../../../console/sql/query-text.ts';
 
 describe('placeholders', () => {
   it('are found once each, outside strings and comments', () => {
@@ -24,16 +18,8 @@ describe('placeholders', () => {
 describe('a shared link', () => {
   it('restores the query, its tier and its values', () => {
     const question = { sql: "SELECT '+&#%\n é'", tier: 'extended', params: { 'a b': '0x1&', c: '' } };
-    expect(readFragment(fragmentOf(question))).toEqual(question);
+    expect(readFragment(fragmentOf(question))).toEqual({ ...question, chart: null });
+    expect(readFragment(fragmentOf(question, '{"kind":"bar"}'))?.chart).toBe('{"kind":"bar"}');
     expect(readFragment('#main')).toBeNull();
-  });
-});
-
-describe('an example in the editor', () => {
-  it('has one clause a line, and its strings intact', () => {
-    expect(inLines("SELECT ' FROM a' FROM t WHERE x GROUP BY y")).toBe(
-      "SELECT ' FROM a'\nFROM t\nWHERE x\nGROUP BY y",
-    );
-    expect(inLines('SELECT 1 FROM (SELECT 2 FROM t)')).toBe('SELECT 1 FROM (SELECT 2 FROM t)');
   });
 });

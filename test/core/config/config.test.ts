@@ -153,6 +153,23 @@ test('what a plan does not say keeps its default', () => {
   expect(problemsOf({ plans: { gold: {} } })[0]).toContain('gold');
 });
 
+test('a chain has the explorer that is built in, another one, or none', () => {
+  const chains = [
+    { chain: 'base' },
+    { chain: 'polygon', explorerUrl: 'http://127.0.0.1:4000/' },
+    { chain: 'sonic', explorerUrl: false },
+  ];
+  expect(load({ chains }).chains.map(({ explorerUrl }) => explorerUrl)).toEqual([
+    'https://basescan.org',
+    'http://127.0.0.1:4000',
+    null,
+  ]);
+  for (const explorerUrl of ['basescan.org', 'javascript:alert(1)', 'https://basescan.org/tx', 'https://a b'])
+    expect(problemsOf({ chains: [{ chain: 'base', explorerUrl }] })).toEqual([
+      'chains.0.explorerUrl: must be an http or https URL without a path',
+    ]);
+});
+
 test('registries are the chain’s own, laid over one by one, and false takes them away', () => {
   const mine = `0x${'ab'.repeat(20)}`;
   const chains = [

@@ -3,7 +3,8 @@ import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { WINDOWS } from '../../../core/domain/window.ts';
-import { runRankings } from '../../../ingest/rankings/follow.ts';
+import { repeatPasses } from '../../../ingest/passes/repeat.ts';
+import { rankingPasses } from '../../../ingest/rankings/follow.ts';
 import { type RankingPass, rankingPass } from '../../../ingest/rankings/pass.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { testClock } from '../../kit/api.ts';
@@ -92,7 +93,7 @@ describe('a pass', () => {
       };
       const outcome = await pass(dying).catch((error: Error) => error.message);
       if (outcome !== 'killed') {
-        expect(survived).toBe(4); // figures of two roles, the choice, the publication
+        expect(survived).toBe(5); // figures of two roles, the choice, facilitators, the publication
         break;
       }
       expect(await published()).toEqual(before);
@@ -147,11 +148,16 @@ describe('a pass', () => {
   });
 });
 
+/** As the worker does. */
+function repeat(writer: Writer, signal: AbortSignal): Promise<void> {
+  const deps = { writer, chains: [BASE], log: testLog, clock: testClock() };
+  return repeatPasses({ ...deps, signal }, [rankingPasses(deps)]);
+}
+
 describe('the worker', () => {
   test('waits for the first settlements, ranks every window, survives a failing engine, and ends when stopped', async () => {
     const stopping = new AbortController();
-    const run = (writer: Writer): Promise<void> =>
-      runRankings({ writer, chains: [BASE], log: testLog, signal: stopping.signal, clock: testClock() });
+    const run = (writer: Writer): Promise<void> => repeat(writer, stopping.signal);
     const failing = run({
       ...engine.writer,
       rows: () => Promise.reject(new EngineError('unreachable', 'test', null, undefined)),
@@ -169,7 +175,6 @@ describe('the worker', () => {
   test('does not swallow a bug', async () => {
     const broken = { ...engine.writer, rows: () => Promise.reject(new TypeError('bug')) };
     const { signal } = new AbortController();
-    const running = runRankings({ writer: broken, chains: [BASE], log: testLog, signal, clock: testClock() });
-    await expect(running).rejects.toThrow('bug');
+    await expect(repeat(broken, signal)).rejects.toThrow('bug');
   });
 });

@@ -4,8 +4,9 @@ import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/address.ts';
+import { repeatPasses } from '../../../ingest/passes/repeat.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
-import { type RingPass, ringPass, runRings } from '../../../ingest/rings/pass.ts';
+import { type RingPass, ringPass, ringPasses } from '../../../ingest/rings/pass.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { readRings } from '../../../src/operations/wallets/profile-totals.ts';
 import { testClock } from '../../kit/api.ts';
@@ -242,12 +243,16 @@ async function dropByPassOf(nowMs: number): Promise<void> {
   await pass({}, nowMs, blind);
 }
 
+function repeat(writer: Writer, signal: AbortSignal): Promise<void> {
+  const deps = { writer, log: testLog, clock: testClock() };
+  return repeatPasses({ ...deps, signal }, [[ringPasses(deps)]]);
+}
+
 describe('the worker', () => {
   test('looks for rings after its start, survives a failing engine, and ends when stopped', async () => {
     await insertSettlements(engine.writer, [...payments(A, B, 5_000_000n), ...payments(B, A, 5_000_000n)]);
     const stopping = new AbortController();
-    const run = (writer: Writer): Promise<void> =>
-      runRings({ writer, log: testLog, signal: stopping.signal, clock: testClock() });
+    const run = (writer: Writer): Promise<void> => repeat(writer, stopping.signal);
     const failing = run({
       ...engine.writer,
       rows: () => Promise.reject(new EngineError('unreachable', 'test', null, undefined)),
@@ -280,9 +285,7 @@ describe('the worker', () => {
   test('a bug is not swallowed', async () => {
     const broken = { ...engine.writer, rows: () => Promise.reject(new TypeError('bug')) };
     const { signal } = new AbortController();
-    await expect(runRings({ writer: broken, log: testLog, signal, clock: testClock() })).rejects.toThrow(
-      'bug',
-    );
+    await expect(repeat(broken, signal)).rejects.toThrow('bug');
   });
 });
 

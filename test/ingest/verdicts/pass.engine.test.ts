@@ -10,7 +10,8 @@ import {
   SIGNALS_OF_ROLE,
   WHOLE_WALLET_ROWS_MAX,
 } from '../../../core/domain/data-quality.ts';
-import { runVerdicts, type VerdictLimits, verdictPass } from '../../../ingest/verdicts/pass.ts';
+import { repeatPasses } from '../../../ingest/passes/repeat.ts';
+import { type VerdictLimits, verdictPass, verdictPasses } from '../../../ingest/verdicts/pass.ts';
 import { rangesOf } from '../../../ingest/verdicts/statement.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
 import { lookUpLists } from '../../../src/operations/wallets/owners.ts';
@@ -269,15 +270,15 @@ test('the ranges of wallets meet and leave none out', () => {
   }
 });
 
+function repeat(writer: Writer, signal: AbortSignal): Promise<void> {
+  const deps = { writer, log: testLog, clock: testClock() };
+  return repeatPasses({ ...deps, signal }, [[verdictPasses(deps)]]);
+}
+
 test('the worker judges after its start, goes on after a failed pass, and ends with the signal', async () => {
   await insertSettlements(engine.writer, [settlement()]);
   const stopping = new AbortController();
-  const running = runVerdicts({
-    writer: engine.writer,
-    log: testLog,
-    signal: stopping.signal,
-    clock: testClock(),
-  });
+  const running = repeat(engine.writer, stopping.signal);
   await waitUntil('a pass is published', async () => (await published()).size === 2);
   stopping.abort();
   await running;
@@ -286,7 +287,7 @@ test('the worker judges after its start, goes on after a failed pass, and ends w
     rows: () => Promise.reject(new EngineError('unreachable', 'verdicts-state', null, undefined)),
   };
   const ending = new AbortController();
-  const failing = runVerdicts({ writer: broken, log: testLog, signal: ending.signal, clock: testClock() });
+  const failing = repeat(broken, ending.signal);
   ending.abort();
   await failing;
 });

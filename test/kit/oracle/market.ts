@@ -1,6 +1,6 @@
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 
-/** The other way to the answers of docs/sql.md: plain loops over the rows, dollars in millionths, days as numbers since 1970. */
+/** The other way to the answers of docs/cookbook.md: plain loops over the rows, dollars in millionths, days as numbers since 1970. */
 
 const DAY_SECONDS = 86_400;
 

@@ -29,6 +29,6 @@ export const oracle = {
   registryRows: rowsOfLogs,
   /** Agents of ERC-8004 from their events: as contracts answer, or as the index derives them (agents.ts). */
   agents: { fold: foldAgents, derived: naiveAgents },
-  /** The questions of docs/sql.md (market.ts). */
+  /** The questions of docs/cookbook.md (market.ts). */
   market: { concentration, modalPrice, cohorts, streaks },
 } as const;

@@ -38,13 +38,14 @@ interface Counted {
 const sumOf = (rows: readonly Settlement[]): bigint =>
   rows.reduce((sum, row) => sum + row.amountUsdMicros, 0n);
 
-/** `rings`: members of each ring of the newest pass. */
-export function naiveRanking(
+type Windows = Pick<NaiveQuery, 'windowSeconds' | 'nowSeconds' | 'chains'>;
+
+/** What counts in a window and the two before it, and which of it is organic. */
+function countedIn(
   all: readonly Settlement[],
   rings: readonly (readonly Address[])[],
-  query: NaiveQuery,
-): NaiveRow[] {
-  const { side, by, windowSeconds, nowSeconds, chains, minCounterparties, includeFlagged } = query;
+  { windowSeconds, nowSeconds, chains }: Windows,
+) {
   const windows = windowSeconds === null ? 1 : 3;
   const ageOf = ({ blockTime }: Settlement): number => {
     if (windowSeconds === null) return 0;
@@ -58,6 +59,73 @@ export function naiveRanking(
     payer !== payee &&
     !paid.has(`${payee} ${payer}`) &&
     !rings.some((members) => members.includes(payer) && members.includes(payee));
+  return { windows, rows, ageOf, paid, isOrganic };
+}
+
+/** Facilitators by what they relayed; the same without wallets and verdicts. */
+export function naiveFacilitators(
+  all: readonly Settlement[],
+  rings: readonly (readonly Address[])[],
+  query: Windows & Pick<NaiveQuery, 'by' | 'minCounterparties'>,
+) {
+  const { by, minCounterparties } = query;
+  const { windows, rows, ageOf, isOrganic } = countedIn(all, rings, query);
+  const relayed = rows.filter(({ facilitator }) => facilitator !== '');
+  const counted = [...new Set(relayed.map(({ facilitator }) => facilitator))].map((facilitator) => {
+    const mine = relayed.filter((row) => row.facilitator === facilitator);
+    const organicOf = (back: number) => mine.filter((row) => ageOf(row) === back && isOrganic(row));
+    const provenOf = (back: number) =>
+      sumOf(organicOf(back).filter(({ method }) => method === 'facilitator_relay'));
+    const servedIn = (back: number): number =>
+      new Set(organicOf(back).flatMap(({ payer, payee }) => [payer, payee])).size;
+    const rankedBy = (back: number): bigint => {
+      if (by === 'organic_usd') return sumOf(organicOf(back));
+      if (by === 'proven_usd') return provenOf(back);
+      if (by === 'settlements') return BigInt(organicOf(back).length) * 1_000_000n;
+      if (by === 'counterparties') return BigInt(servedIn(back)) * 1_000_000n;
+      return sumOf(organicOf(back)) - sumOf(organicOf(back + 1));
+    };
+    const now = mine.filter((row) => ageOf(row) === 0);
+    return {
+      facilitator,
+      values: [rankedBy(0), windows === 1 ? 0n : rankedBy(1)] as const,
+      served: [servedIn(0), servedIn(1)] as const,
+      figures: {
+        organic_usd: usdNumber(sumOf(organicOf(0))),
+        proven_usd: usdNumber(provenOf(0)),
+        organic_settlement_count: organicOf(0).length,
+        distinct_counterparties: servedIn(0),
+        settled_usd: usdNumber(sumOf(now)),
+        settlement_count: now.length,
+      },
+    };
+  });
+  const placed = (back: 0 | 1) =>
+    counted
+      .filter(({ values, served }) => values[back] > 0n && served[back] >= minCounterparties)
+      .toSorted((a, b) => {
+        if (a.values[back] !== b.values[back]) return a.values[back] > b.values[back] ? -1 : 1;
+        return a.facilitator < b.facilitator ? -1 : 1;
+      });
+  const before = windows === 1 ? [] : placed(1).map(({ facilitator }) => facilitator);
+  return placed(0).map(({ facilitator, values, figures }, index) => ({
+    rank: index + 1,
+    previous_rank: before.includes(facilitator) ? before.indexOf(facilitator) + 1 : null,
+    facilitator,
+    value: usdNumber(values[0]),
+    previous_value: windows === 1 ? null : usdNumber(values[1]),
+    figures,
+  }));
+}
+
+/** `rings`: members of each ring of the newest pass. */
+export function naiveRanking(
+  all: readonly Settlement[],
+  rings: readonly (readonly Address[])[],
+  query: NaiveQuery,
+): NaiveRow[] {
+  const { side, by, minCounterparties, includeFlagged } = query;
+  const { windows, rows, ageOf, paid, isOrganic } = countedIn(all, rings, query);
 
   const counted = [...new Set(rows.map((row) => row[side]))]
     .map((wallet) => countWallet(wallet))

@@ -2,6 +2,7 @@ import { afterAll } from 'vitest';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
 import { controlStoreContract } from './control-store.ts';
 import { jobStoreContract } from './job-contract.ts';
+import { savedQueryContract } from './saved-query-contract.ts';
 import { usageStoreContract } from './usage-store.ts';
 
 const bed = createSqliteBed();
@@ -10,3 +11,4 @@ afterAll(() => bed.end());
 controlStoreContract('SQLite', () => bed.open(), { sharedRates: false });
 usageStoreContract('SQLite', () => bed.open());
 jobStoreContract('SQLite', () => bed.open());
+savedQueryContract('SQLite', () => bed.open());

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFragment } from '../../../console/sql/query-text.ts';
 import { ERROR_CODES } from '../../../core/errors.ts';
 import { createDocsSite } from '../../../src/docs-site/docs-site.ts';
 import { LLMS_FULL_MAX_BYTES, LLMS_MAX_BYTES } from '../../../src/docs-site/llms.ts';
@@ -9,6 +9,7 @@ import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
 import type { SearchData } from '../../../src/docs-site/render-page.ts';
 import { DOCS_RESOURCES } from '../../../src/mcp/server.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
+import { docsQuestions } from '../../kit/docs-questions.ts';
 import { codeBlocks, documentFiles, readDocument } from '../../kit/documents.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
@@ -90,7 +91,7 @@ describe('every page', () => {
       }
     }
     // The console is a directory of its own, served where it was built.
-    expect(broken.filter((link) => !link.endsWith('-> /console'))).toEqual([]);
+    expect(broken.filter((link) => !/-> \/console(?:$|\/sql#)/.test(link))).toEqual([]);
     expect(seen.size).toBeGreaterThan(pageUrls.length);
   });
 
@@ -169,7 +170,7 @@ describe('what is served', () => {
 
   test('is found under the path that a proxy adds', () => {
     const site = createDocsSite({ operations: OPERATIONS, publicUrl: 'https://example.org/index' });
-    const own = addresses(site.page('sql')?.body ?? '').filter((address) => address.startsWith('/'));
+    const own = addresses(String(site.page('sql')?.body ?? '')).filter((address) => address.startsWith('/'));
     expect(own.filter((address) => !address.startsWith('/index/'))).toEqual([]);
     expect(site.llms().body).toContain('(https://example.org/index/docs/sql.md)');
   });
@@ -198,31 +199,9 @@ describe('what is served', () => {
 });
 
 describe('the search', () => {
-  const found = async (words: string) => {
-    const { options, sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
-    const index = new MiniSearch(options);
-    index.addAll(sections);
-    const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>) =>
-      Number(stored?.['weight']);
-    return index.search(words, { boostDocument }).map(({ url }) => String(url));
-  };
-
-  test.each([
-    ['settlement_unknown', '/docs/errors#settlement_unknown'],
-    ['levenshteinDistance', '/docs/sql#the-dialect'],
-    ['idempotency', '/docs/access#requests-that-can-be-repeated'],
-    ['back up', '/docs/upkeep#back-up'],
-    ['listFlows', '/docs/operations#listflows'],
-    ['trial key', '/docs/payments#a-trial-key'],
-    ['reorg', '/docs/methodology'],
-    ['evidnce ladder', '/docs/methodology#the-evidence-ladder'],
-  ])('%s is found among the first', async (words, url) => {
-    const first = (await found(words)).slice(0, 8);
-    expect(first.some((one) => one.startsWith(url))).toBe(true);
-  });
-
   test('finds places that exist', async () => {
-    const { sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
+    const { index } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
+    const sections = Object.values(index.storedFields) as { url: string; page: string }[]; // as searchData stores them
     const ids = new Map<string, string[]>();
     for (const { url } of sections) {
       const [page = '', name] = url.split('#');
@@ -258,11 +237,27 @@ describe('for language models', () => {
 
 test.each([
   ['sql', 'tiers-and-prices'],
-  ['sql', '13-do-two-merchants-share-customers'],
+  ['cookbook', '13-do-two-merchants-share-customers'],
   ['payments', 'by-use-upto'],
   ['errors', 'settlement_unknown'],
 ])('headings of %s have the ids that GitHub gives them, such as %s', async (slug, id) => {
   expect(idsOf((await get(`/docs/${slug}`)).body)).toContain(id);
+});
+
+test('every query of the cookbook opens in the console with its text and its values', async () => {
+  const { body } = await get('/docs/cookbook');
+  const opened = [...body.matchAll(/class="open" href="\/console\/sql([^"]+)"/g)].map(([, fragment = '']) =>
+    readFragment(fragment.replaceAll('&amp;', '&')),
+  );
+  expect(opened).toEqual(
+    docsQuestions().map(({ sql, params }) => ({ sql: sql.trimEnd(), tier: 'standard', params })),
+  );
+});
+
+test('the results of queries are on the page, marked, and not in llms-full.txt', async () => {
+  const results = (await get('/docs/cookbook')).body.match(/<div class="result">/g);
+  expect(results).toHaveLength(readDocument('docs/cookbook.md').match(/^<!-- result:/gm)?.length ?? 0);
+  expect((await get('/llms-full.txt')).body).not.toContain('more rows.');
 });
 
 test('a link to a page that is not there is an error, not a dead link', () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
 import { browserIsThere, openPage, seriousFindings, startBrowser } from '../../kit/browser.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
+import { keepPicture } from '../../kit/pictures.ts';
 
 /** The documentation in a real browser, as the real application serves it. */
 
@@ -26,8 +27,9 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     'is legible and usable by assistive technology, %s',
     async (theme) => {
       const { page, problems, close } = await openPage(browser, origin, { theme });
-      for (const path of ['/docs', '/docs/payments', '/plans']) {
+      for (const path of ['/docs', '/docs/payments', '/docs/cookbook', '/docs/sql', '/plans']) {
         await page.goto(path);
+        await keepPicture(page, `${path.replaceAll('/', '-').slice(1)}-${theme}`);
         expect([path, await seriousFindings(page)]).toEqual([path, []]);
       }
       expect(problems()).toEqual([]);
@@ -35,8 +37,8 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     },
   );
 
-  test('fits a telephone, every page of it', async () => {
-    const { page, problems, close } = await openPage(browser, origin, NARROW);
+  test.each([390, 768, 1_440])('fits a window of %i pixels, every page of it', async (width) => {
+    const { page, problems, close } = await openPage(browser, origin, { width, height: 844 });
     for (const { slug } of DOCS_PAGES) {
       await page.goto(`/docs/${slug}`);
       const overflow = await page.evaluate(
@@ -44,6 +46,13 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
       );
       expect([slug, overflow]).toEqual([slug, 0]);
     }
+    expect(problems()).toEqual([]);
+    await close();
+  });
+
+  test('has its navigation behind a button on a telephone', async () => {
+    const { page, problems, close } = await openPage(browser, origin, NARROW);
+    await page.goto('/docs');
     await page.getByRole('button', { name: 'Pages' }).click();
     await page
       .getByRole('navigation', { name: 'Documentation' })
@@ -54,19 +63,28 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     await close();
   });
 
-  test('is searched from the keyboard alone', async () => {
-    const { page, problems, close } = await openPage(browser, origin);
+  test.each([
+    [390, 'light'],
+    [768, 'dark'],
+    [1_440, 'light'],
+    [1_440, 'dark'],
+  ] as const)('is searched from the keyboard alone, %i pixels wide, %s', async (width, theme) => {
+    const { page, problems, close } = await openPage(browser, origin, { width, theme });
     await page.goto('/docs');
     await page.keyboard.press('/');
     // At once: each letter would be a search, and the last one may come after the arrow.
-    await page.keyboard.insertText('levenshteinDistance');
+    await page.keyboard.insertText('refunds');
     const first = page.locator('#results a').first();
     await first.waitFor();
-    const found = await first.getAttribute('href');
-    expect(found).toMatch(/^\/docs\/sql/);
+    expect(await first.getAttribute('href')).toBe('/docs/payments#refunds');
+    expect(await first.locator('mark').first().textContent()).toBe('Refunds');
+    expect(await seriousFindings(page)).toEqual([]);
+    const list = await page.locator('#results').boundingBox();
+    expect((list?.x ?? 0) + (list?.width ?? width + 1)).toBeLessThanOrEqual(width);
+    await keepPicture(page, `docs-search-${width}-${theme}`);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.waitForURL(`**${found}`);
+    await page.waitForURL('**/docs/payments#refunds');
     expect(problems()).toEqual([]);
     await close();
   });

@@ -37,6 +37,13 @@ const ABSENT_HERE = [
   'getResult',
   'changeAccountKey',
   'revokeAccountKey',
+  'getSavedQuery',
+  'deleteSavedQuery',
+  'listQueryVersions',
+  'listQueryRefreshes',
+  'callSavedQuery',
+  'getPublicQuery',
+  'getOwnerOpenApi',
 ];
 
 let stage: Stage;

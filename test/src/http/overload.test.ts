@@ -24,6 +24,19 @@ const UNUSED = {
   usage: unused,
   queries: unused,
   forgetQueries: unused,
+  saved: {
+    handleOf: unused,
+    claimHandle: unused,
+    save: unused,
+    find: unused,
+    findByHandle: unused,
+    list: unused,
+    ownerOf: unused,
+    versions: unused,
+    listPublic: unused,
+    remove: unused,
+    refreshes: unused,
+  },
   keys: { list: unused, events: unused, make: unused, change: unused, revoke: unused },
 };
 

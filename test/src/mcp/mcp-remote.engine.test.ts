@@ -103,6 +103,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   get_graph: { window: 10 },
   get_capability: { slug: 'weather' },
   run_sql: { sql: 'SELECT count() AS n FROM settlements' },
+  call_saved_query: { owner: 'acme', slug: 'top-payees' },
 };
 
 describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
@@ -118,10 +119,10 @@ describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
       'forget_account_queries',
       'change_account_key',
       'revoke_account_key',
-      'get_bundle_file',
       'get_sql_job',
       'cancel_sql_job',
       'get_result',
+      'call_saved_query',
       'mint_trial_key',
     ]);
     const { resources } = await client.listResources();

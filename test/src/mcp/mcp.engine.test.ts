@@ -65,10 +65,10 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
 
 /** Of nothing that is there: refused, in words. */
 const MISSING: Readonly<Record<string, Record<string, unknown>>> = {
-  get_bundle_file: { chain: 'eip155:8453', table: 'settlements', file: 'manifest.json' },
   get_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
   cancel_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
   get_result: { result: '5f'.repeat(32) },
+  call_saved_query: { owner: 'acme', slug: 'top-payees' },
 };
 
 describe.each(SPEAKERS)('$name', ({ connect: speak }) => {

@@ -7,6 +7,8 @@ import { clusterStatements, guestStatements } from '../../../clickhouse/guest/sq
 import { ENVIRONMENT } from '../../../core/config/environment.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { walletOf } from '../../../demo/chain/sender.ts';
+import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import { isSigned, manifestFaults, parseManifest } from '../../../src/bundles/manifest.ts';
@@ -20,7 +22,8 @@ import { type DocumentedScripts, writeScripts } from '../../kit/documented-scrip
 import { runShell } from '../../kit/documented-shell.ts';
 import { codeBlocks, documentFiles } from '../../kit/documents.ts';
 import { test } from '../../kit/fixtures.ts';
-import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
+import { BUYER, SHOP } from '../../kit/market.ts';
+import { BASE, hash, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 import {
   jsonReply,
@@ -64,9 +67,14 @@ test.beforeAll(async ({ sandbox: engineOfWorker }) => {
   facilitatorWorks();
   await insertSettlements(
     engine.writer,
-    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex })),
+    Array.from({ length: 5 }, (_, logIndex) => settlement({ logIndex, payer: BUYER, payee: SHOP })),
   );
   await reportChain(engine.writer, BASE);
+  await createCheckpoints(
+    { chain: BASE, contracts: contractsName([]) },
+    engine.writer,
+    createVersions(0n),
+  ).saveHead({ start: 1, end: 2_000, hash: hash(2_000) });
   const log = watchedLog('documents');
   const reader = createReader(engine.access, log);
   const sandbox = openSandbox({
@@ -196,7 +204,7 @@ describe('a SQL block', () => {
   const mayHaveNoRows = /\bINTERVAL\b/;
 
   test.each(ofLanguage('sql'))('%s runs', async (_place, { file, code }) => {
-    if (file === 'docs/sql.md')
+    if (file === 'docs/cookbook.md')
       return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
     if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
     // For somebody else's engine: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.

@@ -76,6 +76,7 @@ const PATHS: Readonly<Record<string, string>> = {
   getCapability: '/v0/capabilities/web-search',
   listBundles: '/v0/bundles',
   getBundleFile: `/v0/bundles/${BASE}/settlements/manifest.json`,
+  listPublicQueries: '/v0/q',
   getTelemetry: '/v0/telemetry',
   getSqlSchema: '/v0/sql/schema',
   runSql: '/v0/sql',
@@ -95,6 +96,16 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   getSqlJob: '../jobs/jobs.engine.test.ts',
   cancelSqlJob: '../jobs/jobs.engine.test.ts',
   getResult: '../jobs/jobs.engine.test.ts',
+  claimHandle: 'saved/saved-queries.engine.test.ts',
+  saveQuery: 'saved/saved-queries.engine.test.ts',
+  listSavedQueries: 'saved/saved-queries.engine.test.ts',
+  getSavedQuery: 'saved/saved-queries.engine.test.ts',
+  deleteSavedQuery: 'saved/saved-queries.engine.test.ts',
+  listQueryVersions: 'saved/saved-queries.engine.test.ts',
+  callSavedQuery: 'saved/saved-queries.engine.test.ts',
+  getPublicQuery: 'saved/saved-queries.engine.test.ts',
+  getOwnerOpenApi: 'saved/saved-queries.engine.test.ts',
+  listQueryRefreshes: 'saved/refreshes.engine.test.ts',
 };
 // What only a payment buys is answered in trial-key.test.ts, what is posted in run-sql.test.ts, files in bundles.engine.test.ts.
 const CASES = OPERATIONS.filter(

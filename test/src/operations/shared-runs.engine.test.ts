@@ -18,6 +18,9 @@ const PATHS = [
   `/v0/pairs/${settlement().payer}/${PAYEE}`,
   `/v0/transactions/${settlement().txHash}`,
   '/v0/flows?min_usd=0.001',
+  '/v0/endpoints?limit=7',
+  '/v0/capabilities/web-search',
+  '/v0/leaderboard?limit=7',
 ];
 
 /** Holds every statement back until the test lets them go, so that the calls of a test are surely under way together. */

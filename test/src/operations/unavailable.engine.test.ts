@@ -68,8 +68,9 @@ test('every operation that reads the index without a body is among the routes be
   const asked = new Set(
     ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]+/g, '{}')),
   );
-  // Accounts, bundles and jobs do not read the index.
-  const elsewhere = /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/jobs|results)(\/|$)/;
+  // Accounts, bundles, jobs and saved queries do not read the index.
+  const elsewhere =
+    /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/jobs|results|queries|q)(\/|$)/;
   const missing = OPERATIONS.filter(({ method }) => method === 'GET')
     .map(({ path }) => path.replace(/\{\w+\}/g, '{}'))
     .filter((path) => !asked.has(path) && !elsewhere.test(path));

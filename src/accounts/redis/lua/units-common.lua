@@ -140,3 +140,23 @@ local function end_hold(units, hold, row)
   write_units(units)
   write_row(units, row)
 end
+
+-- Units for the organization that the names are set to. With an operation they are counted in its usage as earned.
+local function grant_units(grants, usage, grant)
+  if redis.call('EXISTS', ORGANIZATION) == 0 then return 'unknown' end
+  if redis.call('SISMEMBER', grants, grant.id) == 1 then return 'replayed' end
+  local units, granted = read_units(), tonumber(grant.units)
+  if units.granted + granted > tonumber(grant.largest) then return 'too_large' end
+  log_holds()
+  units.granted = units.granted + granted
+  units.balance = units.balance + granted
+  redis.call('SADD', grants, grant.id)
+  write_units(units)
+  write_row(units, { at = grant.at, kind = 'grant', units = granted, released = 0, subject = grant.id, note = grant.note })
+  if grant.operation ~= '' then
+    local name = digits(day_of(grant.at)) .. '//earned/' .. grant.operation
+    redis.call('HINCRBY', usage, name .. '/calls', 1)
+    redis.call('HINCRBY', usage, name .. '/units', granted)
+  end
+  return 'granted'
+end

@@ -45,6 +45,43 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     dataDir: join(root, keyPrefix),
   });
 
+  test('has handles, saved queries with all of their versions, and what is refreshed; removed ones give no number again', async () => {
+    const store = open('saved');
+    const ids = [
+      await createOrganization(store, { units: 1 }),
+      await createOrganization(store, { units: 1 }),
+    ];
+    const [organizationId = '', otherId = ''] = ids;
+    await store.saved.claimHandle({ organizationId, handle: 'acme', skeleton: 'acme' });
+    const common = { organizationId, settings: '{}', atMs: 5, queriesMax: 9, versionsMax: 9 };
+    const open_ = { ...common, slug: 'open', isPublic: true, refreshSeconds: 900 };
+    await store.saved.put({ ...open_, content: 'one' });
+    await store.saved.put({ ...open_, content: 'two' });
+    const gone = { ...common, slug: 'gone', isPublic: true, refreshSeconds: 900 };
+    await store.saved.put({ ...gone, content: 'one' });
+    await store.saved.remove({ organizationId, slug: 'gone' });
+    const directory = mkdtempSync(join(root, 'saved-backup-'));
+    await backUpAccounts(configOf('saved'), directory);
+    await restoreAccounts(configOf('saved-again'), directory, 'redis');
+    const restored = open('saved-again');
+    const lists = async ({ saved, refreshes }: ControlStore) => ({
+      own: await saved.list({ organizationId, after: null, limit: 9 }),
+      public: await saved.listPublic({ limit: 9 }),
+      versions: await saved.versions({ organizationId, slug: 'open' }),
+      handle: [await saved.handle({ handle: 'acme' }), await saved.handle({ organizationId })],
+      due: await refreshes.claim({ nowMs: 10, untilMs: 20 }),
+      second: await refreshes.claim({ nowMs: 10, untilMs: 20 }),
+    });
+    const found = await lists(restored);
+    expect(found).toEqual(await lists(store));
+    expect(found.versions).toHaveLength(2);
+    expect(found.due).toMatchObject({ slug: 'open', dueAtMs: 5 });
+    expect(found.second).toBeNull();
+    const alike = { organizationId: otherId, handle: 'ac-me', skeleton: 'acme' };
+    expect(await restored.saved.claimHandle(alike)).toBe('taken');
+    expect(await restored.saved.put({ ...gone, content: 'two' })).toEqual({ outcome: 'created', version: 2 });
+  });
+
   test('taken while units are spent and payments claimed, has books that agree, every key, and every claim that is open', async () => {
     const store = open('old');
     const organizations: string[] = [];

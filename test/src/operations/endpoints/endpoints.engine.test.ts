@@ -203,6 +203,9 @@ describe('filters', () => {
     ['tag=weath', []],
     [`pay_to=${BUSY.toUpperCase().replace('0X', '0x')}`, ['https://weather.example/v1']],
     ['pay_to=2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4', ['https://sun.example/']],
+    ['resource=https%3A%2F%2Fweather.example%2Fv1', ['https://weather.example/v1']],
+    // The whole URL, not a part of it.
+    ['resource=https%3A%2F%2Fweather.example', []],
     ['chain=eip155:137', ['https://quiet.example/']],
     ['network=polygon', ['https://quiet.example/']],
     ['network=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', ['https://sun.example/']],

@@ -196,11 +196,19 @@ describe('/v0/facilitators', () => {
       chain: BASE,
       facilitator: 'coinbase',
       facilitator_name: 'Coinbase',
+      facilitator_source: 'test',
       nonce: 42,
       gas_balance: balance,
       enriched_at: timeText(NOON),
     });
-    const optional = ['facilitator', 'facilitator_name', 'nonce', 'gas_balance', 'enriched_at'];
+    const optional = [
+      'facilitator',
+      'facilitator_name',
+      'facilitator_source',
+      'nonce',
+      'gas_balance',
+      'enriched_at',
+    ];
     for (const row of [onPolygon, plain])
       expect(optional.filter((field) => Object.hasOwn(row ?? {}, field))).toEqual([]);
   });

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest';
 import { createReader } from '../../../../clickhouse/engine/http-engine.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
+import { GRAPH_DAYS_KEPT } from '../../../../core/domain/payment-graph.ts';
+import { graphPass } from '../../../../ingest/graphs/pass.ts';
 import { createGraphs } from '../../../../src/operations/graph/read.ts';
 import { OPERATIONS } from '../../../../src/operations/index.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
@@ -42,6 +44,12 @@ interface Edge {
   readonly count: number;
   readonly first: number;
   readonly last: number;
+}
+
+/** A pass of the worker over every number of days that is kept. */
+async function addUp(): Promise<void> {
+  const deps = { writer: engine.writer, chains: [BASE, POLYGON] as const, clock: testClock() };
+  for (const days of GRAPH_DAYS_KEPT) expect(await graphPass(deps, days)).toBe('done');
 }
 
 /** The same question, answered the slow and obvious way. */
@@ -267,6 +275,9 @@ describe('the days form', () => {
       rows.filter(({ blockTime }) => blockTime >= TODAY - 2 * DAY && blockTime < TODAY),
     );
     await expectDays(rows);
+    await addUp();
+    api.clock.advanceSeconds(61);
+    await expectDays(rows);
     const [gone, regraded] = [rows.slice(60, 90), rows.slice(200, 230)];
     await tombstone(engine.writer, gone);
     const deposits = regraded.map((row) => ({ ...row, method: 'channel_deposit' as const }));
@@ -279,7 +290,66 @@ describe('the days form', () => {
       times.filter((time) => time < TODAY - 2 * DAY),
     );
     await expectDays(now);
+    await closeHours(
+      engine.writer,
+      rows.filter(({ blockTime }) => blockTime >= TODAY - 2 * DAY && blockTime < TODAY),
+    );
+    await addUp();
+    api.clock.advanceSeconds(61);
+    await expectDays(now);
   });
+
+  test('a pass of the worker answers until its days are written to, with a row for each edge, and then again from the next pass', async () => {
+    const rows = history(2_000, 600, TODAY - 10);
+    const days = Array.from({ length: 30 }, (_, back) => TODAY - (back + 1) * DAY);
+    await insertSettlements(engine.writer, rows);
+    await reportChain(engine.writer, BASE, { finalized_block: '1000000' });
+    await closeDays(engine.writer, days);
+    await addUp();
+    const read: Record<string, number> = {};
+    const counting = await testApi({
+      ...engine.reader,
+      rows: async (statement, signal) => {
+        const answer = await engine.reader.rows(statement, signal);
+        read[statement.name] = answer.readRows;
+        return answer;
+      },
+    });
+    const ask = async (query: string): Promise<readonly [ApiAnswer['body'], string[]]> => {
+      for (const name of Object.keys(read)) delete read[name];
+      counting.clock.advanceSeconds(61);
+      const { body } = await counting.get(`/v0/graph?days=30&${query}`);
+      return [body, Object.keys(read).filter((name) => name === 'graph-days' || name === 'graph-kept-days')];
+    };
+    const onBase = rows.filter(({ chain }) => chain === BASE);
+    for (const [query, counted] of [
+      ['chain=all', rows],
+      [`chain=${BASE}`, onBase],
+      [`chain=${BASE}&finality=finalized`, onBase],
+    ] as const) {
+      const [body, asked] = await ask(query);
+      expectGraph(body, counted);
+      expect(asked).toEqual(['graph-kept-days']);
+    }
+    const few = await ask('chain=all&max_edges=5');
+    expect(few[0].edges).toEqual(recount(rows).edges.slice(0, 5).map(printed));
+    expect(few[0].complete).toBe(false);
+    expect(few[0].meta.excluded.self_payments).toBe(recount(rows).selfCount);
+    expect(read['graph-kept-days']).toBeLessThan(1_000);
+    const gone = rows.slice(500, 505);
+    await tombstone(engine.writer, gone);
+    const left = rows.filter((row) => !gone.includes(row));
+    const [afterwards, asked] = await ask('chain=all');
+    expectGraph(afterwards, left);
+    expect(asked).toContain('graph-days');
+    await closeDays(engine.writer, days);
+    expect((await ask('chain=all'))[1]).toContain('graph-days');
+    await addUp();
+    const [next, askedNext] = await ask('chain=all');
+    expectGraph(next, left);
+    expect(askedNext).toEqual(['graph-kept-days']);
+    await counting.close();
+  }, 60_000);
 
   test('closed days are read as pairs, not as settlements', async () => {
     await insertSettlements(engine.writer, history(20_000, 100, TODAY - 10));

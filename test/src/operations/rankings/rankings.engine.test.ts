@@ -10,7 +10,12 @@ import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
-import { type NaiveQuery, type NaiveRow, naiveRanking } from '../../../kit/oracle/rankings.ts';
+import {
+  type NaiveQuery,
+  type NaiveRow,
+  naiveFacilitators,
+  naiveRanking,
+} from '../../../kit/oracle/rankings.ts';
 import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import {
@@ -130,6 +135,12 @@ const RING: readonly Payment[] = [3, 4, 5].map((payer) => ({
   times: 2,
 }));
 
+/** Two facilitators prove; one of them relays some that are not proven as well. */
+function relayedBy(payer: number, isProven: boolean, usd: bigint): string {
+  if (isProven) return payer % 2 === 0 ? 'coinbase' : 'other';
+  return usd === 1n ? 'coinbase' : '';
+}
+
 function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly fate: Payment['fate'] }[] {
   return given.flatMap(({ payer, payee, age, usd, chain, isProven, fate, times }, slot) =>
     Array.from({ length: times }, (_, time) => ({
@@ -143,7 +154,7 @@ function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly
         logIndex: slot * 10 + time,
         amountUsdMicros: usd,
         method: isProven ? 'facilitator_relay' : 'gasless_authorization',
-        facilitator: isProven ? 'coinbase' : '',
+        facilitator: relayedBy(payer, isProven, usd),
       }),
     })),
   );
@@ -184,7 +195,21 @@ async function ringsNow(): Promise<Address[][]> {
 const possible = (by: NaiveQuery['by'], window: AnyWindow): NaiveQuery['by'] =>
   window === 'all' && by === 'growth' ? 'organic_usd' : by;
 
-/** On one chain and on all. */
+async function facilitatorsBy(query: string) {
+  const { status, body, text } = await api.get(`/v0/leaderboard?${query}`);
+  if (status !== 200) throw new Error(text);
+  const { leaderboard } = body as { leaderboard: ReturnType<typeof naiveFacilitators> };
+  return leaderboard.map(({ rank, previous_rank, facilitator, value, previous_value, figures }) => ({
+    rank,
+    previous_rank,
+    facilitator,
+    value,
+    previous_value,
+    figures,
+  }));
+}
+
+/** Of wallets and of facilitators, on one chain and on all. */
 async function expectRecounted(
   window: AnyWindow,
   rows: readonly Settlement[],
@@ -198,6 +223,8 @@ async function expectRecounted(
     const chains = chain === 'all' ? [BASE, POLYGON] : [chain];
     const shown = await walkRanking(`of=${of}&by=${by}&window=${window}&chain=${chain}&${flags}`, 3);
     expect(recounted(shown)).toEqual(naiveRanking(rows, rings, { ...asked, chains }));
+    const query = `of=facilitators&by=${by}&window=${window}&chain=${chain}&min_counterparties=${minCounterparties}`;
+    expect(await facilitatorsBy(query)).toEqual(naiveFacilitators(rows, rings, { ...asked, chains }));
   }
 }
 
@@ -409,7 +436,7 @@ describe('a kept ranking', () => {
   });
 });
 
-test('facilitators are ranked by what they relayed, self-payments apart', async () => {
+test('facilitators are ranked by the organic payments that they relayed, in parts of the window', async () => {
   const by = (facilitator: string, fields: Partial<Settlement> & { readonly age?: number } = {}) =>
     sale({ facilitator, method: 'facilitator_relay', amountUsdMicros: 1_000_000n, ...fields });
   await insertSettlements(engine.writer, [
@@ -419,7 +446,7 @@ test('facilitators are ranked by what they relayed, self-payments apart', async 
     ...[1, 2, 3, 4].map(() => by('selfish', { payer: wallet(0x900), payee: wallet(0x900) })),
     sale({}),
   ]);
-  await rollUp(engine.writer, {});
+  await rankWallets(engine.writer);
   const ids = async (query: string) => {
     const { body, text, status } = await api.get(`/v0/leaderboard?of=facilitators&${query}`);
     if (status !== 200) throw new Error(text);
@@ -456,13 +483,16 @@ describe('a combination that has no meaning is refused with those that have', ()
       'by',
       'possible: organic_usd, proven_usd, settlements, counterparties, growth.',
     ],
-    ['by=organic_usd&of=facilitators', 'by', 'possible: settlements, growth.'],
+    [
+      'by=score&of=facilitators',
+      'by',
+      'possible: settlements, organic_usd, proven_usd, counterparties, growth.',
+    ],
     ['of=endpoints&window=7d', 'window', 'possible: 30d.'],
     ['window=7d', 'window', 'possible: all.'],
     ['of=payers&capability=web-search', 'capability', 'possible: agents, merchants, endpoints.'],
     ['of=merchants&include_spam=1', 'include_spam', 'by=score, paid_score'],
     ['of=merchants&offset=10001', 'offset', 'reaches to 10000'],
-    ['of=facilitators&min_counterparties=1', 'min_counterparties', 'agents, merchants, payers, endpoints'],
     ['of=everyone', 'of', 'agents, merchants, payers, facilitators, endpoints, capabilities'],
     ['of=merchants&window=1h', 'window', '24h, 7d, 30d, 90d, all'],
     ['of=merchants&min_counterparties=-1', 'min_counterparties', '0 to 1000000'],

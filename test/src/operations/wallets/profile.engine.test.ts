@@ -3,6 +3,7 @@ import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
+import { createSnapshots } from '../../../../src/operations/index-state/snapshots.ts';
 import { createNames } from '../../../../src/operations/names.ts';
 import { answerProfile, type ProfileDeps } from '../../../../src/operations/wallets/merchant.ts';
 import type { ProfileAnswer } from '../../../../src/operations/wallets/profile-shape.ts';
@@ -138,6 +139,7 @@ function freshDeps(): ProfileDeps {
       freshness: createFreshness({ reader, clock }),
       rollups: createRollups({ reader, clock }),
       names: createNames({ reader, clock }),
+      snapshots: createSnapshots({ reader, clock, chains: [BASE, POLYGON] }),
     },
   };
 }

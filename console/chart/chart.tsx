@@ -1,0 +1,186 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Swatch } from '../components/chip.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { EmptyState } from '../components/states.tsx';
+import { countText } from '../format.ts';
+import { saveFile } from '../save-file.ts';
+import { cellText, kindOf } from '../sql/cells.ts';
+import { useStore } from '../store.ts';
+import { isDark } from '../theme.ts';
+import { ChartControls } from './controls.tsx';
+import type { Drawing, Hover } from './draw.ts';
+import { completeSpec } from './guess.ts';
+import { HoverTable } from './hover-table.tsx';
+import { chartSentence, leftText } from './labels.ts';
+import { type Prepared, prepare, type Series } from './series.ts';
+import type { ChartData, ChartSpec } from './spec.ts';
+import { pngOf } from './svg-to-png.ts';
+
+export interface ChartProps {
+  /** The name of the chart: its title, its accessible name, and the name of the files that are downloaded. */
+  readonly name: string;
+  /** Keep the object between renderings: another one draws the chart again. */
+  readonly data: ChartData;
+  /** What is drawn. Fields that are missing, and columns that the data does not have, are guessed from the shape of the data. */
+  readonly spec?: Partial<ChartSpec>;
+  /** With it, the chart has controls; it is called with each choice of the visitor. The page keeps the choice, and gives it as `spec`. */
+  onSpec?(spec: ChartSpec): void;
+  /** Pixels. Default 320. */
+  readonly height?: number;
+}
+
+const HEIGHT = 320;
+const GUESSED: Partial<ChartSpec> = {};
+
+/** Rows as a picture, with the figures under the pointer, downloads as PNG and SVG, and the same figures as a table. */
+export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEIGHT }: ChartProps) {
+  // By its text: pages may write the choice anew in each rendering.
+  const chosenText = JSON.stringify(chosen);
+  const spec = useMemo(
+    () => completeSpec(data, JSON.parse(chosenText) as Partial<ChartSpec>),
+    [data, chosenText],
+  ); // written two lines above
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const whole = useMemo(() => (spec === null ? null : prepare(data, spec)), [data, spec]);
+  const shown = useMemo(
+    () => (whole === null ? null : { ...whole, series: whole.series.filter((one) => !hidden.has(one.name)) }),
+    [whole, hidden],
+  );
+  if (spec === null || whole === null || shown === null)
+    return (
+      <EmptyState title="Nothing to draw">
+        <p>A chart needs rows and a column of numbers.</p>
+      </EmptyState>
+    );
+  const toggle = (series: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(series)) next.add(series);
+    if (next.size < whole.series.length) setHidden(next);
+  };
+  return (
+    <figure class="chart">
+      {onSpec === undefined ? null : <ChartControls data={data} spec={spec} onSpec={onSpec} />}
+      <Picture name={name} prepared={shown} height={height} />
+      {whole.series.length < 2 || spec.kind === 'heatmap' ? null : (
+        <Legend series={whole.series} hidden={hidden} onToggle={toggle} />
+      )}
+      {leftText(whole) === '' ? null : <p class="muted small">{leftText(whole)}</p>}
+      <FiguresTable name={name} data={data} />
+    </figure>
+  );
+}
+
+interface PictureProps {
+  readonly name: string;
+  readonly prepared: Prepared;
+  readonly height: number;
+}
+
+function Picture({ name, prepared, height }: PictureProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const drawing = useRef<Drawing | null>(null);
+  const [hover, setHover] = useState<Hover | null>(null);
+  const dark = useStore(isDark);
+  // `dark` is only a trigger: the chart reads its colours from the page.
+  useEffect(() => {
+    let isHere = true;
+    setHover(null);
+    void import('./draw.ts').then(({ drawChart }) => {
+      if (!isHere || place.current === null) return;
+      drawing.current = drawChart(place.current, { prepared, height, onHover: setHover });
+    });
+    return () => {
+      isHere = false;
+      drawing.current?.remove();
+      drawing.current = null;
+    };
+  }, [prepared, height, dark]);
+  const savePng = async (): Promise<void> => {
+    if (drawing.current !== null) saveFile(await pngOf(drawing.current.svg(name)), fileName(name, 'png'));
+  };
+  const saveSvg = (): void => {
+    if (drawing.current === null) return;
+    saveFile(new Blob([drawing.current.svg(name)], { type: 'image/svg+xml' }), fileName(name, 'svg'));
+  };
+  return (
+    <>
+      <figcaption class="chart-head">
+        <span class="chart-title">{name}</span>
+        <span class="chart-files">
+          <button type="button" class="copy" onClick={() => void savePng()}>
+            PNG
+          </button>
+          <button type="button" class="copy" onClick={saveSvg}>
+            SVG
+          </button>
+        </span>
+      </figcaption>
+      <div class="chart-picture" style={{ minHeight: `${height}px` }}>
+        <div ref={place} class="chart-canvas" role="img" aria-label={chartSentence(prepared)} />
+        {hover === null ? null : <HoverTable prepared={prepared} hover={hover} />}
+      </div>
+    </>
+  );
+}
+
+function fileName(name: string, ending: string): string {
+  const words = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+  return `${words === '' ? 'chart' : words}.${ending}`;
+}
+
+interface LegendProps {
+  readonly series: readonly Series[];
+  readonly hidden: ReadonlySet<string>;
+  onToggle(name: string): void;
+}
+
+/** The names of the series; a click hides one and shows it again. */
+function Legend({ series, hidden, onToggle }: LegendProps) {
+  return (
+    <ul class="chart-legend" aria-label="Series">
+      {series.map(({ name, colour }) => (
+        <li key={name}>
+          <button type="button" aria-pressed={!hidden.has(name)} title={name} onClick={() => onToggle(name)}>
+            <Swatch colour={colour} />
+            <span class="cut">{name}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const TABLE_ROWS_MAX = 200;
+
+/** The figures of a chart for people who cannot see it, or who need a digit. Its rows are made when it is opened. */
+function FiguresTable({ name, data }: Pick<ChartProps, 'name' | 'data'>) {
+  const [isOpen, setOpen] = useState(false);
+  const rows = data.rows.slice(0, TABLE_ROWS_MAX);
+  return (
+    <details class="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As a table</summary>
+      {isOpen ? (
+        <DataTable
+          caption={
+            rows.length < data.rows.length ? `${name}: the first ${countText(rows.length)} rows` : name
+          }
+          isCaptionShown={rows.length < data.rows.length}
+          columns={columnsOf(data)}
+          rows={rows}
+          keyOf={(row) => String(rows.indexOf(row))}
+        />
+      ) : null}
+    </details>
+  );
+}
+
+function columnsOf(data: ChartData): Column<readonly unknown[]>[] {
+  return data.columns.map(({ name, type }, at) => ({
+    name,
+    isFigure: kindOf(type) === 'number',
+    cell: (row) => cellText(row[at], kindOf(type)),
+  }));
+}

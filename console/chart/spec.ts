@@ -1,0 +1,28 @@
+import type { SqlColumn } from '../wire.ts';
+
+/** What a chart shows, in terms of the columns of its data. Pure, so that tests can run it outside a browser. */
+
+export const CHART_KINDS = ['line', 'area', 'stacked', 'bar', 'heatmap', 'scatter'] as const;
+export type ChartKind = (typeof CHART_KINDS)[number];
+
+/** Rows and columns as SQL answers them; lists of the API are brought into the same shape. */
+export interface ChartData {
+  readonly columns: readonly Pick<SqlColumn, 'name' | 'type'>[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** A choice of chart. Columns are named, so that a choice holds for the next result of the same query. */
+export interface ChartSpec {
+  readonly kind: ChartKind;
+  /** The column along the horizontal axis. */
+  readonly x: string;
+  /** The columns of numbers that are drawn; with `by`, only the first one. */
+  readonly y: readonly string[];
+  /** The column whose values are the series: one line for each facilitator. Null: one series for each column of `y`. */
+  readonly by: string | null;
+  /** The columns of `y` on an axis of their own at the right. */
+  readonly right: readonly string[];
+  readonly isLog: boolean;
+  /** Whether the vertical axis begins at 0. */
+  readonly isZeroBased: boolean;
+}

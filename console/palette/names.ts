@@ -1,0 +1,110 @@
+import { getJson } from '../api.ts';
+import { chainText } from '../format.ts';
+import { nameSourceText } from '../name-source.ts';
+import { CONSOLE_BASE, walletPath } from '../routes.ts';
+import type { Agents, Capabilities, Endpoints, Rankings, WalletSummary } from '../wire.ts';
+import { type Entry, matches } from './entries.ts';
+
+/** Names that the API knows: of agents, endpoints, facilitators and capabilities, each with its source. */
+
+const EACH_MAX = 5;
+/** The API has no search for facilitators and capabilities; there are few of both, which are read once. */
+const FACILITATORS_MAX = 100;
+
+/** The names that the text finds. Rejects with the first problem of the API. */
+export async function findNames(text: string, signal: AbortSignal): Promise<readonly Entry[]> {
+  const query = { q: text, limit: EACH_MAX };
+  const [agents, endpoints, facilitators, capabilities] = await Promise.all([
+    getJson<Agents>('/agents', { query, signal }),
+    getJson<Endpoints>('/endpoints', { query, signal }),
+    facilitatorEntries(),
+    capabilityEntries(),
+  ]);
+  const matching = (entries: readonly Entry[]): readonly Entry[] =>
+    entries.filter(({ title }) => matches(title, text)).slice(0, EACH_MAX);
+  return [
+    ...matching(facilitators),
+    ...agents.agents.map(agentEntry),
+    ...endpoints.endpoints.map(endpointEntry),
+    ...matching(capabilities),
+  ];
+}
+
+/** The entries of an address with the name of the wallet, where it has one. */
+export async function nameWallet(
+  entries: readonly Entry[],
+  wallet: string,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const query = { chain: 'all' };
+  const path = `/entities/${wallet}/summary`;
+  const { name, name_source: source } = await getJson<WalletSummary>(path, { query, signal });
+  if (name === null) return entries;
+  return entries.map((entry) => ({
+    ...entry,
+    title: name,
+    detail: `${entry.title}, ${entry.detail}, ${nameSourceText(source)}`,
+  }));
+}
+
+function agentEntry({ agent_id: id, chain, name, wallet }: Agents['agents'][number]): Entry {
+  const title = name ?? `Agent #${id}`;
+  return {
+    kind: 'agent',
+    title,
+    detail: `agent #${id} on ${chainText(chain)}, named by its card`,
+    href: `${CONSOLE_BASE}${wallet === null ? `/agents?q=${encodeURIComponent(title)}` : walletPath(wallet, 'payee')}`,
+    ...(wallet === null ? {} : { wallet }),
+  };
+}
+
+function endpointEntry({ resource, service_name: name }: Endpoints['endpoints'][number]): Entry {
+  return {
+    kind: 'endpoint',
+    title: name ?? resource,
+    detail: name === null ? 'endpoint' : `endpoint ${resource}`,
+    href: `${CONSOLE_BASE}/endpoints?q=${encodeURIComponent(resource)}`,
+  };
+}
+
+const facilitatorEntries = once(async (): Promise<readonly Entry[]> => {
+  const { leaderboard } = await getJson<Rankings>('/leaderboard', {
+    query: { of: 'facilitators', by: 'settlements', window: 'all', chain: 'all', limit: FACILITATORS_MAX },
+  });
+  return leaderboard.flatMap(({ facilitator: id, name }): Entry[] =>
+    id === undefined
+      ? []
+      : [
+          {
+            kind: 'facilitator',
+            title: name ?? id,
+            detail: name === null ? 'facilitator' : `facilitator ${id}`,
+            href: `${CONSOLE_BASE}/facilitators/${encodeURIComponent(id)}`,
+          },
+        ],
+  );
+});
+
+const capabilityEntries = once(async (): Promise<readonly Entry[]> => {
+  const { capabilities } = await getJson<Capabilities>('/capabilities', { query: { fields: 'compact' } });
+  return capabilities.map(({ slug, name }) => ({
+    kind: 'capability',
+    title: name,
+    detail: 'capability',
+    href: `${CONSOLE_BASE}/capabilities/${slug}`,
+  }));
+});
+
+/** Keeps the first answer; a failure is not kept, so that the next search asks again. */
+function once<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: Promise<Answer> | null = null;
+  return () => {
+    if (kept === null) {
+      kept = read();
+      kept.catch(() => {
+        kept = null;
+      });
+    }
+    return kept;
+  };
+}

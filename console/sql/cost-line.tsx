@@ -1,0 +1,206 @@
+import { useEffect, useState } from 'preact/hooks';
+import { account } from '../api.ts';
+import { bytesText, countText, durationText, millisecondsText } from '../format.ts';
+import { useStore } from '../store.ts';
+import type { SqlEstimate, SqlJob, SqlSchema, SqlWarning } from '../wire.ts';
+import type { EstimateState } from './estimate.ts';
+import { limitMend, type Mend, mendOf } from './mends.ts';
+import type { RunState } from './run.ts';
+import type { QueryTab } from './tabs.ts';
+import { unitsText, unitUsd } from './units.ts';
+
+interface CostLineProps {
+  readonly estimate: EstimateState;
+  readonly state: RunState;
+  readonly tab: QueryTab;
+  readonly schema: SqlSchema | null;
+  /** Changes the query; it is not run. */
+  onMend(change: Mend['change']): void;
+}
+
+/** Below the editor: what the query would cost and what could be better, or how far it is. */
+export function CostLine({ estimate, state, tab, schema, onMend }: CostLineProps) {
+  if (state.phase === 'running') return <Progress state={state} />;
+  return (
+    <div class="cost">
+      <p>
+        <EstimateText estimate={estimate} />
+        <Offer estimate={estimate} state={state} onMend={onMend} />
+      </p>
+      {estimate.phase === 'known' ? (
+        <Warnings
+          estimate={estimate.estimate}
+          // A mend changes the text that the warning is about, and no newer one.
+          tab={estimate.sql === tab.sql ? tab : null}
+          rowsMax={tab.rowsMax}
+          schema={schema}
+          onMend={onMend}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
+  const perUnit = unitUsd(useStore(account));
+  switch (estimate.phase) {
+    case 'none':
+      return <span class="muted">Estimates are free: write a query to see what it would cost.</span>;
+    case 'unfilled':
+      return <span class="muted">Enter the parameters to see what it would cost.</span>;
+    case 'asking':
+      return <span class="muted">Estimating …</span>;
+    case 'refused':
+      return <span class="bad">{estimate.problem.body.detail}</span>;
+    case 'known': {
+      const {
+        qu_min: least,
+        qu_max: most,
+        rows_to_read: rows,
+        bytes_to_read: bytes,
+      } = estimate.estimate.estimate;
+      return (
+        <>
+          <span>
+            Estimate{' '}
+            <strong class="number">
+              {least === most ? unitsText(most, perUnit) : `${least}–${unitsText(most, perUnit)}`}
+            </strong>
+          </span>
+          {rows === null ? null : (
+            <span class="muted number">
+              reads about {countText(rows)} rows{bytes === null ? '' : `, ${bytesText(bytes)}`}
+            </span>
+          )}
+        </>
+      );
+    }
+  }
+}
+
+/** The result below has the same offer, with its text, once the query was run. */
+function Offer({ estimate, state, onMend }: Pick<CostLineProps, 'estimate' | 'state' | 'onMend'>) {
+  const suggested = estimate.phase === 'refused' ? estimate.problem.body.suggested_sql : undefined;
+  if (suggested === undefined || state.phase === 'failed') return null;
+  return (
+    <button
+      type="button"
+      class="button small-button"
+      title={suggested}
+      onClick={() => onMend({ sql: suggested })}
+    >
+      Use it in the SQL of ClickHouse
+    </button>
+  );
+}
+
+/** Short texts for known warnings. Others show the message of the answer. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  no_time_filter: 'No condition on time: reads every day.',
+  no_key_filter: 'No condition on a key: reads the whole table.',
+  ids_are_faster: 'Grouping by ids takes a half to a quarter of the time.',
+  estimate_unavailable: 'The engine did not estimate in time.',
+  tier_too_small: 'It may need more time than its tier has.',
+  format_ignored: 'FORMAT is ignored here.',
+  index_lagging: 'The index is behind the chain.',
+  index_not_started: 'A chain is not indexed yet.',
+};
+
+export function warningText({ code, message, near }: SqlWarning): string {
+  const short = WARNINGS[code] ?? message;
+  return near === undefined ? short : `'${near}': ${short}`;
+}
+
+interface WarningsProps {
+  readonly estimate: SqlEstimate;
+  /** Null while the text is newer than the estimate. */
+  readonly tab: QueryTab | null;
+  readonly rowsMax: number;
+  readonly schema: SqlSchema | null;
+  onMend(change: Mend['change']): void;
+}
+
+function Warnings({ estimate, tab, rowsMax, schema, onMend }: WarningsProps) {
+  const limit = tab === null ? null : limitMend(tab, { rowsToRead: estimate.estimate.rows_to_read, rowsMax });
+  if (estimate.warnings.length === 0 && limit === null) return null;
+  return (
+    <ul class="warnings" aria-label="Warnings">
+      {estimate.warnings.map((warning) => (
+        <li
+          key={`${warning.code} ${warning.near ?? ''} ${warning.position?.line}:${warning.position?.column}`}
+        >
+          <span>{warningText(warning)}</span>
+          <MendButton mend={tab === null ? null : mendOf(warning, tab, estimate, schema)} onMend={onMend} />
+        </li>
+      ))}
+      {limit === null ? null : (
+        <li>
+          <span>No LIMIT: it lists more rows than the {countText(rowsMax)} that are kept.</span>
+          <MendButton mend={limit} onMend={onMend} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function MendButton({ mend, onMend }: { readonly mend: Mend | null; onMend(change: Mend['change']): void }) {
+  if (mend === null) return null;
+  return (
+    <button
+      type="button"
+      class="button small-button"
+      title={mend.change.sql ?? mend.label}
+      onClick={() => onMend(mend.change)}
+    >
+      {mend.label}
+    </button>
+  );
+}
+
+const TICK_MS = 100;
+
+function Progress({ state }: { readonly state: Extract<RunState, { phase: 'running' }> }) {
+  const { startedAtMs, job, isCancelling } = state;
+  const [nowMs, setNowMs] = useState(Date.now);
+  const perUnit = unitUsd(useStore(account));
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const progress = job?.progress ?? null;
+  const percent = progress?.percent ?? null;
+  return (
+    <div class="cost running">
+      <progress
+        class="run-bar"
+        aria-label="Progress of the query"
+        max={100}
+        {...(percent === null ? {} : { value: percent })}
+      />
+      <p>
+        <strong>{phaseText(job, isCancelling)}</strong>{' '}
+        <span class="number">{millisecondsText(Math.max(0, nowMs - startedAtMs))}</span>
+        {progress === null ? null : (
+          <>
+            <span class="number">
+              {countText(progress.rows_read)}
+              {progress.rows_estimate === null ? '' : ` of about ${countText(progress.rows_estimate)}`} rows
+              {percent === null ? '' : `, ${percent} %`}
+            </span>
+            <span class="number">{unitsText(progress.units, perUnit)} so far</span>
+          </>
+        )}
+        {job === null ? null : (
+          <span class="muted">
+            at most {durationText(job.max_seconds)}. It goes on if you close the page.
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function phaseText(job: SqlJob | null, isCancelling: boolean): string {
+  if (isCancelling) return 'Cancelling after';
+  return job?.state === 'queued' ? 'Waiting for its turn for' : 'Running for';
+}

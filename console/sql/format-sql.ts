@@ -1,0 +1,54 @@
+import { clickhouse, formatDialect, postgresql } from 'sql-formatter';
+import { sameTokens } from './tokens.ts';
+
+/** Lays out a query. In a chunk of its own, loaded when a visitor formats for the first time. */
+
+/** In this order: what is not the SQL of ClickHouse may still be read as PostgreSQL, as the API does for its suggestions. */
+const DIALECTS = [clickhouse, postgresql] as const;
+
+/** Placeholders of ClickHouse, which stay as they are. */
+const PLACEHOLDER = String.raw`\{\s*[A-Za-z_]\w*\s*:[^{}]*\}`;
+
+/** How long a bracket may be before it is broken into lines. */
+const EXPRESSION_WIDTH = 90;
+
+/**
+ * The text in lines and indents; null where neither dialect can be read, or where the package would change anything but white space. So a
+ * formatted query is always the same query.
+ */
+export function formatSql(sql: string): string | null {
+  for (const dialect of DIALECTS) {
+    const text = formattedIn(dialect, sql);
+    const compact = text === null ? null : compacted(text);
+    if (compact !== null && sameTokens(compact, sql)) return compact;
+  }
+  return null;
+}
+
+function formattedIn(dialect: (typeof DIALECTS)[number], sql: string): string | null {
+  try {
+    return formatDialect(sql, {
+      dialect,
+      tabWidth: 2,
+      // Case can carry meaning: names of functions and columns are case-sensitive.
+      keywordCase: 'preserve',
+      functionCase: 'preserve',
+      dataTypeCase: 'preserve',
+      expressionWidth: EXPRESSION_WIDTH,
+      paramTypes: { custom: [{ regex: PLACEHOLDER }] },
+    });
+  } catch {
+    return null; // The package rejects a text that it cannot read with an error of no type of its own.
+  }
+}
+
+/** A clause of one line beside its keyword: `FROM settlements`. */
+const SHORT_CLAUSE =
+  /^([ ]*)((?:FROM|PREWHERE|WHERE|HAVING|QUALIFY|GROUP BY|ORDER BY|LIMIT|OFFSET)\b)\n\1 {2}(?! |\()([^\n]+)(?=\n\1(?! {2})|\n {0,}\)|$(?!\n))/gim;
+
+/** The package puts a space before the number of a tuple's element, where it would begin a number of its own. */
+const SPACED_ELEMENT = /(?<=[\w)\]]) \.(?=\d)/g;
+
+function compacted(text: string): string {
+  return text.replace(SPACED_ELEMENT, '.').replace(SHORT_CLAUSE, '$1$2 $3');
+}

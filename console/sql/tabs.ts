@@ -1,0 +1,159 @@
+import { createStore } from '../store.ts';
+import { readStored, writeStored } from '../stored.ts';
+import { DEFAULT_TIER, isQuestion, type SqlQuestion } from './query-text.ts';
+import { meaningfulTokens } from './tokens.ts';
+
+/** The queries that are open, in this browser. */
+
+export interface QueryTab extends SqlQuestion {
+  readonly id: string;
+  /** As the visitor calls it; null: a name that follows from the text. */
+  readonly name: string | null;
+  /** Rows that a run keeps at most. */
+  readonly rowsMax: number;
+  /** The job of the last run, whose result is shown again after a reload. */
+  readonly job: string | null;
+  /** The settings of the chart, as they are written in a link. */
+  readonly chart: string | null;
+  /** The slug of the saved query that it was opened from. */
+  readonly saved: string | null;
+}
+
+export interface TabList {
+  readonly tabs: readonly QueryTab[];
+  readonly activeId: string;
+}
+
+export const TABS_MAX = 30;
+/** A first run keeps a result that the table can show at once. */
+export const ROWS_MAX = 10_000;
+
+export function newTab(id: string, part: Partial<Omit<QueryTab, 'id'>> = {}): QueryTab {
+  return {
+    id,
+    name: null,
+    sql: '',
+    tier: DEFAULT_TIER,
+    params: {},
+    rowsMax: ROWS_MAX,
+    job: null,
+    chart: null,
+    saved: null,
+    ...part,
+  };
+}
+
+/** Opens a tab at the end and shows it. One of the same query is shown instead; beyond the most, the oldest one goes. */
+export function withTab({ tabs }: TabList, tab: QueryTab): TabList {
+  const same = tabs.find((open) => isSameQuestion(open, tab));
+  if (same !== undefined && tab.sql !== '')
+    return withChange({ tabs, activeId: same.id }, same.id, {
+      chart: tab.chart ?? same.chart,
+      job: tab.job ?? same.job,
+    });
+  return { tabs: [...tabs, tab].slice(-TABS_MAX), activeId: tab.id };
+}
+
+function isSameQuestion(a: SqlQuestion, b: SqlQuestion): boolean {
+  const text = ({ sql, tier, params }: SqlQuestion): string =>
+    JSON.stringify([sql, tier, Object.entries(params).toSorted(([x], [y]) => (x < y ? -1 : 1))]);
+  return text(a) === text(b);
+}
+
+/** The neighbour of the closed tab is shown. The last one becomes an empty tab with the id given. */
+export function withoutTab({ tabs, activeId }: TabList, id: string, emptyId: string): TabList {
+  const at = tabs.findIndex((tab) => tab.id === id);
+  const left = tabs.filter((tab) => tab.id !== id);
+  if (left.length === 0) return { tabs: [newTab(emptyId)], activeId: emptyId };
+  const next = left[Math.min(Math.max(at, 0), left.length - 1)]?.id ?? activeId;
+  return { tabs: left, activeId: activeId === id ? next : activeId };
+}
+
+export function withChange(list: TabList, id: string, part: Partial<QueryTab>): TabList {
+  return { ...list, tabs: list.tabs.map((tab) => (tab.id === id ? { ...tab, ...part, id } : tab)) };
+}
+
+export function activeTab({ tabs, activeId }: TabList): QueryTab {
+  const tab = tabs.find(({ id }) => id === activeId) ?? tabs[0];
+  if (tab === undefined) throw new Error('a list of tabs is never empty');
+  return tab;
+}
+
+const NAME_MAX_CHARS = 28;
+
+/** What the tab is called: by its visitor, by its first comment, or by the tables it reads. */
+export function tabName({ name, sql }: Pick<QueryTab, 'name' | 'sql'>): string {
+  if (name !== null && name.trim() !== '') return name;
+  const comment = /^\s*--\s*(\S[^\n]*)/.exec(sql)?.[1];
+  if (comment !== undefined) return cut(comment.trim());
+  const tokens = meaningfulTokens(sql);
+  const from = tokens.findIndex(({ kind, text }) => kind === 'word' && text.toUpperCase() === 'FROM');
+  const table = from < 0 ? undefined : tokens.slice(from).find(({ text }) => !/^(from|\()$/i.test(text));
+  return table?.kind === 'word' && !/^select$/i.test(table.text) ? cut(table.text) : 'New query';
+}
+
+function cut(text: string): string {
+  return text.length <= NAME_MAX_CHARS ? text : `${text.slice(0, NAME_MAX_CHARS - 1)}…`;
+}
+
+/** Not `randomUUID`, which pages without TLS do not have. */
+export function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(ID_BYTES))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}
+
+const ID_BYTES = 16;
+
+const STORED_AS = 'six.sql.tabs';
+/** What versions without tabs stored. */
+const OLD_STORED_AS = 'six.sql.last';
+
+export const tabList = createStore<TabList | null>(null);
+
+/** Changes the list and stores it a moment later: a text changes with every key. */
+export function changeTabs(change: (list: TabList) => TabList): void {
+  const before = tabList.get();
+  if (before === null) return;
+  tabList.set(change(before));
+  clearTimeout(timer);
+  timer = setTimeout(storeTabs, STORE_AFTER_MS);
+}
+
+const STORE_AFTER_MS = 400;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Stores the list now: when the visitor leaves the page. */
+export function storeTabs(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  const list = tabList.get();
+  if (list !== null) writeStored(STORED_AS, list);
+}
+
+/** The list of the last visit, or one tab with the query given. */
+export function openTabs(first: SqlQuestion): TabList {
+  const stored = readTabs(readStored(STORED_AS));
+  const last = readStored(OLD_STORED_AS);
+  const tab = newTab(randomId(), isQuestion(last) ? last : first);
+  const list = tabList.get() ?? stored ?? { tabs: [tab], activeId: tab.id };
+  tabList.set(list);
+  return list;
+}
+
+/** Null where it holds no list of tabs. */
+export function readTabs(value: unknown): TabList | null {
+  if (typeof value !== 'object' || value === null || !('tabs' in value) || !Array.isArray(value.tabs))
+    return null;
+  const tabs = value.tabs.flatMap((tab: unknown) => (isTab(tab) ? [newTab(tab.id, tab)] : []));
+  const [first] = tabs;
+  if (first === undefined) return null;
+  const activeId =
+    'activeId' in value && tabs.some(({ id }) => id === value.activeId) ? value.activeId : null;
+  return { tabs, activeId: typeof activeId === 'string' ? activeId : first.id };
+}
+
+/** The fields that older versions did not store have their defaults. */
+function isTab(value: unknown): value is Pick<QueryTab, 'id'> & Partial<QueryTab> {
+  return isQuestion(value) && 'id' in value && typeof value.id === 'string';
+}

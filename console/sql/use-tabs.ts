@@ -1,0 +1,108 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useStore } from '../store.ts';
+import { fragmentOf, readFragment, type SqlQuestion, valuesFor } from './query-text.ts';
+import { resumeRun, runs } from './run.ts';
+import {
+  activeTab,
+  changeTabs,
+  newTab,
+  openTabs,
+  type QueryTab,
+  randomId,
+  storeTabs,
+  type TabList,
+  tabList,
+  withChange,
+  withTab,
+} from './tabs.ts';
+
+/** The query in the editor on the first visit. */
+const FIRST_QUESTION: SqlQuestion = {
+  sql: `SELECT payee, count() AS settlements, sum(amount_usd) AS usd
+FROM settlements
+WHERE block_time >= now() - INTERVAL 7 DAY
+GROUP BY payee
+ORDER BY usd DESC
+LIMIT 20`,
+  tier: 'standard',
+  params: {},
+};
+
+export interface Tabs {
+  readonly list: TabList;
+  /** Counts the changes from outside the editor. */
+  readonly revision: number;
+  /** Changes a part of the shown query: typed in the editor, or chosen. */
+  change(part: Partial<QueryTab>): void;
+  /** Puts another text into the editor: a mend, a formatted text. */
+  replace(part: Partial<QueryTab>): void;
+  /** Opens a tab and shows it; gives its id. */
+  open(part: Partial<QueryTab>): string;
+}
+
+/** The open queries: those of the last visit, with the query of the address. The address follows the query that is shown. */
+export function useTabs(): Tabs {
+  const [first] = useState(() => withAddress(openTabs(readFragment(location.hash) ?? FIRST_QUESTION)));
+  const list = useStore(tabList) ?? first;
+  const [revision, setRevision] = useState(0);
+  const change = useCallback(
+    (part: Partial<QueryTab>) => changeTabs((now) => withChange(now, now.activeId, part)),
+    [],
+  );
+  const replace = useCallback(
+    (part: Partial<QueryTab>) => {
+      change(part);
+      setRevision((before) => before + 1);
+    },
+    [change],
+  );
+  const open = useCallback((part: Partial<QueryTab>) => {
+    changeTabs((now) => withTab(now, newTab(randomId(), part)));
+    return tabList.get()?.activeId ?? '';
+  }, []);
+  useEffect(() => {
+    const follow = (): void => {
+      const list = tabList.get();
+      if (list !== null) tabList.set(withAddress(list));
+    };
+    addEventListener('hashchange', follow);
+    addEventListener('pagehide', storeTabs);
+    return () => {
+      removeEventListener('hashchange', follow);
+      removeEventListener('pagehide', storeTabs);
+      storeTabs();
+    };
+  }, []);
+  useFollowedAddress(activeTab(list));
+  useResumed(activeTab(list));
+  return { list, revision, change, replace, open };
+}
+
+/** With the query of the address, which is not run by that. */
+function withAddress(list: TabList): TabList {
+  const shared = readFragment(location.hash);
+  const next = shared === null ? list : withTab(list, newTab(randomId(), shared));
+  tabList.set(next);
+  return next;
+}
+
+const ADDRESS_AFTER_MS = 300;
+
+/** The address is a link to what is shown. It holds no more than the link that is copied. */
+function useFollowedAddress({ sql, tier, params, chart }: QueryTab): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const fragment = fragmentOf({ sql, tier, params: valuesFor(sql, params) }, chart);
+      if (fragment !== location.hash) history.replaceState(history.state, '', fragment);
+    }, ADDRESS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [sql, tier, params, chart]);
+}
+
+/** After a reload the tab shows the kept result of its last run, or follows the run, without another charge. */
+function useResumed({ id, job, sql, tier, params }: QueryTab): void {
+  useEffect(() => {
+    if (job !== null && runs.get().get(id) === undefined) resumeRun(id, job, { sql, tier, params });
+    // Once for each tab that is shown.
+  }, [id]);
+}

@@ -1,0 +1,243 @@
+import type Database from 'libsql';
+import type { DueRefresh, RefreshStore, SavedQueryRecord, SavedQueryStore } from '../saved-query-store.ts';
+import { type AtOnce, prepare } from './rows.ts';
+
+/** Saved queries in SQLite: what changes them, and what reads them. */
+
+export interface SavedQueryWrites {
+  readonly claimHandle: AtOnce<SavedQueryStore['claimHandle']>;
+  readonly putQuery: AtOnce<SavedQueryStore['put']>;
+  readonly removeQuery: AtOnce<SavedQueryStore['remove']>;
+  readonly claimRefresh: AtOnce<RefreshStore['claim']>;
+  readonly pauseRefresh: AtOnce<RefreshStore['pause']>;
+  readonly finishRefresh: AtOnce<RefreshStore['finish']>;
+}
+
+export function savedQueryWrites(db: Database.Database): SavedQueryWrites {
+  return { ...handleWrites(db), ...queryWrites(db), ...refreshWrites(db) };
+}
+
+interface Handle {
+  readonly organizationId: string;
+  readonly handle: string;
+}
+
+function handleWrites(db: Database.Database): Pick<SavedQueryWrites, 'claimHandle'> {
+  const own = prepare<{ readonly handle: string | null }>(
+    db,
+    'SELECT handle FROM organization WHERE id = :organizationId',
+  );
+  const taken = prepare<object>(
+    db,
+    'SELECT 1 FROM organization WHERE handle = :handle OR handle_skeleton = :skeleton',
+  );
+  const claim = prepare(
+    db,
+    'UPDATE organization SET handle = :handle, handle_skeleton = :skeleton WHERE id = :organizationId',
+  );
+  return {
+    claimHandle: (wanted) => {
+      const found = own.one(wanted);
+      if (found === undefined) return 'unknown_organization';
+      if (found.handle !== null) return found.handle === wanted.handle ? 'replayed' : 'has_other';
+      if (taken.one(wanted) !== undefined) return 'taken';
+      claim.run(wanted);
+      return 'claimed';
+    },
+  };
+}
+
+interface QueryRow {
+  readonly latestVersion: number;
+  readonly settings: string | null;
+  readonly refreshSeconds: number | null;
+}
+
+function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' | 'removeQuery'> {
+  const handle = prepare<{ readonly handle: string | null }>(
+    db,
+    'SELECT handle FROM organization WHERE id = :organizationId',
+  );
+  const known = prepare<QueryRow>(
+    db,
+    `SELECT latest_version AS latestVersion, settings, refresh_seconds AS refreshSeconds
+     FROM saved_query WHERE organization_id = :organizationId AND slug = :slug`,
+  );
+  const contentOf = prepare<{ readonly content: string }>(
+    db,
+    `SELECT content FROM saved_query_version
+     WHERE organization_id = :organizationId AND slug = :slug AND version = :version`,
+  );
+  const queries = prepare<{ readonly count: number }>(
+    db,
+    'SELECT count(*) AS count FROM saved_query WHERE organization_id = :organizationId AND settings IS NOT NULL',
+  );
+  const versions = prepare<{ readonly count: number }>(
+    db,
+    'SELECT count(*) AS count FROM saved_query_version WHERE organization_id = :organizationId AND slug = :slug',
+  );
+  const insertVersion = prepare(
+    db,
+    `INSERT INTO saved_query_version (organization_id, slug, version, content, created_at_ms)
+     VALUES (:organizationId, :slug, :version, :content, :atMs)`,
+  );
+  const upsert = prepare(
+    db,
+    `INSERT INTO saved_query (organization_id, slug, latest_version, settings, is_public, created_at_ms, updated_at_ms,
+       refresh_seconds, due_at_ms, look_at_ms)
+     VALUES (:organizationId, :slug, :version, :settings, :isPublic, :atMs, :atMs, :refreshSeconds, :dueAtMs, :dueAtMs)
+     ON CONFLICT (organization_id, slug) DO UPDATE SET latest_version = :version, settings = :settings,
+       is_public = :isPublic, updated_at_ms = :atMs, refresh_seconds = :refreshSeconds,
+       created_at_ms = CASE WHEN settings IS NULL THEN :atMs ELSE created_at_ms END,
+       due_at_ms = CASE WHEN :isDue THEN :dueAtMs ELSE due_at_ms END,
+       look_at_ms = CASE WHEN :isDue THEN :dueAtMs ELSE look_at_ms END,
+       failures = CASE WHEN :isDue THEN 0 ELSE failures END`,
+  );
+  const forgetVersions = prepare(
+    db,
+    'DELETE FROM saved_query_version WHERE organization_id = :organizationId AND slug = :slug',
+  );
+  const forgetRuns = prepare(
+    db,
+    'DELETE FROM query_refresh WHERE organization_id = :organizationId AND slug = :slug',
+  );
+  const remove = prepare(
+    db,
+    `UPDATE saved_query SET settings = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
+     WHERE organization_id = :organizationId AND slug = :slug AND settings IS NOT NULL`,
+  );
+  const write = ({ isDue, ...query }: Written): void => {
+    const { isPublic, refreshSeconds, atMs } = query;
+    const dueAtMs = refreshSeconds === null ? null : atMs;
+    upsert.run({ ...query, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
+  };
+  return {
+    putQuery: ({ queriesMax, versionsMax, ...query }) => {
+      if (handle.one(query)?.handle == null) return { outcome: 'no_handle', version: 0 };
+      const before = known.one(query);
+      const latest = before?.latestVersion ?? 0;
+      const isThere = before !== undefined && before.settings !== null;
+      const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === query.content;
+      if (isSame && before.settings === query.settings) return { outcome: 'unchanged', version: latest };
+      const has = (counted: typeof queries): number => counted.one(query)?.count ?? 0;
+      const isFull = isThere ? !isSame && has(versions) >= versionsMax : has(queries) >= queriesMax;
+      if (isFull) return { outcome: 'too_many', version: 0 };
+      const version = isSame ? latest : latest + 1;
+      if (!isSame) insertVersion.run({ ...query, version });
+      write({ ...query, version, isDue: !isSame || before.refreshSeconds !== query.refreshSeconds });
+      return { outcome: outcomeOf(isThere, isSame), version };
+    },
+    removeQuery: (query) => {
+      if (remove.run({ ...query }) === 0) return false;
+      forgetVersions.run({ ...query });
+      forgetRuns.run({ ...query });
+      return true;
+    },
+  };
+}
+
+interface Written extends Omit<Parameters<SavedQueryStore['put']>[0], 'queriesMax' | 'versionsMax'> {
+  readonly version: number;
+  readonly isDue: boolean;
+}
+
+function outcomeOf(isThere: boolean, isSame: boolean): 'created' | 'new_version' | 'changed' {
+  if (isSame) return 'changed';
+  return isThere ? 'new_version' : 'created';
+}
+
+const THIS_RUN = 'organization_id = :organizationId AND slug = :slug AND due_at_ms = :dueAtMs';
+
+function refreshWrites(
+  db: Database.Database,
+): Pick<SavedQueryWrites, 'claimRefresh' | 'pauseRefresh' | 'finishRefresh'> {
+  const claim = prepare<DueRefresh>(
+    db,
+    `UPDATE saved_query SET look_at_ms = :untilMs WHERE (organization_id, slug) IN
+       (SELECT organization_id, slug FROM saved_query WHERE look_at_ms <= :nowMs ORDER BY look_at_ms, organization_id, slug LIMIT 1)
+     RETURNING organization_id AS organizationId, slug, due_at_ms AS dueAtMs, failures`,
+  );
+  const pause = prepare(db, `UPDATE saved_query SET look_at_ms = :atMs WHERE ${THIS_RUN}`);
+  const finish = prepare(
+    db,
+    `UPDATE saved_query SET due_at_ms = :nextAtMs, look_at_ms = :nextAtMs, failures = :failures WHERE ${THIS_RUN}`,
+  );
+  const keep = prepare(
+    db,
+    `INSERT OR REPLACE INTO query_refresh (organization_id, slug, due_at_ms, run)
+     VALUES (:organizationId, :slug, :dueAtMs, :run)`,
+  );
+  const forget = prepare(
+    db,
+    `DELETE FROM query_refresh WHERE organization_id = :organizationId AND slug = :slug AND due_at_ms <=
+       (SELECT due_at_ms FROM query_refresh WHERE organization_id = :organizationId AND slug = :slug
+        ORDER BY due_at_ms DESC LIMIT 1 OFFSET :keptMax)`,
+  );
+  return {
+    claimRefresh: (asked) => claim.one(asked) ?? null,
+    pauseRefresh: (paused) => void pause.run({ ...paused }),
+    finishRefresh: (ended) => {
+      if (finish.run({ ...ended }) === 0) return false;
+      keep.run({ ...ended });
+      forget.run({ ...ended });
+      return true;
+    },
+  };
+}
+
+const QUERY_COLUMNS = `query.organization_id AS organizationId, handle, query.slug AS slug, version,
+  latest_version AS latestVersion, content, settings, query.created_at_ms AS createdAtMs,
+  v.created_at_ms AS versionCreatedAtMs, updated_at_ms AS updatedAtMs, due_at_ms AS refreshAtMs`;
+const QUERIES = `saved_query AS query JOIN organization ON organization.id = query.organization_id
+  JOIN saved_query_version AS v ON v.organization_id = query.organization_id AND v.slug = query.slug`;
+
+export function savedQueryReads(db: Database.Database): {
+  readonly handle: AtOnce<SavedQueryStore['handle']>;
+  readonly findQuery: AtOnce<SavedQueryStore['find']>;
+  readonly listSaved: AtOnce<SavedQueryStore['list']>;
+  readonly versions: AtOnce<SavedQueryStore['versions']>;
+  readonly listPublic: AtOnce<SavedQueryStore['listPublic']>;
+  readonly refreshRuns: AtOnce<RefreshStore['runs']>;
+} {
+  const byId = prepare<Handle>(
+    db,
+    'SELECT id AS organizationId, handle FROM organization WHERE id = :organizationId AND handle IS NOT NULL',
+  );
+  const byHandle = prepare<Handle>(
+    db,
+    'SELECT id AS organizationId, handle FROM organization WHERE handle = :handle',
+  );
+  const one = prepare<SavedQueryRecord>(
+    db,
+    `SELECT ${QUERY_COLUMNS} FROM ${QUERIES} AND v.version = ifnull(:version, query.latest_version)
+     WHERE query.organization_id = :organizationId AND query.slug = :slug AND settings IS NOT NULL`,
+  );
+  const page = prepare<SavedQueryRecord>(
+    db,
+    `SELECT ${QUERY_COLUMNS} FROM ${QUERIES} AND v.version = query.latest_version
+     WHERE query.organization_id = :organizationId AND query.slug > ifnull(:after, '') AND settings IS NOT NULL
+     ORDER BY query.slug LIMIT :limit`,
+  );
+  const open = prepare<SavedQueryRecord>(
+    db,
+    `SELECT ${QUERY_COLUMNS} FROM ${QUERIES} AND v.version = query.latest_version
+     WHERE is_public = 1 ORDER BY handle, query.slug LIMIT :limit`,
+  );
+  const all = prepare<Pick<SavedQueryRecord, 'version' | 'content' | 'versionCreatedAtMs'>>(
+    db,
+    `SELECT version, content, created_at_ms AS versionCreatedAtMs FROM saved_query_version
+     WHERE organization_id = :organizationId AND slug = :slug ORDER BY version DESC`,
+  );
+  const runs = prepare<{ readonly run: string }>(
+    db,
+    `SELECT run FROM query_refresh WHERE organization_id = :organizationId AND slug = :slug ORDER BY due_at_ms DESC`,
+  );
+  return {
+    handle: (question) => ('handle' in question ? byHandle : byId).one(question) ?? null,
+    findQuery: (query) => one.one({ ...query }) ?? null,
+    listSaved: (asked) => page.all(asked),
+    versions: (query) => all.all({ ...query }),
+    listPublic: (asked) => open.all(asked),
+    refreshRuns: (query) => runs.all({ ...query }).map(({ run }) => run),
+  };
+}

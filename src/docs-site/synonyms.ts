@@ -1,0 +1,36 @@
+/**
+ * What readers call the things of these pages. Each list is words and phrases, in lower case, that mean the same here; the search finds the
+ * others by any of them. A phrase with a word that says nothing (`who paid me`) is only recognised, never looked for. `test/src/docs-site/search.test.ts` has the questions that they are for.
+ */
+export const SYNONYMS: readonly (readonly string[])[] = [
+  ['refund', 'refunded', 'money back', 'chargeback', 'released'],
+  ['webhook', 'webhooks', 'push notification', 'subscribe', 'keep copy'],
+  ['429', 'rate limited', 'rate limit', 'too many requests', 'throttled', 'rate_limited'],
+  ['401', 'unauthorized', 'api_key_required'],
+  ['402', 'payment required', 'payment_required'],
+  ['503', 'unavailable', 'overloaded', 'outage', 'down'],
+  ['price', 'pricing', 'cost', 'costs', 'how much does it cost'],
+  ['who paid me', 'who pays me', 'my customers', 'counterparties', 'counterparty'],
+  ['reorg', 'reorganization', 'fork', 'rollback'],
+  ['api key', 'token', 'credential', 'login', 'sign in', 'authentication', 'keys'],
+  ['seller', 'merchant', 'payee', 'shop', 'vendor'],
+  ['buyer', 'payer', 'customer', 'client wallet'],
+  ['docker', 'container', 'compose', 'kubernetes'],
+  ['backup', 'back up', 'restore', 'snapshot'],
+  ['csv', 'export', 'download', 'parquet', 'excel'],
+  ['typescript', 'sdk', 'javascript', 'npm', 'client library'],
+  ['python', 'pandas', 'notebook', 'jupyter', 'clickhouse_connect'],
+  ['grafana', 'dashboard', 'metabase', 'tableau', 'bi tool'],
+  ['wash trading', 'fake volume', 'self payments', 'paid themselves'],
+  ['trust', 'scam', 'fraud', 'verdict', 'whether to pay'],
+  ['pagination', 'paging', 'next page', 'cursor', 'next_before'],
+  ['timeout', 'slow query', 'too slow', 'took too long'],
+  ['upgrade', 'update', 'migrate', 'migration', 'new version'],
+  ['monitoring', 'alerts', 'prometheus', 'metrics', 'watch'],
+  ['setup', 'install', 'getting started', 'first call', 'quickstart'],
+  ['schema', 'columns', 'tables', 'fields'],
+  ['example queries', 'sample queries', 'worked queries', 'cookbook'],
+  ['idempotency', 'repeat', 'send again', 'requests repeated'],
+  ['finality', 'finalized', 'confirmed', 'irreversible', 'confirmations'],
+  ['confidence', 'how sure', 'evidence', 'probability'],
+];

@@ -1,0 +1,376 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { organizationName } from '../../../core/domain/caller.ts';
+import { ERRORS, Failure, fail } from '../../../core/errors.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { Refused } from '../../../sandbox/judge/refusal.ts';
+import { NUMBER_FORMS } from '../../../sandbox/sandbox.ts';
+import { type KeptResult, queryKeyOf } from '../../results/results.ts';
+import type { Answer, AuthorShare, Outcome } from '../answer.ts';
+import {
+  type Caller,
+  type CallTerms,
+  defineStoredOperation,
+  type OperationDeps,
+  type PreparedCall,
+} from '../define.ts';
+import { type InputOf, invalid, type Param, quoted, readChoice } from '../params.ts';
+import { PRICES, type Price, SQL_QU_USD_MICROS, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import { unknownParameter } from '../read-input.ts';
+import { boundsOf, certainFailure, judged, metaNow, rejected, unitsFor, warningsOf } from '../sql/declare.ts';
+import { keptSqlOf } from '../sql/kept.ts';
+import {
+  countParam,
+  JSON_ROWS_MAX,
+  numbersOf,
+  SQL_FORMATS,
+  SQL_MEDIA,
+  STREAMED_ROWS_MAX,
+} from '../sql/params.ts';
+import { SAVED_ANSWER_HEADERS } from './answers.ts';
+import { callQu, type SavedParameter, type SavedQuery, soldPrice, WARM_QU } from './definition.ts';
+import { visibleQuery } from './describe.ts';
+import { ownerParam, slugParam, versionParam } from './params.ts';
+import { QUERY_ANSWER_EXAMPLE, QueryAnswerShape } from './shapes.ts';
+import { readValue } from './values.ts';
+
+/** A saved query as an endpoint. */
+
+/** Rows of a page of JSON without `limit`. */
+const PAGE_ROWS = 1_000;
+
+function choiceParam<Choice extends string, Standard extends Choice | undefined>(
+  choices: readonly Choice[],
+  standard: Standard,
+  texts: { readonly description: string; readonly toolText: string },
+): Param<Choice | Standard> {
+  const members: TSchema[] = choices.map((choice) => Type.Literal(choice));
+  return {
+    in: 'query',
+    ...texts,
+    required: false,
+    schema: Type.Union(members, standard === undefined ? {} : { default: standard }),
+    read: (raw, name) => (raw === undefined ? standard : readChoice(raw, name, choices)),
+  };
+}
+
+const argumentsParam: Param<Readonly<Record<string, unknown>>> = {
+  in: 'query',
+  description:
+    'Values of its parameters by name, as a JSON object: the same as sending each by its name, for callers that cannot.',
+  toolText: 'Its parameters by name.',
+  required: false,
+  schema: Type.Record(Type.String(), Type.Unknown()),
+  read: (raw, name) => {
+    if (raw === undefined) return {};
+    const value = typeof raw === 'string' ? parsed(raw) : raw;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>; // an object, just checked
+    throw invalid(name, `${name} must be a JSON object of values by parameter, not ${quoted(raw)}.`);
+  },
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const CALL_PARAMS = {
+  owner: ownerParam,
+  slug: slugParam,
+  version: { ...versionParam, toolText: '' },
+  arguments: argumentsParam,
+  format: choiceParam(SQL_FORMATS, 'json', {
+    description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
+    toolText: '',
+  }),
+  numbers: choiceParam(NUMBER_FORMS, undefined, { description: 'As of `POST /v0/sql`.', toolText: '' }),
+  limit: countParam({
+    description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
+    toolText: `Rows, ${PAGE_ROWS} without it.`,
+    min: 1,
+    max: STREAMED_ROWS_MAX,
+    standard: undefined,
+    example: 100,
+  }),
+  offset: countParam({
+    description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
+    toolText: 'next_offset of the page before.',
+    min: 0,
+    max: STREAMED_ROWS_MAX,
+    standard: 0,
+  }),
+};
+
+type CallInput = InputOf<typeof CALL_PARAMS>;
+
+const USD_PER_QU = Number(SQL_QU_USD_MICROS) / 1e6;
+
+/** As lists of prices show it: what a call of a query costs that is free of an author's price and has a budget of one unit. */
+const LISTED_PRICE: Price = {
+  ...PRICES.metered,
+  x402UsdMicros: SQL_QU_USD_MICROS,
+  meaning: `From ${WARM_QU} QU, by use, and the author's price; over x402 ${USD_PER_QU} USD for each unit that it may cost. What a query costs says \`GET /v0/q/{owner}/{slug}/about\`. Own queries cost their run, and nothing where the result is kept.`,
+};
+
+export const callSavedQuery = defineStoredOperation({
+  id: 'callSavedQuery',
+  method: 'GET',
+  path: '/q/{owner}/{slug}',
+  summary: 'Call a saved query',
+  description:
+    'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
+  toolText: 'Run a saved query, or answer from its kept result.',
+  price: LISTED_PRICE,
+  load: 'query',
+  params: CALL_PARAMS,
+  output: QueryAnswerShape,
+  media: Object.fromEntries(
+    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
+      mediaType.split(';', 1)[0] ?? mediaType,
+      { holds, ...(example === undefined ? {} : { example }) },
+    ]),
+  ),
+  answerHeaders: SAVED_ANSWER_HEADERS,
+  fails: ['invalid_parameter', 'query_not_found', 'invalid_query', 'query_failed', 'upgrade_required'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: QUERY_ANSWER_EXAMPLE,
+  resolve: async ({ input, others }, deps, caller) => {
+    const { query, isOwn } = await visibleQuery(input, deps, caller);
+    const values = valuesOf(query.content.parameters, input.arguments, others);
+    const call: SavedCall = { query, isOwn, values, form: formOf(input) };
+    return prepared(call, await warmResult(call, deps));
+  },
+});
+
+interface SavedCall {
+  readonly query: SavedQuery;
+  readonly isOwn: boolean;
+  readonly values: Readonly<Record<string, string>>;
+  readonly form: Pick<CallInput, 'format' | 'numbers' | 'limit' | 'offset'>;
+}
+
+function formOf({ format, numbers, limit, offset }: CallInput): SavedCall['form'] {
+  return { format, numbers, limit, offset };
+}
+
+/** The value of each parameter, as the engine reads it. Throws `invalid_parameter` with the name. */
+function valuesOf(
+  parameters: readonly SavedParameter[],
+  inObject: Readonly<Record<string, unknown>>,
+  others: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const known = parameters.map(({ name }) => name);
+  for (const name of [...Object.keys(inObject), ...Object.keys(others)])
+    if (!known.includes(name)) throw unknownParameter(name, [...known, ...Object.keys(CALL_PARAMS).slice(2)]);
+  return Object.fromEntries(
+    parameters.map((parameter) => [parameter.name, sentValue(parameter, inObject, others)]),
+  );
+}
+
+function sentValue(
+  { name, type, standard }: SavedParameter,
+  inObject: Readonly<Record<string, unknown>>,
+  others: Readonly<Record<string, unknown>>,
+): string {
+  const [hasField, hasOther] = [Object.hasOwn(inObject, name), Object.hasOwn(others, name)];
+  if (hasField && hasOther) throw invalid(name, `${name} is given more than once.`);
+  if (!hasField && !hasOther) {
+    if (standard !== null) return standard;
+    throw invalid(name, `${name} is missing: this query has no default for it.`);
+  }
+  return readValue(hasField ? inObject[name] : others[name], name, type);
+}
+
+/** A kept result that is new enough. Not found before the text was judged in this process. */
+async function warmResult({ query, values }: SavedCall, deps: OperationDeps): Promise<KeptResult | null> {
+  const { sql, maxRows, freshnessSeconds } = query.content;
+  const kept = keptSqlOf(deps);
+  const text = kept.answers.printed.get(sql);
+  if (text === undefined || freshnessSeconds === 0) return null;
+  const queryKey = queryKeyOf(text, values);
+  return kept.results.recent({ queryKey, maxRows, maxAgeMs: freshnessSeconds * 1_000 });
+}
+
+function prepared(call: SavedCall, warm: KeptResult | null): PreparedCall {
+  let accepted: Promise<Accepted> | undefined;
+  const judge = (deps: OperationDeps): Promise<Accepted> => {
+    accepted ??= acceptedOf(call, deps);
+    return accepted;
+  };
+  const terms = termsOf(call, warm !== null);
+  if (warm !== null)
+    return {
+      terms,
+      run: (deps, context) => answerOf(call, { kept: warm, baseQu: WARM_QU }, deps, context.surface),
+    };
+  return {
+    terms,
+    review: async (deps) => void (await judge(deps)),
+    preflight: async (deps) => {
+      const { query, values } = call;
+      const failure = await certainFailure(
+        { accepted: await judge(deps), parameters: values, caller: authorName(query) },
+        deps.sql,
+      );
+      if (failure !== null) await refused(failure, call, deps);
+    },
+    run: async (deps, { surface, caller }) =>
+      answerOf(call, await obtained(call, await judge(deps), deps, caller), deps, surface),
+  };
+
+  function termsOf({ query, isOwn }: SavedCall, isWarm: boolean): CallTerms {
+    const { content, settings, owner, slug } = query;
+    const tier = isWarm ? null : content.tier;
+    if (!isOwn) {
+      const title = content.title === '' ? '' : `: ${content.title}`;
+      return {
+        price: soldPrice(content, settings),
+        byUse: true,
+        tier,
+        describes: `Saved query ${owner}/${slug}${title}`,
+      };
+    }
+    if (isWarm) return { price: PRICES.free, byUse: false, tier: null };
+    const sqlTier = sqlTierOf(content.tier);
+    return { price: sqlPrice(sqlTier, sqlBudget(sqlTier, callQu(content))), byUse: true, tier };
+  }
+}
+
+/** Runs count for the author, whose text it is: a caller is not fined for a text that cannot be stopped. */
+function authorName({ organizationId }: SavedQuery): string {
+  return organizationName(organizationId);
+}
+
+async function acceptedOf(call: SavedCall, deps: OperationDeps): Promise<Accepted> {
+  const { query, values } = call;
+  const { sql } = query.content;
+  try {
+    const accepted = await judged({ text: sql, parameters: values, caller: authorName(query) }, deps.sql);
+    keptSqlOf(deps).answers.printed.set(sql, accepted.text);
+    return accepted;
+  } catch (error) {
+    throw told(error, call);
+  }
+}
+
+interface Obtained {
+  readonly kept: KeptResult;
+  /** What the run costs, without the author's price. */
+  readonly baseQu: number;
+}
+
+async function obtained(
+  call: SavedCall,
+  accepted: Accepted,
+  deps: OperationDeps,
+  { organization }: Caller,
+): Promise<Obtained> {
+  const { query, values, isOwn } = call;
+  const { tier, freshnessSeconds, maxRows } = query.content;
+  const budget = sqlBudget(sqlTierOf(tier), callQu(query.content));
+  const bounds = boundsOf(accepted, { budget, maxRows, rowsMax: maxRows });
+  const meta = await metaNow(deps);
+  const warnings = await warningsOf(accepted, deps, meta);
+  const { kept, isOwn: isOwnRun } = await keptSqlOf(deps)
+    .obtain({
+      accepted,
+      parameters: values,
+      tier,
+      maxSeconds: bounds.seconds,
+      maxRows: bounds.maxRows,
+      maxAgeSeconds: freshnessSeconds,
+      // The result of a stranger's run is listed to nobody: it tells the text.
+      payer: isOwn ? organization : null,
+      callerName: authorName(query),
+      meta,
+      warnings,
+    })
+    .catch((error: unknown) => refused(error, call, deps));
+  if (isOwnRun) return { kept, baseQu: unitsFor(kept.engineMs, budget) };
+  return { kept, baseQu: isOwn ? 0 : WARM_QU };
+}
+
+async function answerOf(
+  { query, isOwn, form }: SavedCall,
+  { kept, baseQu }: Obtained,
+  deps: OperationDeps,
+  surface: 'http' | 'mcp' | 'clickhouse',
+): Promise<Outcome> {
+  const { format, offset } = form;
+  const { rowsMax } = SQL_MEDIA[format];
+  const isJson = format === 'json' || format === 'json_compact';
+  const asked = form.limit ?? (isJson ? PAGE_ROWS : rowsMax);
+  const maxRows = Math.min(asked, rowsMax, Math.max(0, kept.rows - offset));
+  const ready = await keptSqlOf(deps).answers.read(kept, query, {
+    format,
+    numbers: numbersOf(format, form.numbers),
+    maxRows,
+    offset,
+  });
+  const { organizationId, owner, slug } = query;
+  const units = isOwn ? 0 : query.settings.priceQu;
+  const share: AuthorShare = {
+    organizationId,
+    units,
+    note: `sold: ${owner}/${slug}`,
+    earnedBy: 'callSavedQuery',
+  };
+  return {
+    usedQu: baseQu + units,
+    rows: ready.rows,
+    ...(units === 0 ? {} : { share }),
+    answer: (charge) => (surface === 'http' ? ready.answer(charge) : asStream(ready.answer(charge))),
+    discard: ready.discard,
+  };
+}
+
+/** For surfaces that read an answer as an object. */
+function asStream(answer: Answer): Answer {
+  if (!('file' in answer)) return answer;
+  const { mediaType, stream, headers = {} } = answer.file;
+  return { stream: { mediaType, headers, body: stream(), trailers: null } };
+}
+
+async function refused(error: unknown, call: SavedCall, deps: OperationDeps): Promise<never> {
+  const { query, values, isOwn } = call;
+  const { tier, sql } = query.content;
+  const budget = sqlBudget(sqlTierOf(tier), callQu(query.content));
+  const buyer = { budget, hasKey: isOwn, text: sql, parameters: values };
+  return rejected(error, buyer, { sql: deps.sql, callerName: authorName(query) }).catch(
+    (failure: unknown) => {
+      throw told(failure, call);
+    },
+  );
+}
+
+/**
+ * The failure as this caller may see it: a value that does not fit names its parameter; to others than the author nothing tells
+ * the text.
+ */
+function told(error: unknown, { query, isOwn }: SavedCall): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { cause, usedQu, query: trouble } = error.context;
+  const name =
+    cause instanceof Refused && cause.refusal.code === 'parameter' ? cause.refusal.near : undefined;
+  const parameter = query.content.parameters.find((one) => one.name === name);
+  if (parameter !== undefined)
+    return fail('invalid_parameter', {
+      parameter: parameter.name,
+      detail: `The value of ${parameter.name} cannot be read as ${parameter.type}.`,
+    });
+  if (isOwn || ERRORS[error.code].status !== 400) return error;
+  const reason = trouble?.reason;
+  return fail(error.code, {
+    detail:
+      error.code === 'invalid_query'
+        ? 'The query is not run here any more: its author has to save it anew.'
+        : `The query failed${reason === undefined ? '' : ` (${reason})`}. Its author can see why.`,
+    ...(reason === undefined ? {} : { query: { reason } }),
+    ...(usedQu === undefined ? {} : { usedQu }),
+  });
+}

@@ -1,0 +1,94 @@
+import type { Static } from '@sinclair/typebox';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import { fail } from '../../../core/errors.ts';
+import type { Caller, OperationDeps } from '../define.ts';
+import { timeText } from '../shapes.ts';
+import { type SavedParameter, type SavedQuery, soldPrice, soldQu, WARM_QU } from './definition.ts';
+import type { PublicQueryShape, SavedQueryShape } from './shapes.ts';
+
+/** Who may see a saved query, and what each of them is told about it. */
+
+/** The organization of a caller that saves queries. Throws `api_key_required`. */
+export function ownOrganization({ organization }: Caller): { readonly id: string } {
+  if (organization !== null) return organization;
+  throw fail('api_key_required', {
+    detail: 'Send the key of an organization: only organizations save queries.',
+  });
+}
+
+/** The query, where this caller may call it. The same refusal for one that is not there and one that is private. */
+export async function visibleQuery(
+  asked: { readonly owner: string; readonly slug: string; readonly version: number | undefined },
+  { accounts }: Pick<OperationDeps, 'accounts'>,
+  caller: Caller,
+): Promise<{ readonly query: SavedQuery; readonly isOwn: boolean }> {
+  const { owner, slug, version = null } = asked;
+  const query = await accounts.saved.findByHandle({ owner, slug, version });
+  const isOwn = query !== null && caller.organization?.id === query.organizationId;
+  if (query !== null && (isOwn || query.settings.visibility !== 'private')) return { query, isOwn };
+  throw noSuchQuery();
+}
+
+export function noSuchQuery(): Error {
+  return fail('query_not_found', {
+    detail: 'There is no saved query of this owner, slug and version that you may call.',
+  });
+}
+
+/** What everyone who may call it is told. The text stays with its organization where that hides it. */
+export function publicAnswer(
+  query: SavedQuery,
+  isOwn: boolean,
+  { deployment: { publicUrl } }: Pick<OperationDeps, 'deployment'>,
+): Static<typeof PublicQueryShape> {
+  const { owner, slug, version, latestVersion, content, settings } = query;
+  const base = `${publicUrl}/v0/q/${owner}`;
+  return {
+    owner,
+    slug,
+    version,
+    latest_version: latestVersion,
+    title: content.title,
+    description: content.description,
+    sql: settings.hidesText && !isOwn ? null : content.sql,
+    parameters: content.parameters.map(parameterAnswer),
+    tier: content.tier,
+    freshness_seconds: content.freshnessSeconds,
+    visibility: settings.visibility,
+    price: {
+      author_qu: settings.priceQu,
+      warm_qu: WARM_QU + settings.priceQu,
+      max_qu: soldQu(content, settings),
+      x402_usd: usdNumber(soldPrice(content, settings).x402UsdMicros),
+    },
+    version_created_at: timeOf(query.versionCreatedAtMs),
+    url: `${base}/${slug}${version === latestVersion ? '' : `?version=${version}`}`,
+    openapi_url: `${base}/openapi.json`,
+  };
+}
+
+function parameterAnswer({ name, type, description, standard, example }: SavedParameter) {
+  return { name, type, description, required: standard === null, default: standard, example };
+}
+
+export function ownAnswer(
+  query: SavedQuery,
+  deps: Pick<OperationDeps, 'deployment'>,
+): Static<typeof SavedQueryShape> {
+  const { content, settings, nextRefreshAtMs } = query;
+  return {
+    ...publicAnswer(query, true, deps),
+    max_qu: content.maxQu,
+    max_rows: content.maxRows,
+    hide_text: settings.hidesText,
+    price_qu: settings.priceQu,
+    refresh_seconds: settings.refreshSeconds,
+    next_refresh_at: nextRefreshAtMs === null ? null : timeOf(nextRefreshAtMs),
+    created_at: timeOf(query.createdAtMs),
+    updated_at: timeOf(query.updatedAtMs),
+  };
+}
+
+export function timeOf(atMs: number): string {
+  return timeText(Math.floor(atMs / 1_000));
+}

@@ -1,0 +1,278 @@
+import { Type } from '@sinclair/typebox';
+import { fail } from '../../../core/errors.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { keyManager } from '../account/scope.ts';
+import { defineOperation, type OperationDeps } from '../define.ts';
+import { type InputOf, invalid } from '../params.ts';
+import { PRICES, sqlBudget, sqlTierOf } from '../prices.ts';
+import { oneOf } from '../shapes.ts';
+import { judged, rejected } from '../sql/declare.ts';
+import type { SavedContent, SavedParameter, SavedSettings } from './definition.ts';
+import { noSuchQuery, ownAnswer, ownOrganization } from './describe.ts';
+import {
+  handleParam,
+  SAVE_PARAMS,
+  STANDARD_FRESHNESS_SECONDS,
+  slugParam,
+  TAKEN_NAMES,
+  type ToldParameter,
+} from './params.ts';
+import { SAVED_QUERY_EXAMPLE, SavedQueryShape } from './shapes.ts';
+import { readValue, typeInWords, valueTypeOf } from './values.ts';
+
+/** What an organization saves, and under which name. */
+
+export const claimHandle = defineOperation({
+  id: 'claimHandle',
+  method: 'PUT',
+  path: '/account/handle',
+  summary: 'Choose the handle of the organization',
+  description:
+    'The name under which the saved queries of the organization are called. Takes a key that manages keys. A handle is chosen once: it is never changed, and never given to another organization, so that an address keeps its meaning. One that looks like the handle of another is refused. The same handle again changes nothing.',
+  toolText: '',
+  isTool: false,
+  price: PRICES.free,
+  load: 'none',
+  changes: 'adds',
+  params: { handle: handleParam },
+  output: Type.Object({ handle: Type.String() }),
+  fails: ['api_key_required', 'key_restricted', 'handle_taken'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { handle: 'acme' },
+  run: async ({ handle }, { accounts }, { caller }) => {
+    const { organizationId } = keyManager(caller);
+    const outcome = await accounts.saved.claimHandle({ organizationId, handle });
+    if (outcome === 'taken')
+      throw fail('handle_taken', {
+        detail: `${handle} is the handle of another organization, or looks like one.`,
+      });
+    if (outcome === 'has_other') {
+      const own = await accounts.saved.handleOf(organizationId);
+      throw fail('handle_taken', { detail: `The organization has the handle ${own} for good.` });
+    }
+    return { handle };
+  },
+});
+
+const OUTCOMES = ['created', 'new_version', 'changed', 'unchanged'] as const;
+
+export const saveQuery = defineOperation({
+  id: 'saveQuery',
+  method: 'PUT',
+  path: '/queries/{slug}',
+  summary: 'Save a query as an endpoint',
+  description:
+    'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
+  toolText: '',
+  isTool: false,
+  price: PRICES.free,
+  load: 'query',
+  changes: 'replaces',
+  params: SAVE_PARAMS,
+  output: Type.Object({
+    outcome: oneOf(OUTCOMES, {
+      title: 'SaveOutcome',
+      description: '`changed`: only what holds for all versions. `unchanged`: nothing.',
+    }),
+    query: SavedQueryShape,
+  }),
+  fails: [
+    'api_key_required',
+    'invalid_query',
+    'query_failed',
+    'upgrade_required',
+    'handle_required',
+    'query_limit',
+  ],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
+  check: (input) => {
+    const { tier, max_qu: maxQu, freshness_seconds: freshness, refresh_seconds: refresh } = input;
+    const { jobQu } = sqlTierOf(tier);
+    if (maxQu > jobQu)
+      throw invalid('max_qu', `max_qu is at most ${jobQu} in the tier ${tier}, not ${maxQu}.`);
+    if (refresh !== undefined && freshness !== undefined && freshness < refresh)
+      throw invalid(
+        'freshness_seconds',
+        `freshness_seconds must be at least refresh_seconds (${refresh}): a result that is older would be made anew by each call.`,
+      );
+    return input;
+  },
+  run: async (input, deps, { caller, callerName }) => {
+    const organization = ownOrganization(caller);
+    refuseTier(input.tier, caller.organization?.plan, deps);
+    const { saved } = deps.accounts;
+    const owner = await saved.handleOf(organization.id);
+    if (owner === null)
+      throw fail('handle_required', { detail: 'A saved query needs an owner: choose a handle first.' });
+    const content = await contentOf(input, deps, callerName);
+    const { slug } = input;
+    const wanted = { organizationId: organization.id, owner, slug, content, settings: settingsOf(input) };
+    const { outcome, query } = await saved.save(wanted);
+    return { outcome, query: ownAnswer(query, deps) };
+  },
+});
+
+type SaveInput = InputOf<typeof SAVE_PARAMS>;
+
+function refuseTier(
+  tier: SaveInput['tier'],
+  plan: keyof OperationDeps['deployment']['plans'] | undefined,
+  { deployment: { plans } }: OperationDeps,
+): void {
+  if (plan !== undefined && plans[plan].sqlTiers.includes(tier)) return;
+  throw fail('upgrade_required', { detail: `The plan ${plan} does not include the tier ${tier}.` });
+}
+
+function settingsOf(input: SaveInput): SavedSettings {
+  return {
+    visibility: input.visibility,
+    hidesText: input.hide_text,
+    priceQu: input.price_qu,
+    refreshSeconds: input.refresh_seconds ?? null,
+  };
+}
+
+/** The version as it is kept. Rejects with what is wrong with its text or its parameters. */
+async function contentOf(input: SaveInput, deps: OperationDeps, callerName: string): Promise<SavedContent> {
+  const { sql, parameters: told, tier, refresh_seconds: refresh } = input;
+  // The types are in the text: judged once with any values to learn them, then with those that its author gave.
+  const types = await typesOf(sql, told, deps, callerName);
+  const parameters = told.map((one) => savedParameter(one, types));
+  const needed = parameters.find(({ standard }) => standard === null);
+  if (refresh !== undefined && needed !== undefined)
+    throw invalid(
+      'refresh_seconds',
+      `refresh_seconds: the query runs with its defaults, and ${needed.name} has none.`,
+    );
+  const values = judgedValues(parameters);
+  const text = { text: sql, parameters: values, caller: callerName };
+  const accepted = await judged(text, deps.sql);
+  await planned(accepted, { sql, values, tier }, deps, callerName);
+  const { title, description, max_qu: maxQu, max_rows: maxRows } = input;
+  const standard = refresh === undefined ? STANDARD_FRESHNESS_SECONDS : Math.min(2 * refresh, WEEK_SECONDS);
+  const freshnessSeconds = input.freshness_seconds ?? standard;
+  return { title, description, sql, parameters, tier, maxQu, maxRows, freshnessSeconds };
+}
+
+const WEEK_SECONDS = 7 * 86_400;
+const PLACEHOLDER = /\{\s*([A-Za-z_]\w{0,63})\s*:\s*([^{}]{1,100}?)\s*\}/g;
+
+/**
+ * The types of the placeholders. Read off the text first, because the sandbox judges no text without values; what it then accepts has to
+ * have just these placeholders, so that a look-alike in a comment or a constant makes no parameter.
+ */
+async function typesOf(
+  sql: string,
+  told: readonly ToldParameter[],
+  deps: OperationDeps,
+  callerName: string,
+): Promise<ReadonlyMap<string, string>> {
+  const written = new Map(
+    [...sql.matchAll(PLACEHOLDER)].map(([, name = '', type = '']) => [name, type.replace(/\s+/g, '')]),
+  );
+  const guessed = told.map((one) => savedParameter(one, written));
+  const accepted = await judged(
+    { text: sql, parameters: judgedValues(guessed), caller: callerName },
+    deps.sql,
+  );
+  const types = new Map<string, string>();
+  for (const { name, type } of accepted.parameters) {
+    const before = types.get(name);
+    if (before !== undefined && before !== type)
+      throw invalid('sql', `sql gives {${name}} two types, ${before} and ${type}: a parameter has one.`);
+    types.set(name, type);
+  }
+  return types;
+}
+
+function savedParameter(told: ToldParameter, types: ReadonlyMap<string, string>): SavedParameter {
+  const { name, description, standard, example } = told;
+  const at = `parameters.${name}`;
+  if (TAKEN_NAMES.some((taken) => taken === name))
+    throw invalid(
+      'parameters',
+      `${at}: every call has a parameter ${name} of its own. Name the placeholder otherwise.`,
+    );
+  const type = types.get(name);
+  if (type === undefined) throw invalid('parameters', `${at}: the text has no placeholder {${name}:Type}.`);
+  const valueType = valueTypeOf(type);
+  if (valueType === null)
+    throw invalid(
+      'parameters',
+      `${at}: a parameter cannot be of the type ${type.slice(0, 100)}. Use a number, String, Bool, a date, a time, or an Array of one of these.`,
+    );
+  if (standard === undefined && example === undefined)
+    throw invalid(
+      'parameters',
+      `${at} needs a default, or an example where callers must send a value (${typeInWords(valueType)}).`,
+    );
+  return {
+    name,
+    type,
+    description,
+    standard: standard === undefined ? null : toldValue(standard, `${at}.default`, type),
+    example: example === undefined ? null : toldValue(example, `${at}.example`, type),
+  };
+}
+
+function toldValue(raw: unknown, at: string, type: string): string {
+  try {
+    return readValue(raw, at, type);
+  } catch (error) {
+    throw invalid('parameters', error instanceof Error ? error.message : `${at} cannot be read.`);
+  }
+}
+
+function judgedValues(parameters: readonly SavedParameter[]): Record<string, string> {
+  return Object.fromEntries(
+    parameters.map(({ name, standard, example }) => [name, standard ?? example ?? '']),
+  );
+}
+
+/** Unknown names and types that only planning shows. Being slow to plan is no fault of a text. */
+async function planned(
+  accepted: Accepted,
+  {
+    sql: text,
+    values,
+    tier,
+  }: { readonly sql: string; readonly values: Record<string, string>; readonly tier: SaveInput['tier'] },
+  { sql }: OperationDeps,
+  callerName: string,
+): Promise<void> {
+  const buyer = { budget: sqlBudget(sqlTierOf(tier)), hasKey: true, text, parameters: values };
+  await sql
+    .estimate({ accepted, parameters: values, caller: callerName })
+    .catch((error: unknown) => rejected(error, buyer, { sql, callerName }));
+}
+
+export const deleteSavedQuery = defineOperation({
+  id: 'deleteSavedQuery',
+  method: 'DELETE',
+  path: '/queries/{slug}',
+  summary: 'Remove a saved query',
+  description:
+    'Removes it with all of its versions; calls are 404 from then on. Under the same slug versions go on counting, so that a number never means two texts.',
+  toolText: '',
+  isTool: false,
+  price: PRICES.free,
+  load: 'none',
+  changes: 'removes',
+  params: { slug: slugParam },
+  output: Type.Object({ slug: Type.String(), deleted: Type.Boolean() }),
+  fails: ['api_key_required', 'query_not_found'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: { slug: 'top-payees', deleted: true },
+  run: async ({ slug }, { accounts }, { caller }) => {
+    const { id: organizationId } = ownOrganization(caller);
+    if (!(await accounts.saved.remove({ organizationId, slug }))) throw noSuchQuery();
+    return { slug, deleted: true };
+  },
+});

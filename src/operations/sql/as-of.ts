@@ -1,0 +1,39 @@
+import { AS_OF_TABLES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
+import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { asOfParam, invalid, type Param } from '../params.ts';
+
+/** `as_of` of SQL: which texts can be asked of a snapshot. */
+
+export const sqlAsOfParam: Param<Snapshot | undefined> = {
+  ...asOfParam,
+  in: 'body',
+  component: 'SqlAsOf',
+  description: `\`meta.snapshot\` of an earlier answer: the tables as they were then, final rows alone. For ${AS_OF_TABLES.join(' and ')}; not with functions of time or chance, nor with \`wait_seconds\`. Guide: [snapshots](/docs/snapshots).`,
+};
+
+/** What is NULL as of a snapshot. */
+export const SQL_LEFT_OUT = AS_OF_TABLES.flatMap((table) =>
+  PUBLIC_TABLES[table].asOf.leftOut.map((column) => `${table}.${column}`),
+);
+
+/** Functions whose value is another one each time. Names as the engine knows them, in lower case. */
+const CHANGING =
+  /^(now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_?timestamp|rand.*|generateuuid.*|datetimetouuidv7|arrayshuffle|arraypartialshuffle|arrayrandomsample|grouparraysample)$/;
+
+/** Throws `invalid_parameter` for a text whose answer a snapshot does not fix. */
+export function checkAsOfText({ tables, functions }: Accepted): void {
+  const known: readonly string[] = AS_OF_TABLES;
+  const table = tables.find((name) => !known.includes(name));
+  if (table !== undefined)
+    throw invalid(
+      'as_of',
+      `${table} cannot be asked as of a snapshot; ${known.join(' and ')} can. Sums of days are to be made from them.`,
+    );
+  const changing = functions.find((name) => CHANGING.test(name.toLowerCase()));
+  if (changing !== undefined)
+    throw invalid(
+      'as_of',
+      `${changing} has another value each time, so its query has no answer as of a snapshot. Write the value.`,
+    );
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { newTab, readTabs, TABS_MAX, tabName, withoutTab, withTab } from '../../../console/sql/tabs.ts';
+
+const list = (...ids: string[]) => ({
+  tabs: ids.map((id) => newTab(id, { sql: `SELECT ${id}` })),
+  activeId: ids[0] ?? '',
+});
+
+describe('open queries', () => {
+  it('show the one that is there already in place of a second one', () => {
+    const again = withTab(list('a', 'b'), newTab('c', { sql: 'SELECT b', job: 'j' }));
+    expect([again.tabs.length, again.activeId, again.tabs[1]?.job]).toEqual([2, 'b', 'j']);
+    expect(withTab(list('a'), newTab('c', { sql: 'SELECT a', params: { x: '1' } })).tabs).toHaveLength(2);
+    // Empty ones are new each time.
+    expect(withTab(withTab(list('a'), newTab('c')), newTab('d')).tabs).toHaveLength(3);
+  });
+
+  it('are never none and never more than the most', () => {
+    expect(withoutTab(list('a'), 'a', 'z')).toEqual({ tabs: [newTab('z')], activeId: 'z' });
+    expect(withoutTab(list('a', 'b', 'c'), 'a', 'z').activeId).toBe('b');
+    const full = list(...Array.from({ length: TABS_MAX }, (_, n) => `t${n}`));
+    const more = withTab(full, newTab('new', { sql: 'SELECT new' }));
+    expect([more.tabs.length, more.tabs[0]?.id, more.activeId]).toEqual([TABS_MAX, 't1', 'new']);
+  });
+
+  it('are read from storage, whatever a version before or another program left there', () => {
+    expect(readTabs(JSON.parse(JSON.stringify(list('a', 'b'))))).toEqual(list('a', 'b'));
+    expect(readTabs({ tabs: [{ id: 'a', sql: 'x', tier: 't', params: {} }, 7], activeId: 'gone' })).toEqual({
+      tabs: [newTab('a', { sql: 'x', tier: 't' })],
+      activeId: 'a',
+    });
+    for (const odd of [null, 7, {}, { tabs: [] }, { tabs: [{}] }]) expect(readTabs(odd)).toBeNull();
+  });
+
+  it('are called by their visitor, their first comment, or their table', () => {
+    expect(tabName({ name: 'Mine', sql: '' })).toBe('Mine');
+    expect(tabName({ name: null, sql: '-- top payees\nSELECT 1' })).toBe('top payees');
+    expect(tabName({ name: null, sql: "SELECT ' FROM x' FROM wallets" })).toBe('wallets');
+    expect(tabName({ name: null, sql: 'SELECT 1' })).toBe('New query');
+  });
+});
