@@ -8,7 +8,11 @@ keepTemporaryFilesTogether();
 /** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
 const SHARED_MODULES = { isolate: false };
 /** For machines that are busy with other things; what takes longer by itself says so. */
-const BUSY_MACHINE = { testTimeout: 180_000, hookTimeout: 180_000 };
+const BUSY_MACHINE = {
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 /**
  * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. browser: the console in a real
@@ -57,8 +61,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/**/*.browser.test.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...BUSY_MACHINE,
         },
       },
       {
@@ -67,7 +70,7 @@ export default defineConfig({
           include: ['test/**/*.e2e.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,
-          hookTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
     ],

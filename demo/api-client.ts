@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
+import { skeletonOf } from '../core/domain/saved-query.ts';
 import type { Log } from '../core/log.ts';
 import { openControlStore } from '../src/accounts/open.ts';
 
@@ -99,6 +100,8 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
 export const DEMO_ORGANIZATION_ID = 'org_demo';
 /** Its monthly units, granted by the service itself, are more than a person spends by hand. */
 export const DEMO_PLAN = 'pro';
+/** In the addresses of its saved queries. */
+const DEMO_HANDLE = 'demo';
 
 /** Makes an organization and its first key in the store of a service that need not run yet. */
 export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
@@ -122,6 +125,12 @@ export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
       createdAtMs,
       expiresAtMs: null,
       revokedAtMs: null,
+    });
+    // The console lends its key to every visitor, and such a key cannot choose a handle.
+    await store.saved.claimHandle({
+      organizationId: DEMO_ORGANIZATION_ID,
+      handle: DEMO_HANDLE,
+      skeleton: skeletonOf(DEMO_HANDLE),
     });
   } finally {
     await store.close();

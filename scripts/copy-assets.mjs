@@ -13,4 +13,6 @@ const ASSETS = [
   'src/docs-site/assets',
 ];
 
-for (const asset of ASSETS) cpSync(asset, `dist/${asset}`, { recursive: true });
+// Types of scripts are for the compiler alone.
+const isRead = (source) => !source.endsWith('.d.ts');
+for (const asset of ASSETS) cpSync(asset, `dist/${asset}`, { recursive: true, filter: isRead });

@@ -8,40 +8,8 @@ import { Link } from '../router.tsx';
 import type { PageProps } from '../routes.ts';
 import { fragmentOf } from '../sql/query-text.ts';
 import { useAnswer } from '../use-answer.ts';
+import type { QueryRefresh, SavedQueries, SavedQuery } from '../wire.ts';
 import { AccountHead } from './account-head.tsx';
-
-/** What this page reads of `/queries`. */
-interface SavedQueries {
-  readonly owner: string | null;
-  readonly queries: readonly SavedQuery[];
-  readonly next_after: string | null;
-}
-
-interface SavedQuery {
-  readonly slug: string;
-  readonly version: number;
-  readonly title: string;
-  readonly description: string;
-  readonly sql: string | null;
-  readonly tier: string;
-  readonly visibility: 'private' | 'unlisted' | 'public';
-  readonly price: { readonly author_qu: number; readonly max_qu: number };
-  readonly refresh_seconds: number | null;
-  readonly next_refresh_at: string | null;
-  readonly updated_at: string;
-  readonly url: string;
-  readonly parameters: readonly { readonly name: string; readonly default: string | null }[];
-}
-
-/** What this page reads of `/queries/{slug}/refreshes`. */
-interface Refreshes {
-  readonly refreshes: readonly {
-    readonly at: string;
-    readonly state: 'succeeded' | 'failed';
-    readonly units: number;
-    readonly detail: string | null;
-  }[];
-}
 
 const PATH = '/account/saved';
 const PAGE_ROWS = 50;
@@ -172,7 +140,7 @@ function defaultsOf(parameters: SavedQuery['parameters']): Record<string, string
 
 /** The newest runs of a query that is kept warm; others have none. */
 function Runs({ of: { slug, refresh_seconds: every } }: { readonly of: SavedQuery }) {
-  const { answer, problem } = useAnswer<Refreshes>(
+  const { answer, problem } = useAnswer<{ readonly refreshes: readonly QueryRefresh[] }>(
     every === null ? null : `/queries/${encodeURIComponent(slug)}/refreshes`,
   );
   const newest = answer?.refreshes[0];

@@ -6,7 +6,7 @@ import type { HistoryEntry } from '../sql/history.ts';
 import { QueryPanel } from '../sql/query-panel.tsx';
 import { ResultPanel } from '../sql/result-panel.tsx';
 import { resumeRun, runOf, runs } from '../sql/run.ts';
-import { SavedQueries } from '../sql/saved-list.tsx';
+import { SavedList } from '../sql/saved-list.tsx';
 import { SchemaBrowser } from '../sql/schema-browser.tsx';
 import { Sidebar, type SidebarView } from '../sql/sidebar.tsx';
 import { SplitterBar, useSplit } from '../sql/splitter.tsx';
@@ -43,7 +43,7 @@ export function SqlPage(_props: PageProps) {
       case 'examples':
         return <Examples onOpen={openAndClose} />;
       case 'saved':
-        return <SavedQueries onOpen={openAndClose} />;
+        return <SavedList onOpen={openAndClose} />;
     }
   };
   return (

@@ -1,18 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiProblem } from '../api.ts';
-import { announce, ProblemState } from '../components/states.tsx';
+import { ApiProblem, segment } from '../api.ts';
+import { announce, Loading, ProblemState } from '../components/states.tsx';
+import { useAnswer } from '../use-answer.ts';
+import type { SavedQuery, SaveQueryAnswer } from '../wire.ts';
 import type { Placeholder } from './query-text.ts';
-import {
-  claimHandle,
-  type SavedQuery,
-  type SaveRequest,
-  saveQuery,
-  slugOf,
-  VISIBILITIES,
-  type Visibility,
-} from './saved-api.ts';
+import { claimHandle, SAVED_PATH, saveQuery } from './saved-api.ts';
+import { firstWritten, requestOf, SavedFields, Text, type Written } from './saved-fields.tsx';
 import { savedChanges } from './saved-list.tsx';
-import { type QueryTab, tabName } from './tabs.ts';
+import type { QueryTab } from './tabs.ts';
 
 interface SaveButtonProps {
   readonly tab: QueryTab;
@@ -34,7 +29,7 @@ export function SaveButton({ tab, placeholders, onSaved }: SaveButtonProps) {
       </button>
       {isOpen ? (
         <dialog ref={dialog} class="dialog" aria-labelledby="save-title" onClose={() => setOpen(false)}>
-          <SaveForm
+          <SaveDialog
             tab={tab}
             placeholders={placeholders}
             onClose={() => dialog.current?.close()}
@@ -49,55 +44,47 @@ export function SaveButton({ tab, placeholders, onSaved }: SaveButtonProps) {
   );
 }
 
-/** How often the result is made anew, at the cost of the organization. */
-const REFRESHES = [
-  { seconds: 0, name: 'Only when it is called' },
-  { seconds: 900, name: 'Every 15 minutes' },
-  { seconds: 3_600, name: 'Every hour' },
-  { seconds: 86_400, name: 'Every day' },
-  { seconds: 604_800, name: 'Every week' },
-] as const;
-
-const VISIBILITY_TEXTS: Readonly<Record<Visibility, string>> = {
-  private: 'Private: only keys of your organization',
-  unlisted: 'Unlisted: everyone who has its address',
-  public: 'Public: listed for everyone',
-};
-
-interface Written {
-  readonly title: string;
-  readonly slug: string;
-  readonly description: string;
-  readonly visibility: Visibility;
-  readonly refreshSeconds: number;
-  readonly priceQu: string;
-  readonly handle: string;
-}
-
-interface SaveFormProps {
+interface SaveDialogProps {
   readonly tab: QueryTab;
   readonly placeholders: readonly Placeholder[];
   onSaved(query: SavedQuery): void;
   onClose(): void;
 }
 
+/** Reads what is saved under the name of the tab before it shows the form; what was removed meanwhile is saved anew. */
+function SaveDialog(props: SaveDialogProps) {
+  const { saved: slug } = useRef(props.tab).current;
+  const path = slug === null ? null : `${SAVED_PATH}/${segment(slug)}`;
+  const { answer, problem } = useAnswer<{ readonly query: SavedQuery }>(path);
+  if (path !== null && answer === null && problem === null) return <Loading what="what is saved" />;
+  if (problem !== null && problem.body.code !== 'not_found') return <ProblemState problem={problem} />;
+  return <SaveForm {...props} saved={answer?.query ?? null} />;
+}
+
 type SaveState =
   | { readonly phase: 'writing' | 'saving' }
   | { readonly phase: 'failed'; readonly problem: ApiProblem }
-  | { readonly phase: 'saved'; readonly query: SavedQuery; readonly outcome: string };
+  | ({ readonly phase: 'saved' } & SaveQueryAnswer);
 
-function SaveForm({ tab, placeholders, onSaved, onClose }: SaveFormProps) {
-  const [written, setWritten] = useState<Written>(() => firstWritten(tab));
+function SaveForm({
+  tab,
+  placeholders,
+  saved,
+  onClose,
+  onSaved,
+}: SaveDialogProps & { readonly saved: SavedQuery | null }) {
+  const [written, setWritten] = useState<Written>(() => firstWritten(tab, placeholders, saved));
+  const [handle, setHandle] = useState('');
   const [state, setState] = useState<SaveState>({ phase: 'writing' });
-  const needsHandle = state.phase === 'failed' && state.problem.body.code === HANDLE_REQUIRED;
+  const needsHandle = state.phase === 'failed' && state.problem.body.code === 'handle_required';
   const save = async (): Promise<void> => {
     setState({ phase: 'saving' });
     try {
-      if (needsHandle && written.handle !== '') await claimHandle(written.handle);
-      const { query, outcome } = await saveQuery(written.slug, requestOf(tab, placeholders, written));
-      announce(`Saved as ${query.slug}, version ${query.version}`);
-      setState({ phase: 'saved', query, outcome });
-      onSaved(query);
+      if (handle !== '') await claimHandle(handle);
+      const answer = await saveQuery(written.slug, requestOf(tab, written));
+      announce(`Saved as ${answer.query.slug}, version ${answer.query.version}`);
+      setState({ phase: 'saved', ...answer });
+      onSaved(answer.query);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       setState({ phase: 'failed', problem: error });
@@ -111,20 +98,22 @@ function SaveForm({ tab, placeholders, onSaved, onClose }: SaveFormProps) {
         void save();
       }}
     >
-      <h2 id="save-title">{tab.saved === null ? 'Save the query' : `Save a version of ${tab.saved}`}</h2>
+      <h2 id="save-title">{saved === null ? 'Save the query' : `Save a version of ${saved.slug}`}</h2>
       <p class="muted">A saved query is an address that programs and agents can call.</p>
-      <Fields written={written} onChange={(part) => setWritten({ ...written, ...part })} />
-      {needsHandle ? (
-        <label class="field">
-          <span>Handle of your organization, for good: lower-case letters, digits and hyphens</span>
-          <input
-            type="text"
-            required
-            pattern="[a-z][a-z0-9\-]+"
-            value={written.handle}
-            onInput={({ currentTarget }) => setWritten({ ...written, handle: currentTarget.value })}
-          />
-        </label>
+      <SavedFields
+        written={written}
+        isVersion={saved !== null}
+        onChange={(part) => setWritten({ ...written, ...part })}
+      />
+      {needsHandle || handle !== '' ? (
+        <Text
+          label="Handle of your organization, part of every address, for good"
+          isRequired
+          pattern="[a-z][a-z0-9\-]+"
+          hint="Lower-case letters, digits and hyphens, a letter first"
+          value={handle}
+          onValue={setHandle}
+        />
       ) : null}
       {state.phase === 'failed' ? <ProblemState problem={state.problem} /> : null}
       <div class="row end">
@@ -139,147 +128,17 @@ function SaveForm({ tab, placeholders, onSaved, onClose }: SaveFormProps) {
   );
 }
 
-/** The code is of the API’s saved queries. */
-const HANDLE_REQUIRED: string = 'handle_required';
-
-function firstWritten(tab: QueryTab): Written {
-  const title = tabName(tab);
-  return {
-    title,
-    slug: tab.saved ?? slugOf(title),
-    description: '',
-    visibility: 'private',
-    refreshSeconds: 0,
-    priceQu: '0',
-    handle: '',
-  };
-}
-
-/** The values in the form of the tab are the defaults of the parameters; one without a value must be sent by every caller. */
-function requestOf(tab: QueryTab, placeholders: readonly Placeholder[], written: Written): SaveRequest {
-  const { title, description, visibility, refreshSeconds, priceQu } = written;
-  return {
-    sql: tab.sql,
-    title,
-    description,
-    tier: tab.tier,
-    visibility,
-    max_rows: tab.rowsMax,
-    price_qu: Number(priceQu),
-    ...(refreshSeconds === 0 ? {} : { refresh_seconds: refreshSeconds }),
-    parameters: Object.fromEntries(
-      placeholders.map(({ name }) => {
-        const value = tab.params[name];
-        return [name, { description: '', ...(value === undefined ? {} : { default: value }) }];
-      }),
-    ),
-  };
-}
-
-interface FieldsProps {
-  readonly written: Written;
-  onChange(part: Partial<Written>): void;
-}
-
-function Fields({ written, onChange }: FieldsProps) {
-  const { title, slug, description, visibility, refreshSeconds, priceQu } = written;
-  return (
-    <>
-      <label class="field">
-        <span>Title</span>
-        <input
-          type="text"
-          required
-          maxLength={100}
-          value={title}
-          onInput={({ currentTarget }) => onChange({ title: currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        <span>Name in its address</span>
-        <input
-          type="text"
-          class="mono"
-          required
-          maxLength={64}
-          pattern="[a-z0-9]+(\-[a-z0-9]+)*"
-          title="Lower-case letters, digits and single hyphens"
-          value={slug}
-          onInput={({ currentTarget }) => onChange({ slug: currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        <span>What it answers</span>
-        <input
-          type="text"
-          maxLength={2_000}
-          value={description}
-          onInput={({ currentTarget }) => onChange({ description: currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        <span>Who may call it</span>
-        <select
-          value={visibility}
-          onChange={({ currentTarget }) =>
-            onChange({ visibility: VISIBILITIES.find((one) => one === currentTarget.value) ?? 'private' })
-          }
-        >
-          {VISIBILITIES.map((one) => (
-            <option key={one} value={one}>
-              {VISIBILITY_TEXTS[one]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>Refresh</span>
-        <select
-          value={refreshSeconds}
-          onChange={({ currentTarget }) => onChange({ refreshSeconds: Number(currentTarget.value) })}
-        >
-          {REFRESHES.map(({ seconds, name }) => (
-            <option key={seconds} value={seconds}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      {visibility === 'private' ? null : (
-        <label class="field">
-          <span>Your price for each call of others, in Query Units</span>
-          <input
-            type="text"
-            inputMode="numeric"
-            pattern="\d+"
-            value={priceQu}
-            onInput={({ currentTarget }) => onChange({ priceQu: currentTarget.value })}
-          />
-        </label>
-      )}
-    </>
-  );
-}
-
-const OUTCOMES: Readonly<Record<string, string>> = {
+const OUTCOMES: Readonly<Record<SaveQueryAnswer['outcome'], string>> = {
   created: 'Saved',
   new_version: 'Saved as a new version',
   changed: 'Its settings are changed',
   unchanged: 'It was saved like this before',
 };
 
-function Saved({
-  query,
-  outcome,
-  onClose,
-}: {
-  readonly query: SavedQuery;
-  readonly outcome: string;
-  onClose(): void;
-}) {
+function Saved({ query, outcome, onClose }: SaveQueryAnswer & { onClose(): void }) {
   return (
     <>
-      <h2 id="save-title">{OUTCOMES[outcome] ?? 'Saved'}</h2>
+      <h2 id="save-title">{OUTCOMES[outcome]}</h2>
       <p>
         {query.title}, version {query.version}
       </p>

@@ -7,18 +7,11 @@ import { Time } from '../components/time.tsx';
 import { durationText } from '../format.ts';
 import { createStore, useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
-import {
-  deleteQuery,
-  type QueryRefresh,
-  readSaved,
-  SAVED_PATH,
-  type SavedQuery,
-  type SavedQueryList,
-  type SavedVersion,
-} from './saved-api.ts';
+import type { QueryRefresh, SavedQueries, SavedQuery, SavedQueryVersion } from '../wire.ts';
+import { deleteQuery, readSaved, SAVED_PATH } from './saved-api.ts';
 import type { QueryTab } from './tabs.ts';
 
-interface SavedQueriesProps {
+interface SavedListProps {
   onOpen(part: Partial<QueryTab>): void;
 }
 
@@ -28,8 +21,8 @@ export const savedChanges = createStore(0);
 const LIST_MAX = 100;
 
 /** The saved queries of the organization, with their versions and refreshes. */
-export function SavedQueries({ onOpen }: SavedQueriesProps) {
-  const { answer, problem, reload } = useAnswer<SavedQueryList>(SAVED_PATH, { query: { limit: LIST_MAX } });
+export function SavedList({ onOpen }: SavedListProps) {
+  const { answer, problem, reload } = useAnswer<SavedQueries>(SAVED_PATH, { query: { limit: LIST_MAX } });
   const changes = useStore(savedChanges);
   useEffect(() => {
     if (changes > 0) reload();
@@ -61,11 +54,12 @@ function tabOf(query: SavedQuery): Partial<QueryTab> {
     sql: query.sql ?? '',
     tier: query.tier,
     params: Object.fromEntries(values),
+    rowsMax: query.max_rows,
     saved: query.slug,
   };
 }
 
-function One({ query, onOpen }: { readonly query: SavedQuery } & SavedQueriesProps) {
+function One({ query, onOpen }: { readonly query: SavedQuery } & SavedListProps) {
   const [isOpen, setOpen] = useState(false);
   const { slug, title, version, visibility, refresh_seconds: refresh, updated_at: updated, url } = query;
   return (
@@ -90,9 +84,9 @@ function One({ query, onOpen }: { readonly query: SavedQuery } & SavedQueriesPro
   );
 }
 
-function Details({ query, onOpen }: { readonly query: SavedQuery } & SavedQueriesProps) {
+function Details({ query, onOpen }: { readonly query: SavedQuery } & SavedListProps) {
   const path = `${SAVED_PATH}/${segment(query.slug)}`;
-  const versions = useAnswer<{ readonly versions: readonly SavedVersion[] }>(`${path}/versions`);
+  const versions = useAnswer<{ readonly versions: readonly SavedQueryVersion[] }>(`${path}/versions`);
   const refreshes = useAnswer<{ readonly refreshes: readonly QueryRefresh[] }>(
     query.refresh_seconds === null ? null : `${path}/refreshes`,
   );

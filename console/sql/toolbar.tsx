@@ -44,7 +44,7 @@ export function Toolbar(props: ToolbarProps) {
           title="The most rows that a run keeps for the table and for downloads"
           onChange={({ currentTarget }) => props.onRowsMax(Number(currentTarget.value))}
         >
-          {ROW_CHOICES.map((rows) => (
+          {rowChoices(props.rowsMax).map((rows) => (
             <option key={rows} value={rows}>
               {countText(rows)}
             </option>
@@ -57,6 +57,11 @@ export function Toolbar(props: ToolbarProps) {
       </div>
     </div>
   );
+}
+
+/** A saved query may have another limit. */
+function rowChoices(chosen: number): readonly number[] {
+  return [...new Set([...ROW_CHOICES, chosen])].toSorted((a, b) => a - b);
 }
 
 function RunButton({ isRunning, isCancelling, canRun, onRun, onCancel }: ToolbarProps) {

@@ -10,8 +10,6 @@ import { BUYER, fillRecords, RIVAL, SHOP } from '../kit/market.ts';
 
 const RESOURCE = 'https://weather.example/v1/forecast';
 const TIMEOUT_MS = 240_000;
-/** For an answer to appear on a busy machine. */
-const APPEARS_MS = 45_000;
 
 describe.skipIf(!browserIsThere())('pages about one thing', () => {
   let world: ConsoleWorld;
@@ -30,7 +28,6 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
   beforeEach(async () => {
     watched = await openPage(world.browser, world.origin);
     page = watched.page;
-    page.setDefaultTimeout(APPEARS_MS);
     // axe looks at every cell, and the twelfth row is like the fiftieth.
     await page.route(/\/v0\/.*limit=\d+/, (route) =>
       route.continue({

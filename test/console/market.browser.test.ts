@@ -34,8 +34,6 @@ const POLLS_WITHIN_MS = 15_000;
 const SEEDED_WITHIN_MS = 240_000;
 /** Six pictures of a page, two of them looked at by axe. */
 const LOOKED_AT_WITHIN_MS = 180_000;
-/** For a page to show what the API answers, on a busy machine. */
-const SHOWN_WITHIN_MS = 30_000;
 
 /** Every page, with a text that only an answer of the API can have put on it. */
 const PAGES: readonly (readonly [name: string, path: string, shows: string])[] = [
@@ -74,8 +72,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
   });
   afterEach(() => watched.close());
 
-  const shows = (text: string | RegExp): Promise<void> =>
-    page.getByText(text).first().waitFor({ timeout: SHOWN_WITHIN_MS });
+  const shows = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
   const overflow = (): Promise<number> =>
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   const openSearch = async (): Promise<void> => {
@@ -286,10 +283,10 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     // Other tests of this file take longer than a chain stays fresh without a report.
     await report(0);
     await page.goto('/console/flow');
-    await page.locator('.live', { hasText: /^live$/ }).waitFor({ timeout: SHOWN_WITHIN_MS });
+    await page.locator('.live', { hasText: /^live$/ }).waitFor();
     await report(7_300);
     await page.goto('/console/flow');
-    await page.locator('.live', { hasText: 'Base 2 h behind' }).waitFor({ timeout: SHOWN_WITHIN_MS });
+    await page.locator('.live', { hasText: 'Base 2 h behind' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.locator('.live', { hasText: /^paused$/ }).waitFor();
     await report(0);
@@ -302,7 +299,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     await settleNow(world.engine.writer, 31_000_001n);
     await page.clock.runFor(POLLS_WITHIN_MS);
     const button = page.getByRole('button', { name: 'Show 1 newer settlement' });
-    await button.waitFor({ timeout: SHOWN_WITHIN_MS });
+    await button.waitFor();
     expect(await page.locator('[title^="$31.000001"]').count()).toBe(0);
     await button.click();
     await page.locator('[title^="$31.000001"]').first().waitFor();
@@ -315,7 +312,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await shows(SHOP_NAME);
       await openSearch();
       await page.keyboard.type('weather by');
-      await option(new RegExp(`${SHOP_NAME}.*named by its card`)).waitFor({ timeout: SHOWN_WITHIN_MS });
+      await option(new RegExp(`${SHOP_NAME}.*named by its card`)).waitFor();
       expect(await seriousFindings(page)).toEqual([]);
       await keepPicture(page, 'search-1440-light');
       const active = async (): Promise<string> => {
@@ -342,7 +339,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await page.goto('/console/status');
       await openSearch();
       await search().fill(SHOP.toUpperCase().replace('0X', '0x'));
-      await option(/as payer.*named by its agent card/).click({ timeout: SHOWN_WITHIN_MS });
+      await option(/as payer.*named by its agent card/).click();
       await page.waitForURL(`**/agents/${SHOP}`);
       await openSearch();
       await search().fill('sql');
@@ -352,11 +349,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await search().fill(`0x${'ab'.repeat(32)}`);
       await option(/transaction/).waitFor();
       await search().fill('evidence ladder');
-      await page
-        .getByRole('group', { name: 'Documentation' })
-        .getByRole('option')
-        .first()
-        .click({ timeout: SHOWN_WITHIN_MS });
+      await page.getByRole('group', { name: 'Documentation' }).getByRole('option').first().click();
       await page.waitForURL('**/docs/**');
     });
 
@@ -370,7 +363,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
           asked.push(new URL(request.url()).searchParams.get('q') ?? '');
       });
       await page.keyboard.type('observations');
-      await option(new RegExp(SHOP_NAME)).first().waitFor({ timeout: SHOWN_WITHIN_MS });
+      await option(new RegExp(SHOP_NAME)).first().waitFor();
       expect(asked.at(-1)).toBe('observations');
       expect(asked.length).toBeLessThan('observations'.length);
     });
@@ -381,7 +374,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       const button = page.getByRole('button', { name: 'Search wallets or agents' });
       await button.click();
       await search().fill('coin');
-      await option(/Coinbase/).waitFor({ timeout: SHOWN_WITHIN_MS });
+      await option(/Coinbase/).waitFor();
       expect(await overflow()).toBeLessThanOrEqual(0);
       expect(await seriousFindings(page)).toEqual([]);
       await keepPicture(page, 'search-390-light');
@@ -452,7 +445,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       const menu = page.getByRole('button', { name: 'Menu' });
       if (await menu.isVisible()) await menu.click();
       const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
-      await expect.poll(() => links.allTextContents(), { timeout: SHOWN_WITHIN_MS }).toEqual(sections);
+      await expect.poll(() => links.allTextContents()).toEqual(sections);
       for (const link of await links.all()) expect(await link.isVisible()).toBe(true);
       await keepPicture(page, `header-${width}`);
       if (await menu.isVisible()) await menu.click();

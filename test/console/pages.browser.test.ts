@@ -57,7 +57,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
   });
   afterEach(() => watched.close());
 
-  const shows = (text: string): Promise<void> => page.getByText(text).first().waitFor({ timeout: 20_000 });
+  const shows = (text: string): Promise<void> => page.getByText(text).first().waitFor();
   const overflow = (): Promise<number> =>
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 

@@ -42,7 +42,6 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     world = await openParts();
     const open = async (theme: Theme): Promise<WatchedPage> => {
       const watched = await openPage(world.browser, world.origin, { theme });
-      watched.page.setDefaultTimeout(PATIENCE_MS);
       await watched.page.goto('/console/parts');
       await watched.page.locator('.chart-canvas canvas').first().waitFor();
       return watched;

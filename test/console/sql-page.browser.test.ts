@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   browserIsThere,
   openPage,
@@ -13,10 +13,6 @@ import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
 /** The flows of the SQL page: what is open, what is asked, what a run costs, and what can be done with its rows. */
-
-/** For machines that are busy with other things: bundling alone takes a minute there. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-const WAIT_MS = 60_000;
 
 const PAYMENTS = 120;
 const LISTED =
@@ -34,7 +30,6 @@ const queries = () => visitor.page.getByRole('tablist', { name: 'Queries' }).get
 
 async function openWith(sql: string, options: PageOptions = {}): Promise<void> {
   visitor = await openPage(world.browser, world.origin, options);
-  visitor.context.setDefaultTimeout(WAIT_MS);
   await visitor.page.goto(`/console/sql#${new URLSearchParams({ q: sql }).toString()}`);
   await editor().locator('.cm-line').first().waitFor();
 }

@@ -146,7 +146,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.goto('/console/status');
     expect(await comeBack()).toBe('SELECT 1 AS first, 2 AS second');
     await type(', 3 AS third');
-    await page.getByRole('link', { name: 'Leaderboard' }).click();
+    await page.getByRole('link', { name: 'Settlements', exact: true }).click();
     expect(await comeBack()).toBe('SELECT 1 AS first, 2 AS second, 3 AS third');
   });
 
@@ -250,6 +250,8 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.type('payer_i');
     await page.getByRole('option', { name: /payer_id/ }).waitFor();
+    // The editor takes no key as a choice within 75 ms of opening a list (`interactionDelay` of CodeMirror).
+    await page.waitForTimeout(PAUSE_MS);
     await page.keyboard.press('Tab');
     expect(await typedText()).toBe('SELECT payer_i\npayer_id');
     await page.keyboard.type(' AS first_payer FROM settlements ORDER BY first_');

@@ -18,7 +18,7 @@ import { watchSecret, watchText } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
 const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
-const START_TIMEOUT_MS = 180_000;
+const START_TIMEOUT_MS = 400_000;
 const END_TIMEOUT_MS = 60_000;
 
 /** Often enough to see every process that lives for a second. */

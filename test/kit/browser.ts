@@ -60,7 +60,7 @@ export interface WatchedPage {
 }
 
 /** For anything on a page to appear, also on a busy machine. */
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 const WIDTH = 1_360;
 const HEIGHT = 860;
 

@@ -24,7 +24,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
 const PORT_TRIES = 20;
 
 let told = false;

@@ -18,7 +18,7 @@ export interface ApiProcess {
   command(...words: string[]): Promise<{ readonly code: number | null; readonly printed: string }>;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 
 interface ApiConfig {
   readonly dataDir: string;

@@ -1,12 +1,18 @@
 import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { NO_UNITS, PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
+import {
+  HANDLE_MAX_CHARS,
+  HANDLE_MIN_CHARS,
+  isHandle,
+  skeletonOf,
+} from '../../../core/domain/saved-query.ts';
 import { UserError } from '../../../core/user-error.ts';
 import type { Organization } from '../../accounts/account-store.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 
-/** `admin organization create | list | plan`. */
+/** `admin organization create | list | plan | handle`. */
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NAME_MAX_CHARS = 200;
@@ -36,6 +42,15 @@ export function addOrganizationCommands(admin: Command, run: RunAdmin): void {
     .argument('<id>', 'the organization')
     .argument('<plan>', PLAN_IDS.join(', '))
     .action((id: string, plan: string) => run((deps) => changePlan(deps, id, plan)));
+  organization
+    .command('handle')
+    .description('give an organization the name in the addresses of its saved queries, for good')
+    .argument('<id>', 'the organization')
+    .argument(
+      '<handle>',
+      `${HANDLE_MIN_CHARS} to ${HANDLE_MAX_CHARS} lower-case letters, digits and single hyphens`,
+    )
+    .action((id: string, handle: string) => run((deps) => giveHandle(deps, id, handle)));
 }
 
 async function create(
@@ -101,6 +116,26 @@ async function changePlan({ store }: AdminDeps, id: string, plan: string): Promi
   return {
     json: { id, plan: wanted, plan_before: before },
     lines: [before === wanted ? `${id} has the plan ${wanted} already` : `${id}: ${before} → ${wanted}`],
+  };
+}
+
+async function giveHandle({ store }: AdminDeps, id: string, handle: string): Promise<CommandOutput> {
+  if (!isHandle(handle))
+    throw new UserError(
+      `"${handle}" cannot be a handle: ${HANDLE_MIN_CHARS} to ${HANDLE_MAX_CHARS} lower-case letters, digits and single hyphens, a letter first; names of the service are kept.`,
+    );
+  await findOrganization(store.accounts, id);
+  const claim = { organizationId: id, handle, skeleton: skeletonOf(handle) };
+  const outcome = await store.saved.claimHandle(claim);
+  if (outcome === 'taken')
+    throw new UserError(`"${handle}" is the handle of another organization, or looks like one.`);
+  if (outcome === 'has_other') {
+    const own = await store.saved.handle({ organizationId: id });
+    throw new UserError(`${id} has the handle "${own?.handle}", for good.`);
+  }
+  return {
+    json: { id, handle },
+    lines: [outcome === 'replayed' ? `${id} has the handle ${handle} already` : `${id}: handle ${handle}`],
   };
 }
 

@@ -8,6 +8,7 @@ import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { type ApiKey, keyDigest } from '../../../core/domain/caller.ts';
+import { skeletonOf } from '../../../core/domain/saved-query.ts';
 import { loadCursorKeys } from '../../../core/secret-file.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
@@ -118,6 +119,10 @@ test('an organization, its key and its units, made and seen beside the running s
   const ledger = JSON.parse((await admin('--json', 'ledger', 'acme')).out);
   expect(ledger.entries).toMatchObject([{ sequence: 1, kind: 'grant', units: 500, subject: 'inv-1' }]);
 
+  const named = await admin('organization', 'handle', 'acme', 'acme');
+  expect([named.code, named.out], named.err).toEqual([0, 'acme: handle acme']);
+  expect(await store.saved.handle({ handle: 'acme' })).toMatchObject({ organizationId: 'acme' });
+
   const revoked = await admin('key', 'revoke', found?.key.id ?? '');
   expect([revoked.code, revoked.out]).toEqual([0, `${found?.key.id} is revoked`]);
   expect((await store.accounts.findKey(keyDigest(key as ApiKey)))?.key.revokedAtMs).not.toBeNull();
@@ -125,10 +130,15 @@ test('an organization, its key and its units, made and seen beside the running s
 
 test('a mistake changes nothing, ends with 2 and says what is right', { timeout: TIMEOUT_MS }, async () => {
   await store.accounts.createOrganization({ id: 'bolt', displayName: 'Bolt', plan: 'free', createdAtMs: 0 });
+  await store.accounts.createOrganization({ id: 'alike', displayName: 'A', plan: 'free', createdAtMs: 0 });
+  const handle = 'aacme';
+  await store.saved.claimHandle({ organizationId: 'alike', handle, skeleton: skeletonOf(handle) });
   const secret = `six_live_${'k'.repeat(43)}`;
   const mistakes: [string[], RegExp][] = [
     [['organization', 'create', '--id', 'x', '--name', 'X', '--plann', 'pro'], /Did you mean --plan/],
     [['organization', 'plan', 'bolt', 'gold'], /no plan "gold".*free, pro, enterprise/],
+    [['organization', 'handle', 'bolt', 'Official'], /cannot be a handle: 3 to 32 lower-case/],
+    [['organization', 'handle', 'bolt', 'aacrne'], /another organization, or looks like one/],
     [['key', 'create', 'bold'], /no organization "bold".*bolt/],
     [['grant', 'bolt', '5', '--note', 'n', '--grant-id', 'monthly:2026-11'], /the service’s own/],
     [['key', 'revoke', secret], /never the key itself/],

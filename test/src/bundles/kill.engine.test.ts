@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,9 +25,10 @@ afterAll(async () => {
   await engine.close();
 });
 
-/** Of every file: its content, in hex. */
+/** Of every file: its content, in hex. None before a run has come to make the directory. */
 function contents(world: BundleWorld): ReadonlyMap<string, string> {
   const root = world.config.bundles.dir;
+  if (!existsSync(root)) return new Map();
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => join(root, path));
   return new Map(
     paths
