@@ -47,7 +47,7 @@ export function UsagePage({ query }: PageProps) {
 
 function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: string }) {
   const { totals, rows } = answer;
-  if (totals.calls === 0)
+  if (totals.calls === 0 && totals.sold_calls === 0)
     return (
       <EmptyState
         title="No call was answered in these days"
@@ -76,7 +76,13 @@ function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: 
         <Stat name="Paid over x402">
           <Money usd={totals.usd} />
         </Stat>
-        <Stat name="Days with calls">{countText(rows.length)}</Stat>
+        {totals.sold_calls === 0 ? (
+          <Stat name="Days with calls">{countText(rows.length)}</Stat>
+        ) : (
+          <Stat name="Earned" note={`for ${countText(totals.sold_calls)} calls of your saved queries`}>
+            {countText(totals.earned_units)} QU
+          </Stat>
+        )}
       </Stats>
       <div class="panel chart-panel">
         <DayBars

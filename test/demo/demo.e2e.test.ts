@@ -1,132 +1,20 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compiledSources } from '../kit/compile-sources.ts';
+import { DEMO_START_TIMEOUT_MS, type DemoRuns, demoRuns } from '../kit/demo-run.ts';
 import { watchSecret, watchText } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
-const SOURCES = fileURLToPath(new URL('../../', import.meta.url));
-const START_TIMEOUT_MS = 400_000;
 const END_TIMEOUT_MS = 60_000;
 
-/** Often enough to see every process that lives for a second. */
-const WATCH_EVERY_MS = 250;
-
-interface Run {
-  readonly child: ChildProcess;
-  output(): string;
-  readonly ended: Promise<number | null>;
-  /** Processes that the demo or one of its children ever started and that still run. */
-  survivors(): Promise<string[]>;
-  /** Waits for a text; throws when the demo ends without it. */
-  says(text: string): Promise<void>;
-}
-
+let runs: DemoRuns;
 let directory: string;
-const runs: Run[] = [];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'demo-test-'));
+  runs = demoRuns();
+  directory = runs.directory;
 });
-
-afterEach(async () => {
-  for (const { child, ended, survivors } of runs.splice(0)) {
-    child.kill('SIGKILL');
-    await ended;
-    // The tests assert that nothing is left; here a failed one is cleaned up after.
-    for (const survivor of await survivors()) process.kill(Number.parseInt(survivor, 10), 'SIGKILL');
-  }
-  rmSync(directory, { recursive: true, force: true });
-});
-
-/** The demo as a user runs it, from its sources, in a directory of its own. */
-function demoFromSources(...args: string[]): Run {
-  return runIn(['--import', import.meta.resolve('tsx'), join(SOURCES, 'demo/main.ts'), ...args]);
-}
-
-/** The same, compiled: each of its seven processes starts in half the time. */
-function demo(...args: string[]): Run {
-  return runIn([join(compiledSources(), 'demo/main.js'), ...args]);
-}
-
-function runIn(command: readonly string[]): Run {
-  const child = spawn(process.execPath, command, {
-    cwd: directory,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const collect = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout?.on('data', collect);
-  child.stderr?.on('data', collect);
-  const family = watchFamily(child.pid ?? 0);
-  let over = false;
-  const ended = new Promise<number | null>((resolve) =>
-    child.once('close', (code) => {
-      over = true;
-      family.stopLooking();
-      resolve(code);
-    }),
-  );
-  const run: Run = {
-    child,
-    output: () => output,
-    ended,
-    survivors: family.survivors,
-    async says(text) {
-      await waitUntil(`the demo says "${text}"`, () => over || output.includes(text), START_TIMEOUT_MS);
-      if (!output.includes(text)) throw new Error(`the demo ended without saying "${text}":\n${output}`);
-    },
-  };
-  runs.push(run);
-  return run;
-}
-
-/** Start times tell a process from a later one with the same number. */
-const identity = (pid: string, started: string): string => `${pid} since ${started}`;
-
-/**
- * Keeps every descendant in mind: one whose parent has died is no longer in the tree, and that is the very one that a
- * demo could leave behind.
- */
-function watchFamily(root: number) {
-  const known = new Map<string, string>([[String(root), '']]);
-  const look = async (): Promise<Map<string, string>> => {
-    const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,stat=,lstart=']);
-    const alive = new Map<string, string>();
-    for (const line of stdout.trim().split('\n')) {
-      const [pid = '', parent = '', state = '', ...started] = line.trim().split(/\s+/);
-      // A zombie has ended; its new parent has not looked yet.
-      if (!state.startsWith('Z')) alive.set(pid, identity(pid, started.join(' ')));
-      if (known.has(parent) && !known.has(pid) && !state.startsWith('Z'))
-        known.set(pid, identity(pid, started.join(' ')));
-    }
-    return alive;
-  };
-  const timer = setInterval(() => void look(), WATCH_EVERY_MS);
-  return {
-    stopLooking: () => clearInterval(timer),
-    async survivors() {
-      const alive = new Map(await look());
-      return [...known]
-        .filter(([pid, mark]) => mark !== '' && alive.get(pid) === mark)
-        .map(([, mark]) => mark);
-    },
-  };
-}
+afterEach(() => runs.close());
 
 /** The lines to try, as the demo prints them. */
 function curlLines(output: string): CurlLine[] {
@@ -157,11 +45,11 @@ function figure(output: string, name: string): string {
 describe('npm run demo -- --once', () => {
   // In a directory that another demo left when it was killed: to start is most of what a demo costs.
   it('leaves no process behind when it is killed with -9, and starts again over what it left: it indexes as many settlements as asked for, finds no lie and leaves nothing running', async () => {
-    const killed = demo('--port', '0', '--no-history');
+    const killed = runs.compiled('--port', '0', '--no-history');
     await waitUntil(
       'the first answer',
       () => killed.output().includes('first settlement served'),
-      START_TIMEOUT_MS,
+      DEMO_START_TIMEOUT_MS,
     );
     killed.child.kill('SIGKILL');
     await killed.ended;
@@ -173,7 +61,7 @@ describe('npm run demo -- --once', () => {
 
     expect(readdirSync(directory)).toEqual(['demo-data']);
 
-    const run = demo('--once', '300', '--seed', '7', '--port', '0');
+    const run = runs.compiled('--once', '300', '--seed', '7', '--port', '0');
     expect(await run.ended, run.output()).toBe(0);
 
     const output = run.output();
@@ -200,7 +88,7 @@ describe('npm run demo -- --once', () => {
 
 describe('npm run demo', () => {
   it('prints URLs that answer and curl lines, and stops with everything it started on SIGTERM', async () => {
-    const run = demoFromSources('--port', '0', '--seed', '3');
+    const run = runs.fromSources('--port', '0', '--seed', '3');
     await run.says('its key');
     const lines = curlLines(run.output());
     expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(3);
@@ -234,7 +122,7 @@ describe('npm run demo', () => {
   it('refuses to remove a demo-data directory that it did not make', async () => {
     mkdirSync(join(directory, 'demo-data'));
     writeFileSync(join(directory, 'demo-data', 'thesis.txt'), 'ten years of work');
-    const run = demo('--once', '1', '--port', '0');
+    const run = runs.compiled('--once', '1', '--port', '0');
     expect(await run.ended).toBe(1);
     expect(run.output()).toContain('was not made by the demo');
     expect(existsSync(join(directory, 'demo-data', 'thesis.txt'))).toBe(true);
@@ -243,20 +131,20 @@ describe('npm run demo', () => {
 
 describe('the command line of the demo', () => {
   it('lists its options with --help', async () => {
-    const run = demo('--help');
+    const run = runs.compiled('--help');
     expect(await run.ended).toBe(0);
     for (const option of ['--once', '--minutes', '--no-history', '--seed', '--port', '--keep'])
       expect(run.output()).toContain(option);
   });
 
   it('suggests the right option for a misspelt one', async () => {
-    const run = demo('--onse', '3');
+    const run = runs.compiled('--onse', '3');
     expect(await run.ended).not.toBe(0);
     expect(run.output()).toContain('Did you mean --once?');
   });
 
   it('says what an option takes when it gets something else, and makes nothing', async () => {
-    const run = demo('--port=65536');
+    const run = runs.compiled('--port=65536');
     expect(await run.ended).not.toBe(0);
     expect(run.output()).toMatch(/must be a whole number from \d+ to \d+/);
     expect(readdirSync(directory)).toEqual([]);

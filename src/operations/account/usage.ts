@@ -60,9 +60,11 @@ const groupParam: Param<readonly Group[]> = {
 };
 
 const FIGURES = {
-  calls: CountShape,
+  calls: { ...CountShape, description: 'Calls of the organization that were answered.' },
   units: Type.Integer({ minimum: 0, description: 'Query Units charged.' }),
   usd: { ...UsdShape, description: 'Dollars that settled over x402.' },
+  sold_calls: { ...CountShape, description: 'Calls of its saved queries that others paid for.' },
+  earned_units: Type.Integer({ minimum: 0, description: 'Query Units that it got for these.' }),
 };
 
 const RowShape = Type.Object(
@@ -72,7 +74,8 @@ const RowShape = Type.Object(
     key: orNull(Type.String({ description: 'Id of a key; "" for calls with a bearer token.' })),
     lane: orNull(
       Type.String({
-        description: 'units: charged to the organization; x402: paid for; free, trial: nothing was charged.',
+        description:
+          'units: charged to the organization; x402: paid for; free, trial: nothing was charged; earned: others paid for its saved queries.',
       }),
     ),
     ...FIGURES,
@@ -116,10 +119,30 @@ export const getAccountUsage = defineOperation({
     since: '2026-11-24',
     until: '2026-11-25',
     rows: [
-      { day: '2026-11-24', operation: null, key: null, lane: null, calls: 31, units: 44, usd: 0 },
-      { day: '2026-11-25', operation: null, key: null, lane: null, calls: 8, units: 9, usd: 0.005 },
+      {
+        day: '2026-11-24',
+        operation: null,
+        key: null,
+        lane: null,
+        calls: 31,
+        units: 44,
+        usd: 0,
+        sold_calls: 0,
+        earned_units: 0,
+      },
+      {
+        day: '2026-11-25',
+        operation: null,
+        key: null,
+        lane: null,
+        calls: 8,
+        units: 9,
+        usd: 0.005,
+        sold_calls: 2,
+        earned_units: 4,
+      },
     ],
-    totals: { calls: 39, units: 53, usd: 0.005 },
+    totals: { calls: 39, units: 53, usd: 0.005, sold_calls: 2, earned_units: 4 },
     truncated: false,
   },
   check: ({ since, until, group }) => {
@@ -132,39 +155,51 @@ export const getAccountUsage = defineOperation({
     const dayFrom = Math.max(since ?? dayTo - DAYS_DEFAULT + 1, dayTo - DAYS_MAX + 1);
     const found = await accounts.usage({ of: usageScope(caller), dayFrom, dayTo });
     const rows = grouped(found, group);
-    const all = grouped(found, [])[0] ?? NOTHING;
-    const { calls, units, usd } = all;
+    const [totals = NO_TOTALS] = grouped(found, []).map(figuresOf);
     return {
       since: dayText(dayFrom),
       until: dayText(dayTo),
       rows: rows.slice(0, ROWS_MAX),
-      totals: { calls, units, usd },
+      totals,
       truncated: rows.length > ROWS_MAX,
     };
   },
 });
 
-const NOTHING = { calls: 0, units: 0, usd: 0 };
+const NO_TOTALS = { calls: 0, units: 0, usd: 0, sold_calls: 0, earned_units: 0 };
+
+function figuresOf({ calls, units, usd, sold_calls, earned_units }: typeof NO_TOTALS): typeof NO_TOTALS {
+  return { calls, units, usd, sold_calls, earned_units };
+}
+
+const NOTHING = { calls: 0, units: 0, micros: 0n, soldCalls: 0, earnedUnits: 0 };
 
 function grouped(found: readonly UsageRow[], groups: readonly Group[]) {
-  const sums = new Map<string, { readonly first: UsageRow; calls: number; units: number; micros: bigint }>();
+  const sums = new Map<string, typeof NOTHING & { readonly first: UsageRow }>();
   for (const row of found) {
     const values = { day: row.day, operation: row.operation, key: row.keyId, lane: row.lane };
     const name = JSON.stringify(groups.map((group) => values[group]));
-    const sum = sums.get(name) ?? { first: row, calls: 0, units: 0, micros: 0n };
-    sum.calls += row.calls;
-    sum.units += row.units;
-    sum.micros += BigInt(row.usdMicros);
+    const sum = sums.get(name) ?? { ...NOTHING, first: row };
+    // What others paid for is no use of the organization: the two are never added up.
+    if (row.lane === 'earned') {
+      sum.soldCalls += row.calls;
+      sum.earnedUnits += row.units;
+    } else {
+      sum.calls += row.calls;
+      sum.units += row.units;
+      sum.micros += BigInt(row.usdMicros);
+    }
     sums.set(name, sum);
   }
   const has = (group: Group): boolean => groups.includes(group);
-  return [...sums.values()].map(({ first, calls, units, micros }) => ({
+  return [...sums.values()].map(({ first, micros, soldCalls, earnedUnits, ...counts }) => ({
     day: has('day') ? dayText(first.day) : null,
     operation: has('operation') ? first.operation : null,
     key: has('key') ? first.keyId : null,
     lane: has('lane') ? first.lane : null,
-    calls,
-    units,
+    ...counts,
     usd: usdNumber(micros),
+    sold_calls: soldCalls,
+    earned_units: earnedUnits,
   }));
 }

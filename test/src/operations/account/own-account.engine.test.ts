@@ -86,7 +86,7 @@ describe('usage', () => {
     await customer.ask('SELECT nothing FROM settlements');
     await sql.api.get('/v0/sql/schema', { ...customer.headers });
     const body = await usageOf(customer.headers);
-    const row = { day: null, key: null, usd: 0 };
+    const row = { day: null, key: null, usd: 0, sold_calls: 0, earned_units: 0 };
     expect(body.rows).toEqual(
       expect.arrayContaining([
         { ...row, operation: 'runSql', lane: 'units', calls: 3, units: 3 },

@@ -120,7 +120,9 @@ test('a query becomes a job, an endpoint, a tool, and is sold to a wallet whose 
   expect(ledger.at(-1)).toMatchObject({ kind: 'grant', units: 2, note: `sold: ${author.owner}/paid-by` });
   expect(ledger.at(-1)?.subject).toContain(payer.address.toLowerCase());
   const { body: usage } = await author.send('GET', '/v0/account/usage?group=lane');
-  expect(usage.rows).toContainEqual(expect.objectContaining({ lane: 'earned', calls: 2, units: 4 }));
+  expect(usage.rows).toContainEqual(
+    expect.objectContaining({ lane: 'earned', calls: 0, units: 0, sold_calls: 2, earned_units: 4 }),
+  );
 });
 
 test('a payment whose answer is lost is answered again and earns once; one for a wrong value settles nothing', async () => {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { Schemas } from '../../../../client/index.ts';
 import { ANONYMOUS } from '../../../kit/api.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../../kit/rows.ts';
 import { type SavedCalls, savedOf } from '../../../kit/saved.ts';
 import type { SqlApi } from '../../../kit/sql-api.ts';
+
+type UsageRow = Schemas['UsageRow'];
 
 /** Saved queries over the real application, engine and control store. */
 
@@ -324,15 +327,15 @@ test('others pay the run and the price of the author, who gets it in units', asy
   expect([after.granted - before.granted, after.spent]).toEqual([12, 0]);
   const usage = async (who: SavedCalls) =>
     (await who.send('GET', '/v0/account/usage?group=operation,lane')).body.rows.map(
-      (row: { operation: string; lane: string; calls: number; units: number }) => [
-        row.operation,
-        row.lane,
-        row.calls,
-        row.units,
+      ({ operation, lane, calls, units, sold_calls: sold, earned_units: earned }: UsageRow) => [
+        operation,
+        lane,
+        [calls, units],
+        [sold, earned],
       ],
     );
-  expect(await usage(author)).toContainEqual(['callSavedQuery', 'earned', 3, 12]);
-  expect(await usage(buyer)).toContainEqual(['callSavedQuery', 'units', 3, 15]);
+  expect(await usage(author)).toContainEqual(['callSavedQuery', 'earned', [0, 0], [3, 12]]);
+  expect(await usage(buyer)).toContainEqual(['callSavedQuery', 'units', [3, 15], [0, 0]]);
   // The author's own calls pay nobody, and what is kept costs nothing.
   expect((await author.call('sold')).headers['x-units-charged']).toBe('0');
   // A call that fails pays nobody either.

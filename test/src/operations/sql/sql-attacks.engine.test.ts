@@ -150,7 +150,9 @@ test('a bomb ends by its limits with a typed answer, is charged for its time, an
   expect(outcomes.length).toBe(bombs.length);
   // The limits were really reached. Which of them comes first for a bomb depends on how busy the machine is.
   expect(outcomes).toContain('answered');
-  expect(outcomes.filter((outcome) => outcome === 'timeout' || outcome === 'memory').length).toBeGreaterThan(1);
+  expect(outcomes.filter((outcome) => outcome === 'timeout' || outcome === 'memory').length).toBeGreaterThan(
+    1,
+  );
   const after = await sql.customer();
   expect((await after.ask('SELECT count() AS n FROM settlements')).body.rows).toEqual([{ n: '1' }]);
 }, 400_000);

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browserIsThere, openPage, startBrowser, type WatchedPage } from '../kit/browser.ts';
+import { type DemoRuns, demoRuns, printed } from '../kit/demo-run.ts';
+import { watchSecret } from '../kit/secrets-watch.ts';
+
+/**
+ * What a first-time reader does: starts the demo as the README says, opens its console, asks a question of their own, looks at it as a
+ * chart, saves it as an endpoint with a price, and an agent without a key buys it over x402.
+ */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DAILY =
+  'SELECT toDate(block_time) AS day, chain, count() AS settlements FROM settlements GROUP BY day, chain ORDER BY day';
+const AUTHOR_QU = 2;
+
+let runs: DemoRuns;
+let browser: Browser;
+let reader: WatchedPage;
+
+describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
+  beforeAll(async () => {
+    runs = demoRuns();
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await runs?.close();
+  });
+
+  it('leads from the README over the demo and its console to a query that an agent buys', async () => {
+    expect(readFileSync(`${ROOT}README.md`, 'utf8')).toContain('npm run demo');
+    const run = runs.fromSources('--port', '0', '--seed', '5');
+    await run.says('its key');
+    const consoleUrl = printed(run, 'console');
+    const { origin } = new URL(consoleUrl);
+    const [key = ''] = /six_live_\w+/.exec(run.output()) ?? [];
+    watchSecret(key);
+    reader = await openPage(browser, origin);
+    const { page } = reader;
+
+    await page.goto(consoleUrl);
+    await page.getByRole('link', { name: 'SQL', exact: true }).click();
+    const editor = page.getByRole('textbox', { name: 'SQL query' });
+    await editor.locator('.cm-line').first().waitFor();
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(DAILY);
+    await page.getByRole('button', { name: 'Run' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText(/^charged 1 QU/).waitFor();
+    expect(await result.getByRole('gridcell').count()).toBeGreaterThan(3);
+
+    await result.getByRole('tab', { name: 'Chart' }).click();
+    await result.getByRole('img', { name: /settlements/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill('Settlements by day');
+    await dialog.getByLabel('Name in its address').fill('settlements-by-day');
+    await dialog.getByLabel('Who may call it').selectOption('public');
+    await dialog.getByLabel('Your price for each call of others').fill(String(AUTHOR_QU));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const address = dialog.locator('.saved-url');
+    await address.waitFor();
+    const url = (await address.textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    expect(new URL(url).pathname).toBe('/v0/q/demo/settlements-by-day');
+
+    const before = await balanceOf(page);
+    // Nobody calls it for nothing; the agent pays what it says.
+    const offered = await fetch(url);
+    expect(offered.status).toBe(402);
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--import', import.meta.resolve('tsx'), 'demo/pay.ts', url],
+      { cwd: ROOT },
+    );
+    expect(stderr).toMatch(/^200, paid by 0x/);
+    const bought = JSON.parse(stdout) as { readonly rows: readonly object[] };
+    expect(bought.rows[0]).toMatchObject({ day: expect.any(String), settlements: expect.any(String) });
+
+    // The author has more units than before the purchase.
+    await page.reload();
+    await expect.poll(() => balanceOf(page)).toBe(before + AUTHOR_QU);
+    expect(reader.problems()).toEqual([]);
+  });
+});
+
+/** Units that are left, as the header of the console says it. */
+async function balanceOf(page: Page): Promise<number> {
+  const text = await page.getByRole('button', { name: /[\d,]+ QU$/ }).textContent();
+  return Number(/([\d,]+) QU$/.exec(text ?? '')?.[1]?.replaceAll(',', ''));
+}
