@@ -79,7 +79,7 @@ export async function openStage(context: BenchContext): Promise<Stage> {
   mkdirSync(dataDir, { recursive: true });
   const keys = await makeKeys(dataDir, quick ? CUSTOMERS_QUICK : CUSTOMERS);
   const port = await freePort();
-  const service = await startService(context, engine, { dataDir, port });
+  const service = await startService(context, engine, { dataDir, port, visitorKey: keys.heavy[2] ?? '' });
   const wallets = await pickWallets(engine.reader);
   say(`the API listens over ${rows} rows`);
   return {
@@ -110,7 +110,11 @@ async function makeKeys(dataDir: string, customers: number): Promise<Keys> {
 async function startService(
   { workspace }: BenchContext,
   { access }: BenchEngine,
-  { dataDir, port }: { readonly dataDir: string; readonly port: number },
+  {
+    dataDir,
+    port,
+    visitorKey,
+  }: { readonly dataDir: string; readonly port: number; readonly visitorKey: string },
 ): Promise<ServiceProcess> {
   const { url, database, writer, reader, guest } = access;
   const plan = { requestsPerMinute: REQUESTS_PER_MINUTE };
@@ -122,6 +126,7 @@ async function startService(
     http: { port, requestsPerMinute: REQUESTS_PER_MINUTE },
     clickhouse: { url, database, writer, reader, guest },
     chains: ['base', 'polygon', 'avalanche', 'sei', 'arbitrum'].map((chain) => ({ chain })),
+    console: { visitorKey },
     plans: { free: plan, pro: plan, enterprise: plan },
   };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });

@@ -11,6 +11,8 @@ export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'prog
   readonly requestId: string;
   /** The URL callers use, as far as this request shows it, without a slash at its end. */
   readonly url: string;
+  /** Whose saved queries are tools of their own for this client: the `queries` of its address. Null for none. */
+  readonly owner: string | null;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
   /** Registers `delivered`, called once the answer was sent or could not be. */

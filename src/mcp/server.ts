@@ -17,6 +17,7 @@ import type { Answer, StreamedAnswer } from '../operations/answer.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { answered, refused, type ToolAnswer } from './answer.ts';
 import { type McpExchange, toolCall } from './exchange.ts';
+import { listSavedTools, savedCall } from './saved-tools.ts';
 import { definitionAt, type Tool, type ToolWords, toolsOf, toolWordsOf } from './tool.ts';
 
 interface McpOptions {
@@ -43,6 +44,9 @@ interface Surface extends McpOptions {
 const LISTS_TTL_MS = 300_000;
 const LISTS_HINT = { ttlMs: LISTS_TTL_MS, cacheScope: 'public' } as const;
 
+/** What one caller may see, and the owner may change at any time. */
+const OWN_LIST_HINT = { ttlMs: 0, cacheScope: 'private' } as const;
+
 export function createMcpSurface(options: McpOptions): McpSurface {
   const words = toolWordsOf(options.operations);
   const surface: Surface = {
@@ -67,7 +71,7 @@ function serverFor(surface: Surface, exchange: McpExchange): Server {
       instructions: INSTRUCTIONS,
       supportedProtocolVersions: [...EARLIER_PROTOCOLS],
       cacheHints: {
-        'tools/list': LISTS_HINT,
+        'tools/list': exchange.owner === null ? LISTS_HINT : OWN_LIST_HINT,
         'resources/list': LISTS_HINT,
         'resources/templates/list': LISTS_HINT,
         'resources/read': LISTS_HINT,
@@ -82,15 +86,33 @@ function serverFor(surface: Surface, exchange: McpExchange): Server {
 
 function serveTools(server: Server, surface: Surface, exchange: McpExchange): void {
   const { tools } = surface;
-  server.setRequestHandler('tools/list', () => ({
-    tools: [...tools.values()].map((tool) => definitionAt(tool, exchange.url)),
+  const { owner } = exchange;
+  server.setRequestHandler('tools/list', async () => ({
+    tools:
+      owner === null
+        ? [...tools.values()].map((tool) => definitionAt(tool, exchange.url))
+        : [...(await savedToolsOf(owner, surface, exchange))],
   }));
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = tools.get(params.name);
+    const asked = { tool: params.name, given: params.arguments ?? {} };
+    const call = owner === null ? asked : (savedCall(owner, asked.tool, asked.given) ?? asked);
+    const tool = tools.get(call.tool);
     if (tool === undefined) throw unknownTool(params.name, [...tools.keys()]);
-    const answer = await callTool(tool, params.arguments ?? {}, { ...surface, exchange });
+    const answer = await callTool(tool, call.given, { ...surface, exchange });
     return server.projectCallToolResult(answer, tool.definition.outputSchema);
   });
+}
+
+/** A list has no place for a refusal but an error of the protocol. */
+async function savedToolsOf(owner: string, surface: Surface, exchange: McpExchange) {
+  try {
+    return await listSavedTools(owner, surface, exchange);
+  } catch (error) {
+    const { code, context } = asFailure(error);
+    if (ERRORS[code].status >= 500) throw error;
+    exchange.onRefused(asFailure(error));
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, context.detail ?? ERRORS[code].title, { code });
+  }
 }
 
 function unknownTool(name: string, known: readonly string[]): ProtocolError {

@@ -31,18 +31,21 @@ function annotationsOf({ changes }: AnyOperation): ToolDefinition['annotations']
 /** By name. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
-    toolOperations(operations).map((operation) => {
-      const name = toolName(operation.id);
-      const definition = {
-        name,
-        description: `${operation.toolText} ${priceInUnits(operation.price)}`,
-        inputSchema: inputSchema(operation, words),
-        outputSchema: outputSchema(operation),
-        annotations: annotationsOf(operation),
-      };
-      return [name, { operation, definition }];
-    }),
+    toolOperations(operations)
+      .map((operation) => toolOf(operation, words))
+      .map((tool) => [tool.definition.name, tool]),
   );
+}
+
+export function toolOf(operation: AnyOperation, words: ToolWords): Tool {
+  const definition = {
+    name: toolName(operation.id),
+    description: `${operation.toolText} ${priceInUnits(operation.price)}`,
+    inputSchema: inputSchema(operation, words),
+    outputSchema: outputSchema(operation),
+    annotations: annotationsOf(operation),
+  };
+  return { operation, definition };
 }
 
 function toolOperations(operations: readonly AnyOperation[]): readonly AnyOperation[] {

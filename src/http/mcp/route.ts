@@ -5,6 +5,7 @@ import { type Failure, fail } from '../../../core/errors.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { McpExchange } from '../../mcp/exchange.ts';
+import { ownerOf } from '../../mcp/saved-tools.ts';
 import type { McpSurface } from '../../mcp/server.ts';
 import type { OperationDeps } from '../../operations/define.ts';
 import { type FailureOptions, httpFailure } from '../failures.ts';
@@ -118,6 +119,7 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
   return {
     requestId: request.id,
     url: baseUrl(request, deps.deployment.publicUrl),
+    owner: ownerOf(new URL(request.url, BASE)),
     sender: new HttpSender(request, facts),
     deps: boundDeps(deps, sandbox, facts),
     progress: new AnswerHeaders(reply, facts, () => watch.onRun()),
@@ -126,10 +128,13 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
   };
 }
 
+/** Requests have paths; the host is checked before. */
+const BASE = 'http://mcp.invalid';
+
 /** The request as the SDK takes it, without its body: the caller passes that parsed and checked. */
 function webRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
-  return new Request(new URL(request.url, 'http://mcp.invalid'), { method: 'POST', headers });
+  return new Request(new URL(request.url, BASE), { method: 'POST', headers });
 }

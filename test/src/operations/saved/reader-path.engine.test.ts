@@ -98,8 +98,29 @@ test('a query becomes a job, an endpoint, a tool, and is sold to a wallet whose 
     expect.objectContaining({ code: 'invalid_parameter', parameter: 'payer' }),
   ]);
   await client.close();
+  // Or as a tool of its own, for an agent that is connected to this owner's queries.
+  const named = await connect(`${url}/mcp?queries=${author.owner}`, agent.headers);
+  const { tools } = await named.listTools();
+  expect(tools).toMatchObject([
+    {
+      name: 'q_paid_by',
+      description: expect.stringContaining('Paid by a wallet'),
+      inputSchema: {
+        required: ['payer'],
+        properties: { payer: { type: 'string', description: expect.stringContaining('The wallet.') } },
+      },
+    },
+  ]);
+  const again = await named.callTool({ name: 'q_paid_by', arguments: { payer: wallet(7), limit: 5 } });
+  expect(again.structuredContent).toMatchObject({ rows: asked.body.rows, row_count: 1 });
+  const odd = await named.callTool({ name: 'q_paid_by', arguments: { payer: wallet(7), sql: 'SELECT 1' } });
+  expect([odd.isError, odd.structuredContent]).toEqual([true, expect.objectContaining({ parameter: 'sql' })]);
+  await named.close();
+  const nobody = await connect(`${url}/mcp?queries=nobody-at-all`, agent.headers);
+  await expect(nobody.listTools()).rejects.toThrow(/no saved query of this owner/);
+  await nobody.close();
   const { granted, spent } = await author.customer.units();
-  expect((await agent.units()).spent).toBe(3);
+  expect((await agent.units()).spent).toBe(6);
   // Another wallet buys it, without a key.
   const payer = await world.payer();
   const address = `${url}/v0/q/${author.owner}/paid-by?payer=${wallet(7)}`;
@@ -121,7 +142,7 @@ test('a query becomes a job, an endpoint, a tool, and is sold to a wallet whose 
   expect(ledger.at(-1)?.subject).toContain(payer.address.toLowerCase());
   const { body: usage } = await author.send('GET', '/v0/account/usage?group=lane');
   expect(usage.rows).toContainEqual(
-    expect.objectContaining({ lane: 'earned', calls: 0, units: 0, sold_calls: 2, earned_units: 4 }),
+    expect.objectContaining({ lane: 'earned', calls: 0, units: 0, sold_calls: 3, earned_units: 6 }),
   );
 });
 
