@@ -117,6 +117,9 @@ const CURL_OPTIONS: Readonly<Record<string, (request: Request, value: string) =>
   '-d': (request, value) => {
     request.body = value;
   },
+  '--data-binary': (request, value) => {
+    request.body = value;
+  },
   '-X': (request, value) => {
     request.method = value;
   },

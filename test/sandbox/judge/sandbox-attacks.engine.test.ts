@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
@@ -159,6 +159,7 @@ describe('after all of it', () => {
     expect(rows.flat().filter((name) => !/information_schema/i.test(String(name)))).toEqual([
       DATABASE,
       publicDatabaseOf(DATABASE),
+      snapshotDatabaseOf(DATABASE),
       'vault',
     ]);
   });
