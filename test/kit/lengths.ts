@@ -22,7 +22,7 @@ const LENGTHS = {
   /** Rounds of blocks, a reorg and perhaps a restart over the registries. */
   registryRounds: { gate: 3, nightly: 6 },
   /** Runs of a property whose every run writes to the engine and reads it back. */
-  engineProperties: { gate: 3, nightly: 12 },
+  engineProperties: { gate: 2, nightly: 12 },
   /** Runs of a property of the control store over commands in random order. */
   storeProperties: { gate: 12, nightly: 100 },
   /** Runs of a property of a dozen metered calls over SQLite. */
