@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { isPaletteOpen, listenForShortcut, SHORTCUT } from '../palette/open.ts';
 import { useStore } from '../store.ts';
 import { SearchSign } from './search-sign.tsx';
@@ -9,7 +9,8 @@ import { announce } from './states.tsx';
 export function SearchButton() {
   const isOpen = useStore(isPaletteOpen);
   const [Palette, setPalette] = useState<ComponentType | null>(null);
-  useEffect(listenForShortcut, []);
+  // Before the button can be seen: it names the keys.
+  useLayoutEffect(listenForShortcut, []);
   useEffect(() => {
     if (!isOpen || Palette !== null) return;
     import('./command-palette.tsx').then(

@@ -59,7 +59,8 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
   return (
     <>
       <WalletHead wallet={address} party={party} profile={answer} query={query} />
-      {party === 'payee' ? <PayAnswer wallet={address} chain={chain} /> : null}
+      {/* An answer about an address that the API refused would be refused in the same words. */}
+      {party === 'payee' && problem === null ? <PayAnswer wallet={address} chain={chain} /> : null}
       <div class="window-bar">
         <ChainChoice path={walletPath(address, party)} query={query} />
         <WindowChoice path={walletPath(address, party)} query={query} byDefault={WINDOW_DEFAULT} />

@@ -14,7 +14,7 @@ interface Section {
   readonly text: string;
 }
 
-/** What /docs/search.js exports. */
+/** What /docs/assets/search.js exports. */
 interface DocsSearch {
   readonly INDEX_OPTIONS: Options<Section>;
   searchIn(index: MiniSearch<Section>, query: string, synonyms: Synonyms): readonly SearchResult[];
@@ -49,8 +49,8 @@ export async function findDocs(text: string): Promise<readonly Entry[]> {
 async function loadSearch(): Promise<Find> {
   const at = (file: string): string => new URL(`/docs/${file}`, location.href).href;
   const [{ default: Index }, { INDEX_OPTIONS, searchIn }, answer] = await Promise.all([
-    import(at('minisearch.js')) as Promise<{ readonly default: typeof MiniSearch }>,
-    import(at('search.js')) as Promise<DocsSearch>,
+    import(at('assets/minisearch.js')) as Promise<{ readonly default: typeof MiniSearch }>,
+    import(at('assets/search.js')) as Promise<DocsSearch>,
     fetch(at('search.json')),
   ]);
   if (!answer.ok) throw new Error(`/docs/search.json: ${answer.status}`);
