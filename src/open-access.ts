@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
+import { type ApiKey, keyDigest } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { loadKeyIssueSecrets } from '../core/secret-file.ts';
 import { createAccounts } from './accounts/accounts.ts';
@@ -55,6 +56,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const settlements = { store, confirmerFor, clock, log };
   const lane = openLane(config, settlements, parts.observe);
   const { requestsPerMinute } = config.http;
+  const { visitorKey } = config.console;
   let lastUnsettled: PaymentRecord | null = null;
   const bearer = createBearerTokens(config, clock);
   const usage = createUsageRecorder({ store: store.usage, clock, log });
@@ -66,7 +68,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       bearer,
       plans,
       access: { ...access, requestsPerMinute },
-      visitorKey: config.console.visitorKey,
+      visitorKey,
       clock,
       log,
       usage,
@@ -76,6 +78,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       store,
       clock,
       flushUsage: () => usage.flush(),
+      publicKey: visitorKey === null ? null : keyDigest(visitorKey as ApiKey), // of its form, by the configuration
       trialKeyDays: access.trialKeyDays,
       // Where nothing is sold no key is issued, and the data directory is left alone.
       secrets: lane === null ? [] : loadKeyIssueSecrets(config),

@@ -193,13 +193,16 @@ function diagnosticOf(state: EditorState, mark: Mark): Diagnostic {
   const from = offsetOf(state, mark);
   const { to: lineEnd } = state.doc.lineAt(from);
   const stands = mark.near !== '' && state.sliceDoc(from, from + mark.near.length) === mark.near;
-  const to = stands ? from + mark.near.length : endOfWord(state, from, lineEnd);
+  const to = stands ? from + mark.near.length : endOfPart(state, from, lineEnd);
   return { from, to, severity: mark.severity, message: mark.message };
 }
 
+/** A word, or a text or name with its quotes: `near` has the value of a text, without them. */
+const PART = /^(?:\w+|'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?|`[^`]*`?)/;
+
 /** At least one character, unless the line ends. */
-function endOfWord(state: EditorState, from: number, lineEnd: number): number {
-  const [word = ''] = /^\w+/.exec(state.sliceDoc(from, lineEnd)) ?? [];
+function endOfPart(state: EditorState, from: number, lineEnd: number): number {
+  const [word = ''] = PART.exec(state.sliceDoc(from, lineEnd)) ?? [];
   return Math.min(Math.max(from + word.length, from + 1), Math.max(lineEnd, from));
 }
 

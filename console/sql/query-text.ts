@@ -1,3 +1,5 @@
+import { tokensOf } from './tokens.ts';
+
 /** The text of a query: its placeholders, and the link that shares it. Pure, so that tests can run it outside a browser. */
 
 /** A query with everything that belongs to it. */
@@ -13,15 +15,15 @@ export interface Placeholder {
   readonly type: string;
 }
 
-/** Strings, quoted names and comments: braces in them are no placeholders. */
-const SKIPPED = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g;
-const PLACEHOLDER = /\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
+const PLACEHOLDER = /^\{\s*(\w+)\s*:\s*([^{}]+?)\s*\}$/;
 
-/** The placeholders `{name:Type}` of a query, each name once, in the order of the text. */
+/** The placeholders `{name:Type}` of a query, each name once, in the order of the text. Braces in strings and comments are none. */
 export function findPlaceholders(sql: string): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
-  for (const [, name = '', type = ''] of sql.replace(SKIPPED, ' ').matchAll(PLACEHOLDER))
-    if (!found.has(name)) found.set(name, { name, type });
+  for (const { kind, text } of tokensOf(sql)) {
+    const [, name, type] = kind === 'placeholder' ? (PLACEHOLDER.exec(text) ?? []) : [];
+    if (name !== undefined && type !== undefined && !found.has(name)) found.set(name, { name, type });
+  }
   return [...found.values()];
 }
 

@@ -118,7 +118,7 @@ export function SavedFields({ written, isVersion, onChange }: FieldsProps) {
           label="Name in its address"
           maxLength={64}
           isRequired
-          pattern="[a-z0-9]+(\-[a-z0-9]+)*"
+          pattern="[a-z0-9]+(-[a-z0-9]+)*"
           hint="Lower-case letters, digits and single hyphens"
           value={written.slug}
           onValue={(slug) => onChange({ slug })}

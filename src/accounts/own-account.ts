@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
+import { type KeyDigest, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { dayOf } from '../../core/domain/usage.ts';
 import { fail } from '../../core/errors.ts';
 import type { OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
@@ -16,6 +16,8 @@ export interface OwnAccountDeps {
   readonly clock: Clock;
   /** Writes the counts and runs that this process still has in memory. Never rejects. */
   readonly flushUsage: () => Promise<void>;
+  /** Of the key that the console lends to its visitors: it manages no keys, whatever its record says. */
+  readonly publicKey: KeyDigest | null;
 }
 
 export function createOwnAccount(deps: OwnAccountDeps): OwnAccount {
@@ -41,7 +43,8 @@ export function createOwnAccount(deps: OwnAccountDeps): OwnAccount {
   };
 }
 
-function createOwnKeys({ store: { accounts }, clock }: OwnAccountDeps): OwnKeys {
+function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps): OwnKeys {
+  const ownKey = (key: KeyRecord, today: number): OwnKey => ownKeyOf(key, today, publicKey);
   return {
     list: async ({ of, after, limit }) => {
       const { organizationId, keyId } = of;
@@ -109,13 +112,13 @@ function before(keyId: string): string {
   return `${keyId.slice(0, -1)}${String.fromCharCode(keyId.charCodeAt(keyId.length - 1) - 1)}\u{10ffff}`;
 }
 
-function ownKey(key: KeyRecord, today: number): OwnKey {
+function ownKeyOf(key: KeyRecord, today: number, publicKey: KeyDigest | null): OwnKey {
   const { id, label, createdAtMs, expiresAtMs, revokedAtMs, limits = NO_KEY_LIMITS, used } = key;
   const { managesKeys, unitsPerDay, operations, madeBy } = limits;
   const facts = { id, label, createdAtMs, madeBy, expiresAtMs, revokedAtMs };
   return {
     ...facts,
-    managesKeys,
+    managesKeys: managesKeys && key.digest !== publicKey,
     operations,
     unitsPerDay,
     unitsUsedToday: used?.day === today ? used.units : 0,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserIsThere, openPage, type WatchedPage } from '../kit/browser.ts';
 import { seedConsole } from '../kit/console-seed.ts';
 import { looksRight } from '../kit/console-widths.ts';
-import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { watchSecret } from '../kit/secrets-watch.ts';
 
 /** What an account sees of itself: usage, keys, jobs and queries, in a real browser over a real service. */
@@ -14,11 +14,13 @@ const QUERY =
 
 describe.skipIf(!browserIsThere())('the pages of an account', () => {
   let world: ConsoleWorld;
+  let managerKey: string;
   let watched: WatchedPage;
   let page: Page;
 
   beforeAll(async () => {
     world = await openConsole({ seed: ({ writer }) => seedConsole(writer), runsJobs: true });
+    managerKey = await addManagerKey(world);
   }, TIMEOUT_MS);
   afterAll(() => world?.close());
   beforeEach(async () => {
@@ -28,12 +30,14 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
   afterEach(() => watched.close());
 
   const shows = (text: string): Promise<void> => page.getByText(text).first().waitFor();
-  const headers = (): Record<string, string> => ({
-    'x-api-key': world.visitorKey,
+  const headers = (key = world.visitorKey): Record<string, string> => ({
+    'x-api-key': key,
     'content-type': 'application/json',
   });
-  const send = (path: string, body: object) =>
-    world.api.app.inject({ method: 'POST', url: `/v0${path}`, headers: headers(), payload: body });
+  const send = (path: string, body: object, key?: string) =>
+    world.api.app.inject({ method: 'POST', url: `/v0${path}`, headers: headers(key), payload: body });
+  const useKey = (key: string): Promise<unknown> =>
+    page.addInitScript(`sessionStorage.setItem('six.key', '${key}')`);
 
   test('an account that did nothing is told what will appear', async () => {
     await page.goto('/console/account/jobs');
@@ -46,6 +50,7 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
   test(
     'a key is made with a budget, operations and a last day, its secret is shown once, and it is changed and revoked',
     async () => {
+      await useKey(managerKey);
       await page.goto('/console/account/keys');
       await page.getByRole('button', { name: 'New key' }).click();
       await page.getByLabel('What it is for').fill('research agent');
@@ -146,17 +151,23 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
     TIMEOUT_MS,
   );
 
-  test('a key that does not manage keys sees itself and no buttons', async () => {
-    const made = await send('/account/keys', { label: 'small' });
-    const { api_key: key } = made.json() as { api_key: string };
-    watchSecret(key);
-    await page.addInitScript(`sessionStorage.setItem('six.key', '${key}')`);
-    await page.goto('/console/account/keys');
-    await shows('This key sees itself alone');
-    expect(await page.getByRole('row').filter({ hasText: 'small' }).count()).toBe(1);
-    expect(await page.getByRole('button', { name: /^(New key|Revoke|Change)$/ }).count()).toBe(0);
-    expect(watched.problems()).toEqual([]);
-  });
+  test.each(['visitors', 'small'])(
+    'the key “%s”, which does not manage keys, sees itself and no buttons',
+    async (label) => {
+      if (label === 'small') {
+        const made = await send('/account/keys', { label }, managerKey);
+        const { api_key: key } = made.json() as { api_key: string };
+        watchSecret(key);
+        await useKey(key);
+      }
+      await page.goto('/console/account/keys');
+      await shows('This key sees itself alone');
+      expect(await page.getByRole('row').filter({ hasText: label }).count()).toBe(1);
+      expect(await page.getByRole('row').count()).toBe(2);
+      expect(await page.getByRole('button', { name: /^(New key|Revoke|Change)$/ }).count()).toBe(0);
+      expect(watched.problems()).toEqual([]);
+    },
+  );
 });
 
 async function streamText(stream: AsyncIterable<unknown>): Promise<string> {

@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_TIER, fragmentOf } from '../../console/sql/query-text.ts';
-import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { browserIsThere, openPage, seriousFindings, type WatchedPage } from '../kit/browser.ts';
 import { looksRight } from '../kit/console-widths.ts';
-import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
-import { watchSecret } from '../kit/secrets-watch.ts';
 
 /** A query of the SQL page becomes an endpoint, gets versions, is seen on the account's page, and goes. */
 
@@ -63,20 +61,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
           ),
         ),
     });
-    const { store } = world.api.access.access;
-    const key = mintApiKey('live');
-    ownKey = key;
-    watchSecret(key);
-    await store.accounts.addKey({
-      id: 'key_own',
-      digest: keyDigest(key),
-      kind: 'live',
-      organizationId: world.organizationId,
-      label: 'own',
-      createdAtMs: 0,
-      expiresAtMs: null,
-      revokedAtMs: null,
-    });
+    ownKey = await addManagerKey(world);
     visitor = await openPage(world.browser, world.origin);
   });
   afterAll(() => world?.close());
@@ -92,7 +77,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     await field('Handle of your organization').fill('acme');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await dialog()
-      .getByText(/manages keys/)
+      .getByText(/does not manage keys/)
       .waitFor();
     await page.keyboard.press('Escape');
   });

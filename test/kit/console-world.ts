@@ -22,6 +22,23 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
+/** Another key of the organization of a world, which manages its keys: the one that visitors are lent does not. */
+export async function addManagerKey({ api, organizationId }: ConsoleWorld): Promise<string> {
+  const key = mintApiKey('live');
+  watchSecret(key);
+  await api.access.access.store.accounts.addKey({
+    id: 'key_manager',
+    digest: keyDigest(key),
+    kind: 'live',
+    organizationId,
+    label: 'manager',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  });
+  return key;
+}
+
 const UNITS = 10_000;
 const CORES = 2;
 

@@ -10,6 +10,11 @@ describe('placeholders', () => {
     ]);
   });
 
+  it('keep the names of an Enum, which stand in quotes', () => {
+    const type = "Enum8('head' = 1, 'it''s' = 2)";
+    expect(findPlaceholders(`SELECT {state: ${type} }`)).toEqual([{ name: 'state', type }]);
+  });
+
   it('take only the values that the query uses', () => {
     expect(valuesFor('SELECT {a:String}', { a: '1', b: '2' })).toEqual({ a: '1' });
   });

@@ -46,6 +46,7 @@ beforeAll(async () => {
           trialKeyDays: 30,
           secrets,
           flushUsage: () => Promise.resolve(),
+          publicKey: null,
         }),
       };
     },
