@@ -19,7 +19,7 @@ export function listenForShortcut(): () => void {
       !event.shiftKey &&
       !event.altKey &&
       (isApple ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
-    const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event.target);
+    const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event);
     if (!isShortcut && !isSlash) return;
     // A dialog that is open already keeps the keyboard.
     if (document.querySelector('dialog[open]') !== null && !isPaletteOpen.get()) return;
@@ -32,7 +32,9 @@ export function listenForShortcut(): () => void {
   return () => removeEventListener('keydown', onKey, { capture: true });
 }
 
-function isField(target: EventTarget | null): boolean {
+/** The editor of the SQL page is in a shadow root, whose host is the target that listeners outside of it see. */
+function isField(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.closest('input, textarea, select') !== null)

@@ -403,8 +403,10 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await page.goto('/console/sql');
       // Takes the focus when it takes the place of the plain text area.
       await page.locator('.cm-content:focus').waitFor();
-      await page.keyboard.type('/');
+      await page.keyboard.type('1 / 2');
+      await page.locator('.cm-content', { hasText: '1 / 2' }).waitFor();
       expect(await search().count()).toBe(0);
+      // Would close a search that the slash had opened.
       await openSearch();
       await page.keyboard.press('Control+k');
       await search().waitFor({ state: 'detached' });

@@ -45,8 +45,8 @@ export async function resize(page: Page, size: { width: number; height: number }
 export const FEW_ROWS = 12;
 
 /** Every list is asked for fewer rows than the pages ask for: axe looks at every cell, and the twelfth row is like the fiftieth. */
-export function askForFewRows(page: Page): Promise<void> {
-  return page.route(/\/v0\/.*limit=\d+/, (route) =>
+export async function askForFewRows(page: Page): Promise<void> {
+  await page.route(/\/v0\/.*limit=\d+/, (route) =>
     route.continue({
       url: route
         .request()
