@@ -114,7 +114,7 @@ function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
 
 function inputProperty(
   name: string,
-  { schema, description, toolText, in: place }: Param,
+  { schema: ofHttp, toolSchema: schema = ofHttp, description, toolText, in: place }: Param,
   words: ToolWords,
 ): Readonly<Record<string, unknown>> {
   const isFormat = place !== 'path' && name === 'format';

@@ -27,6 +27,8 @@ export interface Param<Value = unknown> {
   readonly toolText?: string;
   readonly required: boolean;
   readonly schema: TSchema;
+  /** For tools, where HTTP writes the value as text: an object is JSON there. */
+  readonly toolSchema?: TSchema;
   readonly example?: string | number | boolean;
   /** Its name among the shared parameters of the OpenAPI document, where another one has the same `name`. */
   readonly component?: string;
@@ -76,7 +78,7 @@ export const limitParam: Param<number> = {
 export const beforeParam: Param<string | undefined> = {
   in: 'query',
   description: 'Opaque cursor: `next_before` of the previous page, unchanged. Do not parse or construct it.',
-  toolText: 'next_before of the previous page.',
+  toolText: 'Earlier next_before.',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
   read: (raw, name) => {
@@ -125,7 +127,7 @@ function readSnapshot(raw: unknown, name: string): Snapshot | undefined {
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
-  toolText: 'Only this chain, like eip155:8453. Default: all.',
+  toolText: 'Like eip155:8453. Default: all.',
   required: false,
   schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
   example: 'eip155:8453',
@@ -143,7 +145,7 @@ export const chainOrAllParam: Param<Chain | undefined> = {
   component: 'ChainOrAll',
   description:
     'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
-  toolText: 'Like eip155:8453, or all. Default: the main chain.',
+  toolText: 'Like eip155:8453, or all. Default: main chain.',
   required: false,
   schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
   example: 'eip155:8453',
@@ -237,7 +239,7 @@ export const finalityParam: Param<FinalityFilter> = {
   in: 'query',
   description:
     '`finalized`: only settlements that no reorg can undo, by what each chain itself called final; a chain that has not stated a final block contributes none. `any` (default): all. A cursor may be used with either.',
-  toolText: 'finalized: what no reorg can undo.',
+  toolText: 'finalized: no reorg undoes it.',
   required: false,
   schema: Type.Union(
     FINALITIES.map((finality) => Type.Literal(finality)),
@@ -252,7 +254,7 @@ const OFFSET_MAX = 10_000;
 export const offsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${OFFSET_MAX.toLocaleString('en')}.`,
-  toolText: 'next_offset of the previous page.',
+  toolText: 'Earlier next_offset.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
   read: (raw, name) => {
@@ -278,7 +280,7 @@ export const tierParam: Param<EvidenceTier | undefined> = {
 export const facilitatorParam: Param<string | undefined> = {
   in: 'query',
   description: 'Only settlements relayed by this facilitator, by id.',
-  toolText: 'Facilitator id, like coinbase.',
+  toolText: 'Id, like coinbase.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   example: 'coinbase',
@@ -357,7 +359,7 @@ export const capabilityFieldsParam: Param<(typeof CAPABILITY_FIELDS)[number]> = 
 export const capabilitySlugParam: Param<string> = {
   in: 'path',
   description: 'A capability, by its slug as `/capabilities` lists it.',
-  toolText: 'Slug from list_capabilities, such as web-search.',
+  toolText: 'A slug of list_capabilities.',
   required: true,
   schema: Type.String({ pattern: '^[a-z0-9-]+$' }),
   example: 'web-search',

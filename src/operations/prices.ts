@@ -15,7 +15,7 @@ export interface Price {
   /** Millionths of a dollar on the x402 lane. */
   readonly x402UsdMicros: bigint;
   readonly meaning: string;
-  /** Present where a call costs a number of units that its caller chooses and its use decides. */
+  /** Present where a call costs a number of units that its caller chooses, by a budget or by what it calls, and its use decides. */
   readonly range?: PriceRange;
 }
 

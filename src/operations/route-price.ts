@@ -24,7 +24,7 @@ const PriceRangeShape = Type.Object(
   {
     title: 'PriceRange',
     description:
-      'Of a call whose price its caller chooses (`max_qu`) and its use decides. Which part of it a plan may buy, `sql_tiers` says.',
+      'Of a call whose price its caller chooses (by `max_qu`, or by the saved query that it calls) and its use decides. Which part of it a plan may buy, `sql_tiers` says.',
   },
 );
 

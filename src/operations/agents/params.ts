@@ -47,7 +47,7 @@ const TAG_MAX_CHARS = 256;
 export const leaderboardOffsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}, in rankings by payments to ${RANKING_OFFSET_MAX.toLocaleString('en')}.`,
-  toolText: 'next_offset of the previous page.',
+  toolText: 'Earlier next_offset.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: LEADERBOARD_OFFSET_MAX, default: 0 }),
   read: (raw, name) => {
@@ -72,7 +72,7 @@ export const attestationClientParam: Param<Address | undefined> = {
   in: 'query',
   description:
     'Only feedback that this address gave, and what answers or revokes such feedback. Validations have no client.',
-  toolText: 'Only feedback that this address gave, and what answers or revokes it.',
+  toolText: 'Feedback that this address gave, and what answers or revokes it.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -82,7 +82,7 @@ export const attestationClientParam: Param<Address | undefined> = {
 export const attestationTagParam: Param<string | undefined> = {
   in: 'query',
   description: `Only rows whose tag1 or tag2 was logged as exactly this text of at most ${TAG_MAX_CHARS} characters. What is shown of a tag is made safe to show and may differ.`,
-  toolText: 'Only rows whose tag1 or tag2 is exactly this text.',
+  toolText: 'Exactly this text as tag1 or tag2.',
   required: false,
   schema: Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS }),
   example: 'starred',
@@ -118,7 +118,7 @@ const AGENT_ID_MAX = 2n ** 256n - 1n;
 export const agentQueryParam: Param<string | undefined> = {
   in: 'query',
   description: `Words that must all be words of the name or the description, whole and in any case. A word is a run of letters and digits of any script; of Chinese and Japanese each letter is one. Up to ${QUERY_MAX_CHARS} characters and ${WORDS_MAX} words; an empty text filters nothing, one without a word is refused.`,
-  toolText: 'Whole words that must all be in the name or the description.',
+  toolText: 'Whole words, all in the name or the description.',
   required: false,
   schema: Type.String({ maxLength: QUERY_MAX_CHARS }),
   example: 'weather',
@@ -154,18 +154,18 @@ function eitherParam(description: string, toolText: string): Param<boolean | und
 
 export const x402DeclaredParam = eitherParam(
   'Only agents whose card declares x402; `false`: only those without such a card. Default: both.',
-  'true: only agents whose card declares x402.',
+  'true: the card declares x402.',
 );
 
 export const activeParam = eitherParam(
   'Only agents whose card says that they are in service; `false`: only those whose card says that they are not. An agent without a card is neither.',
-  'true: only agents in service, by their card; false: only those out of it.',
+  'true: in service, by their card; false: out of it.',
 );
 
 export const ownerParam: Param<Address | undefined> = {
   in: 'query',
   description: 'Only agents that this address owns. What an address is paid with is on /agents/{wallet}.',
-  toolText: 'Only agents that this address owns.',
+  toolText: 'Address of the owner.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -177,7 +177,7 @@ export const agentCapabilityParam: Param<string | undefined> = capabilityFilter(
 export const agentIdParam: Param<bigint | undefined> = {
   in: 'query',
   description: 'Only the agent with this id; ids are counted on each chain by itself.',
-  toolText: 'Only this id. Each chain counts its own.',
+  toolText: 'Each chain counts its own.',
   required: false,
   schema: Type.String({ pattern: '^[0-9]{1,78}$' }),
   example: '2290',

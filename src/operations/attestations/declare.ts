@@ -36,7 +36,7 @@ export const listAttestations = defineOperation({
       ...agentIdParam,
       description:
         'Only entries about the agent with this id, on the chain that `chain` names; ids are counted on each chain by itself.',
-      toolText: 'Only entries about this agent of `chain`.',
+      toolText: 'About this agent of `chain`.',
     },
     client: attestationClientParam,
     tag: attestationTagParam,

@@ -175,5 +175,5 @@ function dayParam(description: string, toolText: string): Param<string | undefin
   };
 }
 
-export const sinceDayParam = dayParam('Only days from this one on, UTC.', 'Only from this UTC day on.');
-export const untilDayParam = dayParam('Only days up to this one, UTC.', 'Only up to this UTC day.');
+export const sinceDayParam = dayParam('Only days from this one on, UTC.', 'First UTC day.');
+export const untilDayParam = dayParam('Only days up to this one, UTC.', 'Last UTC day.');

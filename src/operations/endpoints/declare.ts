@@ -34,7 +34,7 @@ const WORDS_MAX = 8;
 export const endpointQueryParam: Param<readonly string[]> = {
   in: 'query',
   description: `Words that must all occur in the URL, the name of the service, the description or a tag, in any case, also as parts of longer words. Up to ${WORDS_MAX} words, ${QUERY_MAX_CHARS} characters.`,
-  toolText: 'Words that must all occur in the URL, name, description or tags.',
+  toolText: 'Words, all in the URL, name, description or tags.',
   required: false,
   schema: Type.String({ maxLength: QUERY_MAX_CHARS }),
   example: 'weather',
@@ -87,14 +87,14 @@ export const endpointNetworkParam: Param<string | undefined> = {
     'the name of a network',
     'base',
   ),
-  toolText: 'Only offers on this network, as it is published, such as base.',
+  toolText: 'Network as it is published, like base.',
 };
 
 export const payToParam: Param<string | undefined> = {
   in: 'query',
   description:
     'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
-  toolText: 'Only endpoints that are paid at this address.',
+  toolText: 'The address that is paid.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -132,7 +132,7 @@ export const maxPriceParam: Param<bigint | undefined> = {
   in: 'query',
   description:
     'Only endpoints whose headline offer (`price_usd`) costs at most so many dollars. Those without a known price are left out.',
-  toolText: 'Only what costs at most so many dollars (price_usd).',
+  toolText: 'price_usd at most.',
   required: false,
   schema: Type.Number({ minimum: 0 }),
   example: 0.01,
@@ -166,7 +166,7 @@ export const listEndpoints = defineOperation({
     chain: {
       ...chainParam,
       description: 'Only endpoints with an offer on this chain, by CAIP-2 name. Default: every network.',
-      toolText: 'Only offers on this chain, such as eip155:8453.',
+      toolText: 'Like eip155:8453. Default: all.',
     },
     network: endpointNetworkParam,
     max_price_usd: maxPriceParam,

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { organizationName } from '../../../core/domain/caller.ts';
+import { AUTHOR_PRICE_MAX_QU } from '../../../core/domain/saved-query.ts';
 import { ERRORS, Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
@@ -14,7 +15,15 @@ import {
   type PreparedCall,
 } from '../define.ts';
 import { type InputOf, invalid, type Param, quoted, readChoice } from '../params.ts';
-import { PRICES, type Price, SQL_QU_USD_MICROS, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import {
+  PRICES,
+  type Price,
+  SQL_QU_USD_MICROS,
+  SQL_TIERS,
+  sqlBudget,
+  sqlPrice,
+  sqlTierOf,
+} from '../prices.ts';
 import { unknownParameter } from '../read-input.ts';
 import { boundsOf, certainFailure, judged, metaNow, rejected, unitsFor, warningsOf } from '../sql/declare.ts';
 import { keptSqlOf } from '../sql/kept.ts';
@@ -53,15 +62,21 @@ function choiceParam<Choice extends string, Standard extends Choice | undefined>
   };
 }
 
+const ARGUMENTS_MAX_CHARS = 8_192;
+
 const argumentsParam: Param<Readonly<Record<string, unknown>>> = {
   in: 'query',
   description:
     'Values of its parameters by name, as a JSON object: the same as sending each by its name, for callers that cannot.',
   toolText: 'Its parameters by name.',
   required: false,
-  schema: Type.Record(Type.String(), Type.Unknown()),
+  schema: Type.String({ maxLength: ARGUMENTS_MAX_CHARS, contentMediaType: 'application/json' }),
+  toolSchema: Type.Record(Type.String(), Type.Unknown()),
+  example: '{"days":7}',
   read: (raw, name) => {
     if (raw === undefined) return {};
+    if (typeof raw === 'string' && raw.length > ARGUMENTS_MAX_CHARS)
+      throw invalid(name, `${name} must be at most ${ARGUMENTS_MAX_CHARS} characters, not ${raw.length}.`);
     const value = typeof raw === 'string' ? parsed(raw) : raw;
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Readonly<Record<string, unknown>>; // an object, just checked
@@ -97,7 +112,7 @@ const CALL_PARAMS = {
   }),
   offset: countParam({
     description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
-    toolText: 'next_offset of the page before.',
+    toolText: 'Earlier next_offset.',
     min: 0,
     max: STREAMED_ROWS_MAX,
     standard: 0,
@@ -107,11 +122,22 @@ const CALL_PARAMS = {
 type CallInput = InputOf<typeof CALL_PARAMS>;
 
 const USD_PER_QU = Number(SQL_QU_USD_MICROS) / 1e6;
+/** The longest run that a call waits for, and the highest price of an author. */
+const SOLD_QU_MAX = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu)) + AUTHOR_PRICE_MAX_QU;
 
 /** As lists of prices show it: what a call of a query costs that is free of an author's price and has a budget of one unit. */
 const LISTED_PRICE: Price = {
   ...PRICES.metered,
   x402UsdMicros: SQL_QU_USD_MICROS,
+  range: {
+    unit: 'Query Unit that the query may cost, with those of its author',
+    qu: { min: WARM_QU, max: SOLD_QU_MAX },
+    x402UsdMicros: {
+      min: SQL_QU_USD_MICROS,
+      max: BigInt(SOLD_QU_MAX) * SQL_QU_USD_MICROS,
+      perUnit: SQL_QU_USD_MICROS,
+    },
+  },
   meaning: `From ${WARM_QU} QU, by use, and the author's price; over x402 ${USD_PER_QU} USD for each unit that it may cost. What a query costs says \`GET /v0/q/{owner}/{slug}/about\`. Own queries cost their run, and nothing where the result is kept.`,
 };
 

@@ -201,11 +201,14 @@ const parametersParam: Param<readonly ToldParameter[]> = {
   required: false,
   schema: Type.Record(
     Type.String(),
-    Type.Object({
-      description: Type.Optional(Type.String()),
-      default: Type.Optional(Type.Unknown()),
-      example: Type.Optional(Type.Unknown()),
-    }),
+    Type.Object(
+      {
+        description: Type.Optional(Type.String()),
+        default: Type.Optional(Type.Unknown()),
+        example: Type.Optional(Type.Unknown()),
+      },
+      { title: 'SaveQueryParameter' },
+    ),
   ),
   read: (raw, name) => {
     if (raw === undefined) return [];

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import { REFRESH_MIN_SECONDS, VISIBILITIES } from '../../../core/domain/saved-query.ts';
-import { META_EXAMPLE, MetaShape } from '../meta.ts';
+import { MetaShape } from '../meta.ts';
 import { CountShape, oneOf, orNull, TimeShape } from '../shapes.ts';
-import { SqlResultShape } from '../sql/shapes.ts';
+import { SQL_EXAMPLE, SqlResultShape } from '../sql/shapes.ts';
 
 /** What answers say about saved queries. */
 
@@ -171,5 +171,5 @@ export const QUERY_ANSWER_EXAMPLE: Static<typeof QueryAnswerShape> = {
   next_offset: null,
   truncated: false,
   computed_at: '2026-11-20T12:00:00.000Z',
-  meta: META_EXAMPLE,
+  meta: SQL_EXAMPLE.meta,
 };

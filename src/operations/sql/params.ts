@@ -213,7 +213,7 @@ export const WAIT_MAX_SECONDS = 55;
 export const waitSecondsParam: Param<number | undefined> = {
   in: 'body',
   description: `Runs the query as a job, with the time limit of a job, and waits so many seconds for it, 0 to ${WAIT_MAX_SECONDS}: a query that takes longer is answered 202 with the job, which goes on. Takes the key of an organization.`,
-  toolText: `Runs as a job, with more time, and waits so many seconds, 0 to ${WAIT_MAX_SECONDS}; then answers with the job.`,
+  toolText: 'Runs as a job, with more time, and waits so many seconds; then answers with the job.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: WAIT_MAX_SECONDS }),
   read: (raw, name) => readSeconds(raw, name, WAIT_MAX_SECONDS),
@@ -368,7 +368,7 @@ export const schemaTableParam: Param<PublicTableName | typeof EVERYTHING | undef
 export const schemaFunctionsParam: Param<string | undefined> = {
   in: 'query',
   description: `Allowed functions in whose names a word begins so, in any case: \`date\` finds dateDiff, toDate and str_to_date. At most ${FUNCTIONS_SHOWN_MAX}; \`${EVERYTHING}\` for all of them. Without it no function is listed.`,
-  toolText: 'A prefix or word, such as date or quantile: allowed functions with it in their names.',
+  toolText: 'A word, such as date: allowed functions with it in their names.',
   required: false,
   schema: Type.String({ minLength: 1, maxLength: FUNCTION_SEARCH_MAX_CHARS }),
   example: 'quantile',

@@ -113,7 +113,7 @@ export const getResult = defineUsageOperation({
     }),
     offset: countParam({
       description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
-      toolText: '`next_offset` of the page before.',
+      toolText: 'Earlier next_offset.',
       min: 0,
       max: STREAMED_ROWS_MAX,
       standard: 0,

@@ -13,12 +13,13 @@ const alone = { database: 'app', isReplicated: false };
 const replicated = { database: 'app', isReplicated: true };
 
 describe('statements of the files on a node', () => {
-  test('are the same but for the view whose rows belong to other shards', () => {
+  test('are the same but for the views whose rows belong to other shards', () => {
     const changed = statements.filter((statement) => localStatement(statement, alone) !== statement);
     expect(changed.map((statement) => /^.* AS$/m.exec(localStatement(statement, alone))?.[0])).toEqual([
       'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_rows_mv TO app.wallet_rows AS',
+      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_history_mv TO app.wallet_history AS',
     ]);
-    expect(changed.map(crossingTarget)).toEqual(['wallet_rows']);
+    expect(changed.map(crossingTarget)).toEqual(['wallet_rows', 'wallet_history']);
   });
 
   test('with a Keeper every table is a replica of its shard, and keeps its parameters', () => {

@@ -250,7 +250,7 @@ test('every query of the cookbook opens in the console with its text and its val
     readFragment(fragment.replaceAll('&amp;', '&')),
   );
   expect(opened).toEqual(
-    docsQuestions().map(({ sql, params }) => ({ sql: sql.trimEnd(), tier: 'standard', params })),
+    docsQuestions().map(({ sql, params }) => ({ sql: sql.trimEnd(), tier: 'standard', params, chart: null })),
   );
 });
 

@@ -57,6 +57,8 @@ test('only calls of the control store that fail are counted, by their name', asy
     replies: {},
     jobs: {},
     results: {},
+    saved: {},
+    refreshes: {},
   } as unknown as ControlStore; // what is called
   const metered = observedStore({ meter, tracer: null }, store);
   await expect(metered.units.hold({} as never)).rejects.toBeInstanceOf(StoreUnavailable);

@@ -118,7 +118,15 @@ describe('operations', () => {
       .filter(({ at, object }) => !shown(at, object))
       .map(({ object }) => object['name']);
     // Opaque, signed, or the one of two that is left out.
-    expect(bare.sort()).toEqual(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'after', 'before', 'days', 'token']);
+    expect(bare.sort()).toEqual([
+      'PAYMENT-SIGNATURE',
+      'X-PAYMENT',
+      'after',
+      'as_of',
+      'before',
+      'days',
+      'token',
+    ]);
   });
 
   test('have the headers of every answer on each of their answers', () => {
@@ -138,7 +146,7 @@ describe('operations', () => {
     const priced = operations.filter(
       ({ object }) => 'price' in ((object['x-payment-info'] ?? {}) as JsonObject),
     );
-    expect(priced.length).toBe(20);
+    expect(priced.length).toBe(21);
     for (const { object } of priced)
       expect(object['x-payment-info']).toMatchObject({
         protocols: [{ x402: {} }],
@@ -154,6 +162,14 @@ describe('operations', () => {
           x402_usd: { min: 0.01, max: 0.03, per_unit: 0.01 },
         },
         price: { mode: 'dynamic', min: '0.01', max: '0.03' },
+      },
+      // A saved query: the longest run, and the highest price of an author.
+      {
+        range: {
+          qu: { min: 1, max: 10_060, per_unit: 1 },
+          x402_usd: { min: 0.01, max: 100.6, per_unit: 0.01 },
+        },
+        price: { mode: 'dynamic', min: '0.01', max: '100.6' },
       },
     ]);
   });

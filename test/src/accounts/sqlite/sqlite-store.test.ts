@@ -297,7 +297,7 @@ test('a file of a newer program is refused in words, and left as it was', async 
   expect(refusal).toBeInstanceOf(OtherVersion);
   expect(refusal).toBeInstanceOf(StoreUnavailable);
   expect(String(refusal)).toMatch(
-    /newer version of this program: its schema is 99, the newest known here is 5$/,
+    /newer version of this program: its schema is 99, the newest known here is 6$/,
   );
   expect(String(refusal)).not.toContain(directory);
   await expect(store.units.balance('org')).rejects.toBeInstanceOf(OtherVersion);
