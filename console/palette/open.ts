@@ -19,7 +19,7 @@ export function listenForShortcut(): () => void {
       !event.shiftKey &&
       !event.altKey &&
       (isApple ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
-    const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event.target);
+    const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event.composedPath()[0]);
     if (!isShortcut && !isSlash) return;
     // A dialog that is open already keeps the keyboard.
     if (document.querySelector('dialog[open]') !== null && !isPaletteOpen.get()) return;
@@ -32,7 +32,8 @@ export function listenForShortcut(): () => void {
   return () => removeEventListener('keydown', onKey, { capture: true });
 }
 
-function isField(target: EventTarget | null): boolean {
+/** The target itself: of what happens in the shadow root of the editor, `event.target` is the element around it. */
+function isField(target: EventTarget | undefined): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.closest('input, textarea, select') !== null)
