@@ -1,5 +1,5 @@
 import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/nodes.ts';
-import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import {
   GUEST_MEMORY_MAX_BYTES,
   guestChangeable,
@@ -32,6 +32,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
   const writer = [
     `GRANT ALL ON ${DATABASE}.*`,
     `GRANT ALL ON ${publicDatabaseOf(DATABASE)}.*`,
+    `GRANT ALL ON ${snapshotDatabaseOf(DATABASE)}.*`,
     'GRANT TABLE ENGINE ON *',
     'GRANT KILL QUERY ON *.*',
     ...systemGrants(),

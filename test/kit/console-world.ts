@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
-import { openSandbox } from '../../sandbox/open.ts';
+import { type OpenSandbox, openSandbox } from '../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';
@@ -15,6 +15,7 @@ export interface ConsoleWorld {
   readonly origin: string;
   readonly api: TestApi;
   readonly engine: SandboxEngine;
+  readonly sandbox: OpenSandbox;
   readonly browser: Browser;
   /** The key that the console lends to visitors; its organization has the plan `pro`. */
   readonly visitorKey: string;
@@ -92,6 +93,7 @@ export async function openConsole({
     origin,
     api,
     engine,
+    sandbox,
     browser,
     visitorKey,
     organizationId,

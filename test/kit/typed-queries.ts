@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const FILES = ['legit-more', 'sql-legit-examples', 'clickbench-shaped'];
 
 const MORE = [
-  "SELECT 'it''s' AS a, \"payee\" FROM settlements -- the end's (near",
+  "SELECT 'it''s' AS a, 1/2, \"payee\" FROM settlements -- the end's (near",
   'SELECT (1, [2, {n:UInt8}]\nFROM settlements s\n  JOIN wallets w ON w.wallet = s.payee\n    WHERE s.am',
   "WITH days AS (SELECT toDate(block_time) AS day FROM settlements)\nSELECT day,\n\tcount(\nFROM days WHERE d'",
   'select in, int, inte, desc, order by facil',
