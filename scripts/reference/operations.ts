@@ -1,5 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import { ERRORS } from '../../core/errors.ts';
+import { ERROR_CODES, type ErrorCode, ERRORS } from '../../core/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../src/http/request-input.ts';
 import { failsOf } from '../../src/openapi/failures.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
@@ -50,23 +50,30 @@ key ([payments](../payments.md)). The list is served live by [\`/v0/account\`](#
 `;
 
 export function operationsPage(operations: readonly AnyOperation[]): string {
-  return `${generatedHead('Operations', 'src/operations')}${INTRO}${routesTable(operations)}\n${operations.map(operationSection).join('\n')}`;
+  const common = ERROR_CODES.filter((name) =>
+    operations.every((operation) => failsOf(operation).includes(name)),
+  );
+  const sections = operations.map((operation) => operationSection(operation, common));
+  return `${generatedHead('Operations', 'src/operations')}${INTRO}Every operation may fail with ${listOf(common)}; each names the others that it has.\n\n${routesTable(operations)}\n${sections.join('\n')}`;
 }
 
-function operationSection(operation: AnyOperation): string {
+/** Codes with their status, each linked to what it means. */
+function listOf(codes: readonly ErrorCode[]): string {
+  return codes.map((name) => `[${code(name)}](errors.md#${name}) ${ERRORS[name].status}`).join(', ');
+}
+
+function operationSection(operation: AnyOperation, common: readonly ErrorCode[]): string {
   const params = Object.entries(operation.params).map(([name, param]) => [
     code(name),
     param.in,
     param.schema['default'] === undefined ? '' : code(String(param.schema['default'])),
     param.description,
   ]);
-  const errors = failsOf(operation).map(
-    (name) => `[${code(name)}](errors.md#${name}) ${ERRORS[name].status}`,
-  );
+  const own = failsOf(operation).filter((name) => !common.includes(name));
   return [
     `## ${operation.id}\n\n\`${operation.method} ${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
     params.length === 0 ? 'No parameters.\n' : table(['parameter', 'in', 'default', 'meaning'], params),
-    `Errors: ${errors.join(', ')}.\n`,
+    ...(own.length === 0 ? [] : [`Errors: ${listOf(own)}.\n`]),
     `\`\`\`json\n${JSON.stringify(operation.example, null, 2)}\n\`\`\`\n`,
   ].join('\n');
 }

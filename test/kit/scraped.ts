@@ -42,22 +42,40 @@ function labelsOf(text: string): Record<string, string> {
   );
 }
 
-/** What a PromQL expression names: metrics, each with the labels of its selector and of the aggregation around it. */
+/** What a PromQL expression names: metrics, each with the labels of its selector, of the aggregations around it and of joins. */
 export function namedIn(
   expression: string,
 ): { readonly metric: string; readonly labels: readonly string[] }[] {
   const plain = expression.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-  const grouped = [...plain.matchAll(/\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g)].flatMap(
-    ([, list = '']) => list.split(',').map((label) => label.trim()),
+  const lists = [...plain.matchAll(/\b(by|without|on|ignoring)\s*\(([^)]*)\)\s*/g)].map(
+    ({ 0: { length }, 1: word = '', 2: list = '', index }) => {
+      const labels = list.split(',').flatMap((label) => label.trim() || []);
+      const from = index + length;
+      // What is grouped stands in the parentheses behind; every other list is taken to be about all of the expression.
+      const isAround = (word === 'by' || word === 'without') && plain[from] === '(';
+      return { labels, from: isAround ? from : 0, to: isAround ? closingAt(plain, from) : plain.length };
+    },
   );
-  const selectors = plain.replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ');
+  const blank = (list: string): string => ' '.repeat(list.length);
+  const selectors = plain.replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, blank);
   return [...selectors.matchAll(/\b((?:settlement_index|process|nodejs)_\w+)\b(?:\{([^}]*)\})?/g)].map(
-    ([, metric = '', selector = '']) => ({
+    ({ 1: metric = '', 2: selector = '', index }) => ({
       metric,
       labels: [
-        ...grouped,
+        ...lists.filter(({ from, to }) => from <= index && index < to).flatMap(({ labels }) => labels),
         ...[...selector.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
       ],
     }),
   );
+}
+
+/** Where the parenthesis that opens at `from` is closed. */
+function closingAt(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '(') depth += 1;
+    else if (text[at] === ')') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
 }

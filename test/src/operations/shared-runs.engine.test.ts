@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { testApi } from '../../kit/api.ts';
 import { test } from '../../kit/fixtures.ts';
+import { attestation, insertAttestations } from '../../kit/registry-rows.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../kit/rows.ts';
 
 /** Fewer than the calls of one caller that have a place at once. */
@@ -51,6 +53,10 @@ function createHeldReader(engine: Reader) {
 test.beforeAll(async ({ engine }) => {
   await insertSettlements(engine.writer, [settlement(), settlement({ logIndex: 1, payer: wallet(0xa7) })]);
   await reportChain(engine.writer, BASE);
+  // Of a ranking that has nobody, no row is read.
+  await registerAgent(engine.writer, { agentId: 1n });
+  await insertAttestations(engine.writer, [attestation({ agentId: 1n, value: 90n })]);
+  await deriveAll(engine.writer);
 });
 
 test.for(PATHS)(
