@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SqlSchema } from '../wire.ts';
 import type { Mark, SqlEditor } from './editor.ts';
 
@@ -43,13 +43,13 @@ export function QueryEditor(props: QueryEditorProps) {
       made?.destroy();
     };
   }, []);
-  // Once its place is shown: a hidden editor takes no focus.
-  useEffect(() => {
+  // At once when its place is shown (a hidden editor takes no focus): a key that is typed meanwhile would be lost.
+  useLayoutEffect(() => {
     if (editor !== null) now.current.onReady(editor);
   }, [editor]);
-  useEffect(() => editor?.show(id, now.current.text), [editor, id]);
+  useLayoutEffect(() => editor?.show(id, now.current.text), [editor, id]);
   // `revision` is only a trigger.
-  useEffect(() => editor?.setText(now.current.text), [editor, revision]);
+  useLayoutEffect(() => editor?.setText(now.current.text), [editor, revision]);
   useEffect(() => {
     if (schema !== null) editor?.setSchema(schema);
   }, [editor, schema]);
