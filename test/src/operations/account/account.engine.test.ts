@@ -276,6 +276,16 @@ describe('prices', () => {
     qu: { min: 1, max: 60, per_unit: 1 },
     x402_usd: { min: 0.01, max: 0.03, per_unit: 0.01 },
   };
+  /** The longest run that a call waits for, and the highest price of an author. */
+  const SAVED_QUERY_RANGE = {
+    unit: 'Query Unit that the query may cost, with those of its author',
+    qu: { min: 1, max: 10_060, per_unit: 1 },
+    x402_usd: { min: 0.01, max: 100.6, per_unit: 0.01 },
+  };
+  const RANGES: Readonly<Record<string, typeof SQL_RANGE>> = {
+    runSql: SQL_RANGE,
+    callSavedQuery: SAVED_QUERY_RANGE,
+  };
 
   test('every operation is listed with its price on both lanes, free ones at zero, what units cannot buy at null', async () => {
     const { metered_routes: routes } = await account();
@@ -286,7 +296,7 @@ describe('prices', () => {
         path,
         qu: price.qu,
         x402_usd: usdNumber(price.x402UsdMicros),
-        range: id === 'runSql' ? SQL_RANGE : null,
+        range: RANGES[id] ?? null,
       })),
     );
     expect(routes).toContainEqual({
