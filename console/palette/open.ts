@@ -19,7 +19,8 @@ export function listenForShortcut(): () => void {
       !event.shiftKey &&
       !event.altKey &&
       (isApple ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
-    const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event.composedPath()[0]);
+    const isSlash =
+      event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event.composedPath()[0]);
     if (!isShortcut && !isSlash) return;
     // A dialog that is open already keeps the keyboard.
     if (document.querySelector('dialog[open]') !== null && !isPaletteOpen.get()) return;
