@@ -42,7 +42,7 @@ const LENGTHS = {
   /** Attacks of each family and outcome that are sent through the API as well. */
   attacksThroughApi: { gate: 2, nightly: 10_000 },
   /** Queries that are typed into the editor of the console. */
-  typedQueries: { gate: 6, nightly: 500 },
+  typedQueries: { gate: 4, nightly: 500 },
 } as const satisfies Readonly<Record<string, Readonly<Record<TestLength, number>>>>;
 
 /** Whether this run is the long one. */
