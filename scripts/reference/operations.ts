@@ -1,5 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import { ERROR_CODES, type ErrorCode, ERRORS } from '../../core/errors.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../src/http/request-input.ts';
 import { failsOf } from '../../src/openapi/failures.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
