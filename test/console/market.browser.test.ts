@@ -331,12 +331,12 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       };
       const first = await active();
       await page.keyboard.press('ArrowDown');
-      expect(await active()).not.toBe(first);
+      await expect.poll(active).not.toBe(first);
       await page.keyboard.press('ArrowUp');
-      expect(await active()).toBe(first);
+      await expect.poll(active).toBe(first);
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/merchants/${SHOP}`);
-      expect(await search().count()).toBe(0);
+      await search().waitFor({ state: 'detached' });
       await openSearch();
       await page
         .getByRole('group', { name: 'Opened lately' })

@@ -34,7 +34,7 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
 
   it('leads from the README over the demo and its console to a query that an agent buys', async () => {
     expect(readFileSync(`${ROOT}README.md`, 'utf8')).toContain('npm run demo');
-    const run = runs.compiled('--port', '0', '--seed', '5');
+    const run = runs.fromSources('--port', '0', '--seed', '5');
     await run.says('its key');
     const consoleUrl = printed(run, 'console');
     const { origin } = new URL(consoleUrl);
