@@ -69,9 +69,11 @@ describe('a job', () => {
   test('is in the list of own queries once it has ended, and can be forgotten there', async () => {
     const job = await jobs.ended({ sql: QUICK });
     const failed = await jobs.ended({ sql: endless(), max_qu: 1 });
-    const { queries } = (await jobs.send('GET', '/v0/account/queries')).body;
+    const list = async () => (await jobs.send('GET', '/v0/account/queries')).body.queries;
+    // Written right after the job has ended.
+    await expect.poll(async () => (await list()).length).toBe(2);
+    const queries = await list();
     const of = (id: string) => queries.find((run: { readonly id: string }) => run.id === `qry_${id}`);
-    expect(queries).toHaveLength(2);
     expect(of(failed.job)).toMatchObject({ status: 'query_failed', rows: null, units_charged: 1, max_qu: 1 });
     expect(of(job.job)).toMatchObject({ status: 'succeeded', rows: 5, units_charged: 1, sql: QUICK });
     await jobs.send('DELETE', `/v0/account/queries/qry_${job.job}`);
