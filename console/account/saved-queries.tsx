@@ -7,6 +7,7 @@ import { countText, durationText } from '../format.ts';
 import { Link } from '../router.tsx';
 import type { PageProps } from '../routes.ts';
 import { fragmentOf } from '../sql/query-text.ts';
+import { addressOf } from '../sql/saved-api.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { QueryRefresh, SavedQueries, SavedQuery } from '../wire.ts';
 import { AccountHead } from './account-head.tsx';
@@ -126,7 +127,7 @@ const COLUMNS: readonly Column<SavedQuery>[] = [
         {sql === null ? null : (
           <Link to={`/sql${fragmentOf({ sql, tier, params: defaultsOf(parameters) })}`}>SQL</Link>
         )}
-        <CopyButton text={url} what="address of the query" />
+        <CopyButton text={addressOf({ url })} what="address of the query" />
       </span>
     ),
   },

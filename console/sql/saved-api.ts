@@ -5,6 +5,11 @@ import type { SavedQuery, SaveQueryAnswer, SaveQueryRequest } from '../wire.ts';
 
 export const SAVED_PATH = '/queries';
 
+/** The whole address of a saved query: a service that was not told its own gives the path alone. */
+export function addressOf({ url }: Pick<SavedQuery, 'url'>): string {
+  return new URL(url, location.origin).href;
+}
+
 /** Saves a query, or its next version. What the body leaves out gets its default, also where an earlier version had another value. */
 export async function saveQuery(slug: string, body: SaveQueryRequest): Promise<SaveQueryAnswer> {
   return readJson(await callApi(`${SAVED_PATH}/${segment(slug)}`, { method: 'PUT', body }));

@@ -4,7 +4,7 @@ import { announce, Loading, ProblemState } from '../components/states.tsx';
 import { useAnswer } from '../use-answer.ts';
 import type { SavedQuery, SaveQueryAnswer } from '../wire.ts';
 import type { Placeholder } from './query-text.ts';
-import { claimHandle, SAVED_PATH, saveQuery } from './saved-api.ts';
+import { addressOf, claimHandle, SAVED_PATH, saveQuery } from './saved-api.ts';
 import { firstWritten, requestOf, SavedFields, Text, type Written } from './saved-fields.tsx';
 import { savedChanges } from './saved-list.tsx';
 import type { QueryTab } from './tabs.ts';
@@ -142,7 +142,7 @@ function Saved({ query, outcome, onClose }: SaveQueryAnswer & { onClose(): void 
       <p>
         {query.title}, version {query.version}
       </p>
-      <p class="mono saved-url">{query.url}</p>
+      <p class="mono saved-url">{addressOf(query)}</p>
       <div class="row end">
         <button type="button" class="button primary" onClick={onClose}>
           Close

@@ -8,7 +8,7 @@ import { durationText } from '../format.ts';
 import { createStore, useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { QueryRefresh, SavedQueries, SavedQuery, SavedQueryVersion } from '../wire.ts';
-import { deleteQuery, readSaved, SAVED_PATH } from './saved-api.ts';
+import { addressOf, deleteQuery, readSaved, SAVED_PATH } from './saved-api.ts';
 import type { QueryTab } from './tabs.ts';
 
 interface SavedListProps {
@@ -61,7 +61,7 @@ function tabOf(query: SavedQuery): Partial<QueryTab> {
 
 function One({ query, onOpen }: { readonly query: SavedQuery } & SavedListProps) {
   const [isOpen, setOpen] = useState(false);
-  const { slug, title, version, visibility, refresh_seconds: refresh, updated_at: updated, url } = query;
+  const { slug, title, version, visibility, refresh_seconds: refresh, updated_at: updated } = query;
   return (
     <li>
       <button type="button" class="saved-open" title={query.sql ?? slug} onClick={() => onOpen(tabOf(query))}>
@@ -74,7 +74,7 @@ function One({ query, onOpen }: { readonly query: SavedQuery } & SavedListProps)
         {refresh === null ? null : <span>refreshed every {durationText(refresh)}</span>}
       </p>
       <p class="row">
-        <CopyButton text={url} what={`address of ${slug}`} label="Copy address" />
+        <CopyButton text={addressOf(query)} what={`address of ${slug}`} label="Copy address" />
         <button type="button" class="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           More
         </button>
