@@ -49,6 +49,7 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
     await editor.locator('.cm-line').first().waitFor();
     await editor.click();
     await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
     await page.keyboard.insertText(DAILY);
     await page.getByRole('button', { name: 'Run' }).click();
     const result = page.getByRole('region', { name: 'Result' });
