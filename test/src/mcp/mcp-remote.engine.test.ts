@@ -113,7 +113,9 @@ describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
     expect(tools.map(({ name }) => name)).toEqual(
       OPERATIONS.filter(({ isTool }) => isTool !== false).map(({ id }) => toolName(id)),
     );
-    const answers = await Promise.all(tools.map(({ name }) => call(client, name, ARGUMENTS[name])));
+    // One after the other: many at once are refused by a service that is busy.
+    const answers: Awaited<ReturnType<typeof call>>[] = [];
+    for (const { name } of tools) answers.push(await call(client, name, ARGUMENTS[name]));
     // The others name nothing that is there.
     expect(tools.filter((_tool, at) => answers[at]?.isError).map(({ name }) => name)).toEqual([
       'forget_account_queries',
