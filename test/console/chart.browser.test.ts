@@ -47,7 +47,8 @@ describe.skipIf(!browserIsThere())('charts of the SQL page', () => {
     await page.getByRole('combobox', { name: 'Chart', exact: true }).selectOption({ label: 'Stacked areas' });
     await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('payments');
     await picture(/^Stacked area chart of payments by facilitator/).waitFor();
-    await page.waitForURL(/chart=/);
+    // With both choices: the address follows each.
+    await page.waitForURL(/chart=.*payments/);
     await page.reload();
     await runAndDraw();
     await picture(/^Stacked area chart of payments by facilitator/).waitFor();

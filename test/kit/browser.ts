@@ -53,7 +53,7 @@ export interface WatchedPage {
   readonly context: BrowserContext;
   /**
    * What went wrong since the last look: errors and warnings on the console (violations of the page’s policy among them), exceptions,
-   * and requests to anybody but `origin`. Refused answers of the API (402, 400) are how it works, and are left out.
+   * and requests to anybody but `origin`. Refused answers of the API (402, 400, and 503 of one that is busy) are how it works, and are left out.
    */
   problems(): string[];
   close(): Promise<void>;
@@ -82,7 +82,7 @@ export async function openPage(
   const page = await context.newPage();
   const seen: string[] = [];
   page.on('console', (message) => {
-    const isApiAnswer = /^Failed to load resource: the server responded with a status of 4/.test(
+    const isApiAnswer = /^Failed to load resource: the server responded with a status of (4|503)/.test(
       message.text(),
     );
     if (['error', 'warning'].includes(message.type()) && !isApiAnswer)
