@@ -1,4 +1,5 @@
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
@@ -95,11 +96,11 @@ async function failureOf(running: Promise<unknown>): Promise<unknown> {
   return error;
 }
 
-/** Queries that run, without those that judge; those that have run for so long. */
-async function queriesOfGuest(sinceSeconds = sql`0`): Promise<number> {
+/** Queries that run, without those that judge; those that have read so many rows. */
+async function queriesOfGuest(rowsRead = sql`0`): Promise<number> {
   const { rows } = await engine.writer.rows({
     name: 'queries-of-guest',
-    sql: sql`SELECT count() FROM system.processes WHERE user = 'guest' AND query LIKE 'SELECT sum(%' AND elapsed >= ${sinceSeconds}`,
+    sql: sql`SELECT count() FROM system.processes WHERE user = 'guest' AND query LIKE 'SELECT sum(%' AND read_rows >= ${rowsRead}`,
     maxSeconds: 5,
     maxRows: 1,
   });
@@ -111,6 +112,9 @@ const LONG = 'SELECT sum(cityHash64(number, number, number)) FROM numbers(100000
 /** One step that looks at no clock: a minute of one core. */
 const UNSTOPPABLE =
   "SELECT sum(levenshteinDistance(repeat('a', 60000 + number % 2), repeat('b', 60000))) FROM numbers(1000)";
+
+/** On a busy machine. */
+const STEP_BEGINS_WITHIN_MS = 2_000;
 
 describe('an accepted query', () => {
   test('runs, and its figures are known before its body is read', async () => {
@@ -309,7 +313,9 @@ describe('an engine that does not obey', () => {
     const before = engine.pid();
     const leaving = new AbortController();
     const running = failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- left`)), leaving.signal));
-    await waitUntil('its step has begun', async () => (await queriesOfGuest(sql`0.5`)) > 0);
+    // Its rows are there; between them and its only step it would still see that it was killed.
+    await waitUntil('its rows are read', async () => (await queriesOfGuest(sql`1`)) > 0);
+    await sleep(STEP_BEGINS_WITHIN_MS);
     leaving.abort();
     expect(await running).toBeInstanceOf(QueryAbandoned);
     await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
