@@ -11,7 +11,7 @@ import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/call.ts';
 import type { Gate } from './gate/gate.ts';
 import { createUsageRecorder, type UsageRecorder } from './gate/usage.ts';
-import type { Accounts } from './operations/define.ts';
+import type { Accounts } from './operations/deps.ts';
 import { openConfirmers } from './payment/confirm.ts';
 import { createHttpFacilitator, type Facilitator } from './payment/facilitator.ts';
 import { createPaymentLane, type PaymentLaneDeps } from './payment/lane.ts';

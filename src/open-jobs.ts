@@ -13,7 +13,7 @@ import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
 import { createRefresher, type Refresher } from './jobs/refresher.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
-import type { OperationDeps } from './operations/define.ts';
+import type { OperationDeps } from './operations/deps.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
 import { directoryFiles } from './results/directory-files.ts';
 import type { ResultFiles } from './results/result-files.ts';

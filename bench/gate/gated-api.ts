@@ -12,7 +12,7 @@ import { buildApp } from '../../src/http/app.ts';
 import { keepRequestsYoung } from '../../src/http/server.ts';
 import { openAccess } from '../../src/open-access.ts';
 import { NOT_CHARGED } from '../../src/operations/answer.ts';
-import type { CallContext } from '../../src/operations/define.ts';
+import type { CallContext } from '../../src/operations/deps.ts';
 import { CLOSED_SANDBOX } from '../../test/kit/closed-sandbox.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';

@@ -9,8 +9,9 @@ import type { Stage } from './stage.ts';
 const QUERY =
   'SELECT payee, count() AS payments, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 20';
 const MAX_AGE_SECONDS = 86_400;
-const REPEATS = 300;
-const REPEATS_QUICK = 60;
+/** For one key: a tier has 30 queries a minute, also where a kept result answers them. */
+const REPEATS = 25;
+const REPEATS_QUICK = 10;
 const ROUND_MS = 5_000;
 const ROUND_MS_QUICK = 1_500;
 const ROUNDS = 3;
@@ -20,27 +21,33 @@ const HANDLE = 'bench-author';
 const SLUG = 'top-payees';
 
 export async function measureKept(context: BenchContext, stage: Stage): Promise<Figure[]> {
-  const [author = '', buyer = ''] = stage.keys.heavy;
+  const [author = '', buyer = '', ...others] = stage.keys.heavy;
   return [
-    await measureAgain(context, stage, author),
+    await measureAgain(context, stage, others),
     ...(await measureSaved(context, stage, { author, buyer })),
   ];
 }
 
 /** The median time of one query after the other that is answered from the kept result. */
-async function measureAgain({ quick, say }: BenchContext, { url }: Stage, key: string): Promise<Figure> {
+async function measureAgain(
+  { quick, say }: BenchContext,
+  { url }: Stage,
+  keys: readonly string[],
+): Promise<Figure> {
   const body = JSON.stringify({ sql: QUERY, max_age: MAX_AGE_SECONDS });
-  const ask = async (): Promise<void> => {
+  const ask = async (key: string): Promise<void> => {
     const answer = await fetch(`${url}/v0/sql`, { method: 'POST', headers: headersOf(key), body });
     const text = await answer.text();
     if (answer.status !== 200) throw new Error(`a query is answered ${answer.status}: ${text.slice(0, 300)}`);
   };
-  await ask();
   const times: number[] = [];
-  for (let repeat = 0; repeat < (quick ? REPEATS_QUICK : REPEATS); repeat++) {
-    const began = performance.now();
-    await ask();
-    times.push(performance.now() - began);
+  for (const key of keys) {
+    await ask(key); // the first makes the result, those of the others are charged for it
+    for (let repeat = 0; repeat < (quick ? REPEATS_QUICK : REPEATS); repeat++) {
+      const began = performance.now();
+      await ask(key);
+      times.push(performance.now() - began);
+    }
   }
   const value = median(times);
   say(`a kept result takes ${value.toFixed(2)} ms`);

@@ -1,9 +1,9 @@
 import { groupDigits } from '../format.ts';
 import type { SqlResult } from '../wire.ts';
 
-/** Cells of SQL results: their kind, text, order and layout in the grid. Pure, so that tests can run it outside a browser. */
+/** Cells of SQL results: their kind, text and layout in the grid. Pure, so that tests can run it outside a browser. */
 
-type ValueKind = 'number' | 'time' | 'address' | 'text';
+export type ValueKind = 'number' | 'time' | 'address' | 'text';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
@@ -67,142 +67,6 @@ export function chartNumber(value: unknown): number | null {
   const number = typeof value === 'boolean' ? Number(value) : Number(rawText(value));
   return Number.isFinite(number) ? number : null;
 }
-
-/** -1, 0 or 1, NULL last. Decimals and wide integers are compared digit by digit, never as floats. */
-export function compareValues(a: unknown, b: unknown, kind: ValueKind): number {
-  if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
-  if (kind !== 'number') return compareTexts(rawText(a), rawText(b));
-  return compareNumbers(rawText(a), rawText(b));
-}
-
-function isNothing(value: unknown): boolean {
-  return value === null || value === undefined;
-}
-
-function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-interface Decimal {
-  readonly digits: bigint;
-  readonly places: number;
-}
-
-function compareNumbers(a: string, b: string): number {
-  const left = readDecimal(a);
-  const right = readDecimal(b);
-  if (left === null || right === null) return compareFloats(floatOf(a), floatOf(b));
-  const places = Math.max(left.places, right.places);
-  const difference = scaled(left, places) - scaled(right, places);
-  if (difference === 0n) return 0;
-  return difference < 0n ? -1 : 1;
-}
-
-function scaled({ digits, places }: Decimal, wanted: number): bigint {
-  return digits * 10n ** BigInt(wanted - places);
-}
-
-/** Null where the text is not a plain decimal: 1e-7, nan, inf. */
-function readDecimal(text: string): Decimal | null {
-  const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
-  if (parts === null) return null;
-  const [, whole = '', fraction = ''] = parts;
-  return { digits: BigInt(`${whole}${fraction}`), places: fraction.length };
-}
-
-function floatOf(text: string): number {
-  if (text === 'inf') return Number.POSITIVE_INFINITY;
-  if (text === '-inf') return Number.NEGATIVE_INFINITY;
-  return Number(text);
-}
-
-/** NaN comes last. */
-function compareFloats(a: number, b: number): number {
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-export interface Sorting {
-  readonly column: number;
-  readonly descending: boolean;
-}
-
-/** The indexes of the rows in the order that they are shown in. Equal rows keep the order of the answer. */
-export function sortedOrder(
-  rows: readonly (readonly unknown[])[],
-  sorting: Sorting | null,
-  kind: ValueKind,
-): readonly number[] {
-  const order = rows.map((_row, index) => index);
-  if (sorting === null) return order;
-  const { column, descending } = sorting;
-  const turn = descending ? -1 : 1;
-  return order.sort((a, b) => {
-    const left = rows[a]?.[column];
-    const right = rows[b]?.[column];
-    // NULL stays last in both directions.
-    if (isNothing(left) || isNothing(right)) return Number(isNothing(left)) - Number(isNothing(right));
-    return turn * compareValues(left, right, kind);
-  });
-}
-
-export interface RowFilter {
-  /** Null: any column. */
-  readonly column: number | null;
-  /** A part of the text, or a comparison: `> 100`, `!= base`. */
-  readonly text: string;
-}
-
-const COMPARISON = /^\s*(>=|<=|!=|=|>|<)\s*([\s\S]+)$/;
-
-/** Those of `order` whose rows the filter lets through. */
-export function filteredOrder(
-  { columns, rows }: Pick<SqlResult, 'columns' | 'rows'>,
-  order: readonly number[],
-  { column, text }: RowFilter,
-): readonly number[] {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return order;
-  const places = column === null ? columns.map((_column, index) => index) : [column];
-  const kinds = columns.map(({ type }) => kindOf(type));
-  const compared = COMPARISON.exec(text);
-  const fits =
-    compared === null
-      ? (value: unknown, kind: ValueKind) => holds(value, kind, wanted)
-      : comparer(compared[1] ?? '=', (compared[2] ?? '').trim());
-  return order.filter((index) => places.some((place) => fits(rows[index]?.[place], kinds[place] ?? 'text')));
-}
-
-function holds(value: unknown, kind: ValueKind, wanted: string): boolean {
-  if (isNothing(value)) return wanted === 'null';
-  const raw = rawText(value).toLowerCase();
-  return raw.includes(wanted) || (kind !== 'text' && cellText(value, kind).toLowerCase().includes(wanted));
-}
-
-function comparer(sign: string, operand: string): (value: unknown, kind: ValueKind) => boolean {
-  const number = operand.replaceAll(',', '');
-  const isNumber = /^[+-]?\d*\.?\d+$/.test(number);
-  return (value, kind) => {
-    if (isNothing(value) || (kind === 'number' && !isNumber)) return false;
-    // ISO times of the answer and times as they are shown are compared in one form.
-    const order =
-      kind === 'number'
-        ? compareValues(value, number, kind)
-        : compareTexts(cellText(value, kind).toLowerCase(), operand.toLowerCase());
-    return SIGNS[sign]?.(order) ?? false;
-  };
-}
-
-const SIGNS: Readonly<Record<string, (order: number) => boolean>> = {
-  '>': (order) => order > 0,
-  '>=': (order) => order >= 0,
-  '<': (order) => order < 0,
-  '<=': (order) => order <= 0,
-  '=': (order) => order === 0,
-  '!=': (order) => order !== 0,
-};
 
 export const ROW_PX = 28;
 export const HEAD_PX = 44;

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a <table> cannot express; the grid pattern of WAI-ARIA can
 import { useRef } from 'preact/hooks';
-import { friendlyType, type Sorting } from './cells.ts';
+import { friendlyType } from './cells.ts';
 import type { ShownColumn } from './grid-columns.ts';
+import type { Sorting } from './row-order.ts';
 
 export interface HeadActions {
   sort(column: number): void;

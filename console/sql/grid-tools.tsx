@@ -1,6 +1,6 @@
 import type { SqlColumn } from '../wire.ts';
-import type { RowFilter } from './cells.ts';
 import { COPY_FORMATS, type CopyFormat } from './copy-rows.ts';
+import type { RowFilter } from './row-order.ts';
 
 interface GridToolsProps {
   readonly columns: readonly SqlColumn[];

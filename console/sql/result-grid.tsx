@@ -9,21 +9,18 @@ import {
   type CellAt,
   cellAfter,
   cellText,
-  filteredOrder,
   gridColumns,
   HEAD_PX,
   isAddress,
   ROW_PX,
-  type RowFilter,
   rawText,
-  type Sorting,
-  sortedOrder,
   visibleRows,
 } from './cells.ts';
 import { rowsAs } from './copy-rows.ts';
 import { NO_CHOICES, type ShownColumn, shownColumns, togglePin, withWidth } from './grid-columns.ts';
 import { GridHead, type HeadActions } from './grid-head.tsx';
 import { GridTools } from './grid-tools.tsx';
+import { filteredOrder, type RowFilter, type Sorting, sortedOrder } from './row-order.ts';
 
 /** Height of the horizontal scroll bar. */
 const BAR_PX = 14;

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
-import type { Accounts } from '../operations/define.ts';
+import type { Accounts } from '../operations/deps.ts';
 import type { KeyRecord } from './account-store.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
 import type { AuthorizationId } from './payment-store.ts';

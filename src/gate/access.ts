@@ -2,7 +2,8 @@ import type { Lane, Surface } from '../../core/domain/caller.ts';
 import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { RateDecision } from '../accounts/store.ts';
-import type { Caller, CallTerms } from '../operations/define.ts';
+import type { CallTerms } from '../operations/define.ts';
+import type { Caller } from '../operations/deps.ts';
 import { type Price, SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
 import type { Quota } from './rate-limit.ts';
 

@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import { type ApiKey, isOrganizationName, keyDigest } from '../../core/domain/caller.ts';
+import { type ApiKey, keyDigest } from '../../core/domain/caller.ts';
 import type { Hold } from '../../core/domain/hold.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
-import { Failure, fail } from '../../core/errors.ts';
+import { fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import { type AuthorShare, NOT_CHARGED, type Outcome } from '../operations/answer.ts';
-import type { Caller, CallTerms, PreparedCall } from '../operations/define.ts';
+import type { CallTerms, PreparedCall } from '../operations/define.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import {
   type AccessDecision,
@@ -28,11 +27,12 @@ import type { BearerTokens } from './bearer-token.ts';
 import {
   addressQuota,
   admitKey,
+  callerNameOf,
   checkToken,
-  digestOf,
   type Identity,
   type IdentityDeps,
   identify,
+  likelyCallerName,
   readCredential,
 } from './caller.ts';
 import { runOnPayment } from './charge-payment.ts';
@@ -47,7 +47,7 @@ import {
   type RequestCounter,
   refuseOverLimit,
 } from './rate-limit.ts';
-import type { UsageRecorder } from './usage.ts';
+import { keepingQuery, type UsageRecorder } from './usage.ts';
 
 export interface GateDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
@@ -108,7 +108,7 @@ export function createGate(deps: GateDeps): Gate {
     refuses: (operation, sender) => {
       const { load = 'page' } = operation;
       if (load !== 'query' && isOffered(operation, sender, access.anonymous)) return false;
-      return gate.admission.refuses(load, () => likelyCallerName(gate, sender));
+      return gate.admission.refuses(load, () => likelyCallerName(sender, gate));
     },
     reads: gate.admission.reads,
   };
@@ -123,18 +123,6 @@ function isOffered(
   if (price.class === 'sold') return true;
   if (price.class === 'free' || (price.class === 'keyed' && anonymous === 'open')) return false;
   return credentials.authorization === undefined && credentials['x-api-key'] === undefined;
-}
-
-/** The name that the caller had last. A wrong guess costs the caller a turn, nothing else. */
-function likelyCallerName(
-  { quotas, identity }: GateTools,
-  { credentials, address }: Parameters<Gate['refuses']>[1],
-): string {
-  const digest = digestOf(credentials);
-  const quota = digest === null ? undefined : quotas.guess(digest);
-  return quota !== undefined && isOrganizationName(quota.key)
-    ? quota.key
-    : addressQuota(address, identity).key;
 }
 
 /** One call from its request to its answer, in the order of the checks. */
@@ -176,41 +164,45 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       const callerName = callerNameOf(identity, request.sender.address, gate.identity);
       const place = await takePlace(gate, request, access, callerName);
       try {
-        return await keepingQuery(gate, request, { prepared, caller }, async (onRows) => {
-          // The last check is the engine's. A refusal up to here costs nothing.
-          await prepared.review?.(deps, callerName);
-          const run: Run = async ({ payment = null, hold = null }) => {
-            const outcome = await runNow(gate, request, {
-              prepared,
-              identity,
-              access,
-              callerName,
-              payment,
-              hold,
-            });
-            onRows(outcome.rows ?? null);
-            return outcome;
-          };
-          switch (access.by) {
-            case 'nothing':
-              return { ...UNCHARGED, answer: (await run({})).answer(NOT_CHARGED) };
-            case 'units': {
-              const offer = () => offerFor(gate, request, terms);
-              const keyId = caller.key?.id ?? null;
-              return await runOnUnits(
-                { ...gate, units: gate.store.units },
-                { ...access, terms, operation: operation.id, keyId, offer, once },
-                (hold) => run({ hold }),
-              );
+        return await keepingQuery(
+          gate,
+          { surface, asked: prepared.asked ?? null, caller },
+          async (onRows) => {
+            // The last check is the engine's. A refusal up to here costs nothing.
+            await prepared.review?.(deps, callerName);
+            const run: Run = async ({ payment = null, hold = null }) => {
+              const outcome = await runNow(gate, request, {
+                prepared,
+                identity,
+                access,
+                callerName,
+                payment,
+                hold,
+              });
+              onRows(outcome.rows ?? null);
+              return outcome;
+            };
+            switch (access.by) {
+              case 'nothing':
+                return { ...UNCHARGED, answer: (await run({})).answer(NOT_CHARGED) };
+              case 'units': {
+                const offer = () => offerFor(gate, request, terms);
+                const keyId = caller.key?.id ?? null;
+                return await runOnUnits(
+                  { ...gate, units: gate.store.units },
+                  { ...access, terms, operation: operation.id, keyId, offer, once },
+                  (hold) => run({ hold }),
+                );
+              }
+              case 'payment':
+                // Release the place first: settlement time is unbounded, and a paid call is not refused for want of a place.
+                place?.leave();
+                return await runPaid(gate, request, { prepared, callerName }, run);
+              case 'refusal':
+                throw refusalOf(gate, request, terms, access);
             }
-            case 'payment':
-              // Release the place first: settlement time is unbounded, and a paid call is not refused for want of a place.
-              place?.leave();
-              return await runPaid(gate, request, { prepared, callerName }, run);
-            case 'refusal':
-              throw refusalOf(gate, request, terms, access);
-          }
-        });
+          },
+        );
       } finally {
         place?.leave();
       }
@@ -221,43 +213,6 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     gate.usage?.countCall(caller, { operation: operation.id, usdMicros: answer.paidUsdMicros ?? null });
   return answer;
 }
-
-/** Runs the call and keeps its query, where it has one, for the caller's own list. */
-async function keepingQuery(
-  { usage, clock }: GateTools,
-  { surface }: GateRequest,
-  { prepared: { asked = null }, caller }: { readonly prepared: PreparedCall; readonly caller: Caller },
-  run: (onRows: (rows: number | null) => void) => Promise<GateAnswer>,
-): Promise<GateAnswer> {
-  const startedAtMs = clock.nowMs();
-  let rows: number | null = null;
-  const keep = (status: string, chargedQu: number): void => {
-    if (asked === null || caller.organization === null) return;
-    const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
-    const ran = { startedAtMs, durationMs, surface, status, chargedQu };
-    usage?.keepQuery({
-      ...asked,
-      ...ran,
-      id: `qry_${randomUUID()}`,
-      organizationId: caller.organization.id,
-      keyId: caller.key?.id ?? '',
-      rows: status === SUCCEEDED ? rows : null,
-    });
-  };
-  try {
-    const answer = await run((counted) => {
-      rows = counted;
-    });
-    keep(SUCCEEDED, answer.chargedQu);
-    return answer;
-  } catch (error) {
-    const isFailure = error instanceof Failure;
-    keep(isFailure ? error.code : 'internal_error', isFailure ? (error.context.charged?.chargedQu ?? 0) : 0);
-    throw error;
-  }
-}
-
-const SUCCEEDED = 'succeeded';
 
 /** `payment`: the one settled before the run. `hold`: the units held for it. */
 type Run = (paid: { readonly payment?: SettledPayment; readonly hold?: Hold }) => Promise<Outcome>;
@@ -315,11 +270,6 @@ function checkIdempotencyKey(key: string | undefined): void {
   throw fail('malformed_request', {
     detail: `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`,
   });
-}
-
-/** Keys and tokens without an organization can be made at will: turns and penalties count their holders by address. */
-function callerNameOf({ caller, quota }: Identity, address: string, deps: IdentityDeps): string {
-  return caller.organization === null ? addressQuota(address, deps).key : quota.key;
 }
 
 /** A run has its place before units are held or a payment is taken. An offer needs none, but for its review. */

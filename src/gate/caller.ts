@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import {
   addressName,
   isApiKey,
+  isOrganizationName,
   type KeyDigest,
   keyDigest,
   organizationName,
@@ -19,10 +20,11 @@ import {
 import { askStore } from '../accounts/store-failure.ts';
 import type { CallerKey } from '../operations/account/own-account.ts';
 import { isOfOwnAccount } from '../operations/account/scope.ts';
-import type { AnyOperation, Caller } from '../operations/define.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import type { Caller } from '../operations/deps.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { CredentialHeaders, GateRequest } from './gate.ts';
-import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
+import { type KnownQuotas, type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 
 /** From the headers of a request to the caller behind them, and the window of requests that it shares. */
 
@@ -126,6 +128,27 @@ export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requests
     requestsPerMinute: deps.requestsPerMinute,
     whose: 'this address',
   };
+}
+
+/** Keys and tokens without an organization can be made at will: turns and penalties count their holders by address. */
+export function callerNameOf(
+  { caller, quota }: Identity,
+  address: string,
+  deps: Pick<IdentityDeps, 'requestsPerMinute'>,
+): string {
+  return caller.organization === null ? addressQuota(address, deps).key : quota.key;
+}
+
+/** The name that the caller had last. A wrong guess costs the caller a turn, nothing else. */
+export function likelyCallerName(
+  { credentials, address }: Pick<GateRequest['sender'], 'credentials' | 'address'>,
+  { quotas, identity }: { readonly quotas: KnownQuotas; readonly identity: IdentityDeps },
+): string {
+  const digest = digestOf(credentials);
+  const quota = digest === null ? undefined : quotas.guess(digest);
+  return quota !== undefined && isOrganizationName(quota.key)
+    ? quota.key
+    : addressQuota(address, identity).key;
 }
 
 /** Null for a key that does not exist or is not valid now. */

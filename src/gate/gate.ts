@@ -3,7 +3,8 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { PlaceLoad } from '../../sandbox/run/places.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';
-import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
+import type { AnyOperation, CallTerms } from '../operations/define.ts';
+import type { OperationDeps } from '../operations/deps.ts';
 import type { Order } from '../payment/payment-lane.ts';
 
 /**

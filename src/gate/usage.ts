@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import {
   dayOf,
@@ -6,9 +7,11 @@ import {
   type UsageLane,
   type UsageRow,
 } from '../../core/domain/usage.ts';
+import { Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { type UsageStore, usageOwner } from '../accounts/usage-store.ts';
-import type { Caller } from '../operations/define.ts';
+import type { AskedQuery } from '../operations/define.ts';
+import type { Caller } from '../operations/deps.ts';
 
 /**
  * Counts calls that drew no units, and keeps runs of SQL, in the memory of this process, and writes them in batches: an answer never
@@ -114,3 +117,43 @@ function laneOf({ standing }: Caller, usdMicros: bigint | null): UsageLane {
   if (usdMicros !== null) return 'x402';
   return standing === 'trial' ? 'trial' : 'free';
 }
+
+/** Runs the call and keeps its query, where it has one, for the caller's own list. */
+export async function keepingQuery<Answer extends { readonly chargedQu: number }>(
+  { usage, clock }: { readonly usage?: UsageRecorder; readonly clock: Clock },
+  {
+    surface,
+    asked,
+    caller,
+  }: Pick<QueryRun, 'surface'> & { readonly asked: AskedQuery | null; readonly caller: Caller },
+  run: (onRows: (rows: number | null) => void) => Promise<Answer>,
+): Promise<Answer> {
+  const startedAtMs = clock.nowMs();
+  let rows: number | null = null;
+  const keep = (status: string, chargedQu: number): void => {
+    if (asked === null || caller.organization === null) return;
+    const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
+    const ran = { startedAtMs, durationMs, surface, status, chargedQu };
+    usage?.keepQuery({
+      ...asked,
+      ...ran,
+      id: `qry_${randomUUID()}`,
+      organizationId: caller.organization.id,
+      keyId: caller.key?.id ?? '',
+      rows: status === SUCCEEDED ? rows : null,
+    });
+  };
+  try {
+    const answer = await run((counted) => {
+      rows = counted;
+    });
+    keep(SUCCEEDED, answer.chargedQu);
+    return answer;
+  } catch (error) {
+    const isFailure = error instanceof Failure;
+    keep(isFailure ? error.code : 'internal_error', isFailure ? (error.context.charged?.chargedQu ?? 0) : 0);
+    throw error;
+  }
+}
+
+const SUCCEEDED = 'succeeded';

@@ -6,7 +6,8 @@ import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';
 import type { StreamedAnswer, Trailers } from '../operations/answer.ts';
-import type { AnyOperation, OperationDeps } from '../operations/define.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import type { OperationDeps } from '../operations/deps.ts';
 import {
   exposedWith,
   matchesEtag,

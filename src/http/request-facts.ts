@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Meter, type RequestSpan, secondsSince, type Tracer } from '../../core/meter.ts';
 import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { BoundSandbox, OperationDeps } from '../operations/define.ts';
+import type { BoundSandbox, OperationDeps } from '../operations/deps.ts';
 
 /** The state of one request: its times, and the signal that stops its work. */
 export interface RequestFacts {

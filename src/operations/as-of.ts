@@ -1,6 +1,6 @@
 import type { Chain } from '../../core/domain/chains.ts';
 import { type Snapshot, snapshotTime } from '../../core/domain/snapshot.ts';
-import type { OperationDeps } from './define.ts';
+import type { OperationDeps } from './deps.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
 import type { FinalBlock } from './index-state/finality.ts';
 import { finalityOf } from './index-state/freshness.ts';

@@ -13,7 +13,7 @@ import type { Results } from '../results/results.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
-import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './define.ts';
+import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './deps.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';

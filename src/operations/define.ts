@@ -1,92 +1,15 @@
 import type { Static, TObject } from '@sinclair/typebox';
-import type { Reader } from '../../clickhouse/engine/engine.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
-import type { Chain, TokenKey } from '../../core/domain/chains.ts';
-import type { CursorKeys } from '../../core/domain/cursor.ts';
-import type { Hold } from '../../core/domain/hold.ts';
-import type { SettledPayment } from '../../core/domain/payment.ts';
-import type { Plan, PlanId, SqlTierId, UnitBalance } from '../../core/domain/plan.ts';
+import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import type { SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { BundleCatalogue } from '../bundles/catalogue.ts';
-import type { CallerKey, OwnAccount } from './account/own-account.ts';
-import type { Leaderboard } from './agents/read-leaderboard.ts';
-import { fixedOutcome, type Outcome } from './answer.ts';
-import type { Capabilities } from './capabilities/read.ts';
-import type { EndpointSources } from './endpoints/sources.ts';
-import type { Relayers } from './facilitators/read.ts';
-import type { Graphs } from './graph/read.ts';
-import type { DatasetFacts, PublicTableRows } from './index-state/dataset.ts';
-import type { Freshness } from './index-state/freshness.ts';
-import { type IndexStates, readEngineUptime } from './index-state/index-state.ts';
-import type { Rollups } from './index-state/rollups.ts';
-import type { Snapshots } from './index-state/snapshots.ts';
-import type { Names } from './names.ts';
+import type { Outcome } from './answer.ts';
+import type { CallContext, Caller, OperationDeps } from './deps.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
-import type { Rankings } from './rankings/rankings.ts';
-import { readInput, readOpenInput } from './read-input.ts';
-import type { SavedQueries } from './saved/saved-queries.ts';
-import type { Horizon } from './settlements/changes.ts';
-import type { Tails } from './settlements/tail.ts';
-import type { KeptSql } from './sql/obtain.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
  * `run` receives its dependencies and does not depend on the surface that called.
  */
-
-/** The credential of the request and the caller behind it. */
-export interface Caller {
-  readonly keyPresent: boolean;
-  /** Null when no key was sent; false when one was sent and resolves to nothing. */
-  readonly keyRecognised: boolean | null;
-  readonly standing: Standing;
-  /** Null without an organization; also when a key names one whose row cannot be read (`organizationMissing`). */
-  readonly organization: CallerOrganization | null;
-  readonly organizationMissing: boolean;
-  /** Our key that was sent; null without one, also for a bearer token. Absent where the caller was made for a test. */
-  readonly key?: CallerKey | null;
-}
-
-interface CallerOrganization {
-  readonly id: string;
-  readonly displayName: string;
-  readonly plan: PlanId;
-}
-
-export interface CallContext {
-  readonly caller: Caller;
-  readonly surface: Surface;
-  /** Which lane this caller takes on a metered route. */
-  readonly lane: Lane;
-  /** What was paid for this call over x402; null on other lanes. */
-  readonly payment: SettledPayment | null;
-  readonly idempotencyKey: string | undefined;
-  /** Names the caller, for fair turns: one organization, one key, one address. Holds no secret. */
-  readonly callerName: string;
-  /** The units that are held for this call; null on other lanes. */
-  readonly hold: Hold | null;
-}
-
-/** The accounts as operations may use them. Rejects with a `Failure`. */
-export interface Accounts extends OwnAccount {
-  readonly saved: SavedQueries;
-  /** Null for an organization that is not there. */
-  balance(organizationId: string): Promise<UnitBalance | null>;
-  /**
-   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
-   * Idempotency-Key of that purchase.
-   */
-  issueTrialKey(
-    payment: SettledPayment,
-    idempotencyKey: string | undefined,
-  ): Promise<
-    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
-    | { readonly outcome: 'already_issued' }
-  >;
-}
 
 /**
  * How much of the engine a call takes, for its place in the line of an overloaded process: `page` reads a few granules, `summary`
@@ -109,89 +32,6 @@ export interface PriceListEntry {
   readonly method: Method;
   readonly path: string;
   readonly price: Price;
-}
-
-/** Everything an operation may use. */
-export interface OperationDeps {
-  readonly share: ShareRun;
-  /** Bound to the request: its statements stop when the caller leaves. */
-  readonly reader: Reader;
-  /** Bound to the request: its queries stop when the caller leaves. */
-  readonly sql: BoundSandbox;
-  readonly clock: Clock;
-  readonly cursorKeys: CursorKeys;
-  readonly deployment: Deployment;
-  readonly index: IndexFacts;
-  readonly catalogues: Catalogues;
-  readonly accounts: Accounts;
-  /** Null where this deployment keeps no results. */
-  readonly kept: KeptSql | null;
-}
-
-/**
- * Runs what is the same for every caller once for all who ask at the same time. `name` says everything that the answer depends on; the
- * reader is that of the run, whose statements stop when all of its callers have left. Rejects with a `Failure` when `left` aborts.
- */
-export type ShareRun = <Answer>(
-  name: string,
-  run: (reader: Reader) => Promise<Answer>,
-  left?: AbortSignal,
-) => Promise<Answer>;
-
-/** What the configuration of this deployment says. */
-export interface Deployment {
-  /** The chains that it indexes. */
-  readonly chains: readonly Chain[];
-  /** Where a chain’s rows are sample data: up to this block. */
-  readonly sampleDataTo: ReadonlyMap<Chain, number>;
-  /** How each chain is called, and the block explorer to link to. */
-  readonly chainFacts: ReadonlyMap<Chain, { readonly name: string; readonly explorerUrl: string | null }>;
-  /** Decimals of the tokens that it knows. */
-  readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
-  readonly version: string;
-  readonly startedAtMs: number;
-  /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */
-  readonly publicUrl: string;
-  readonly priceList: readonly PriceListEntry[];
-  readonly plans: Readonly<Record<PlanId, Plan>>;
-  /** Whether single calls can be bought here over x402. */
-  readonly sellsCalls: boolean;
-}
-
-/** Facts about the index as a whole. */
-export interface IndexFacts {
-  readonly freshness: Freshness;
-  readonly snapshots: Snapshots;
-  readonly names: Names;
-  readonly dataset: DatasetFacts;
-  /** Up to which write everything can be seen; at most a second old. */
-  readonly horizon: () => Promise<Horizon>;
-  /** The newest settlements in memory. */
-  readonly tails: Tails;
-  readonly rollups: Rollups;
-  readonly indexStates: IndexStates;
-  readonly publicTableRows: PublicTableRows;
-}
-
-/** Answers that several operations share, or that are kept for a while because they are expensive. */
-export interface Catalogues {
-  readonly bundles: BundleCatalogue;
-  readonly graphs: Graphs;
-  readonly relayers: Relayers;
-  readonly endpointSources: EndpointSources;
-  readonly capabilities: Capabilities;
-  readonly leaderboard: Leaderboard;
-  readonly rankings: Rankings;
-}
-
-/** The sandbox without its signals, which the surface adds. */
-export interface BoundSandbox {
-  openTo: SqlSandbox['openTo'];
-  openNow: SqlSandbox['openNow'];
-  inspect: SqlSandbox['inspect'];
-  suggest: SqlSandbox['suggest'];
-  run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
-  estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
 }
 
 /** What one call costs and needs, where that depends on its input. */
@@ -218,12 +58,12 @@ export interface AskedQuery {
 }
 
 /** The facts that validity may depend on. */
-type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
+export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
 /** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
-interface Operation<
+export interface Operation<
   P extends Params = Params,
   Output extends TObject = TObject,
   Checked = InputOf<P>,
@@ -302,7 +142,7 @@ export interface NamedExample {
 }
 
 /** An operation whose price depends on its input and its use: it first reports what it used, then gives its answer. */
-interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
+export interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
   extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
@@ -323,7 +163,7 @@ interface UsageOperation<P extends Params, Output extends TObject, Checked, Revi
 }
 
 /** An operation whose price and parameters depend on what is stored under its path, and on who calls. */
-interface StoredOperation<P extends Params, Output extends TObject>
+export interface StoredOperation<P extends Params, Output extends TObject>
   extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check'> {
   /**
    * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
@@ -379,102 +219,4 @@ export interface PreparedCall {
   /** Called before a fixed payment is claimed: rejects with the failure that the run is sure to have. */
   preflight?(deps: OperationDeps, callerName: string): Promise<void>;
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
-}
-
-export function register<P extends Params, Output extends TObject, Checked, Other extends TObject>(
-  operation: Operation<P, Output, Checked, Other>,
-): AnyOperation {
-  const { run, check, preflight = (_input, { reader }) => engineAnswers(reader), ...declared } = operation;
-  const isShared = operation.shared === 'all';
-  if (isShared && run.length > 2)
-    throw new Error(`${operation.id}: a shared answer cannot depend on its caller`);
-  const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
-  return {
-    ...declared,
-    prepare(raw, facts) {
-      const input = checked(operation.params, check, raw, facts);
-      return {
-        terms,
-        // A payment for a call that the engine cannot answer is refused before it settles.
-        ...(operation.load === 'none'
-          ? {}
-          : { preflight: async (deps) => void (await preflight(input, deps)) }),
-        run: async (deps, context) =>
-          outcomeOf(
-            isShared
-              ? await deps.share(`${operation.id} ${nameOf(input)}`, (reader) =>
-                  run(input, { ...deps, reader }, context),
-                )
-              : await run(input, deps, context),
-          ),
-      };
-    },
-  };
-}
-
-/** Two inputs of one operation have one name if they are equal: parameters are always read in the same order. */
-function nameOf(input: unknown): string {
-  return JSON.stringify(input, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-}
-
-export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(
-  operation: UsageOperation<P, Output, Checked, Reviewed>,
-): AnyOperation {
-  const { run, check, terms, review, preflight, asked, ...declared } = operation;
-  return {
-    ...declared,
-    prepare(raw, facts) {
-      const input = checked(operation.params, check, raw, facts);
-      let verdict: Promise<Reviewed> | undefined;
-      const reviewed = (deps: OperationDeps, callerName: string): Promise<Reviewed> => {
-        verdict ??= review(input, deps, callerName);
-        return verdict;
-      };
-      return {
-        terms: terms(input),
-        asked: asked?.(input) ?? null,
-        review: async (deps, callerName) => void (await reviewed(deps, callerName)),
-        preflight: async (deps, callerName) =>
-          preflight?.(await reviewed(deps, callerName), deps, callerName),
-        run: async (deps, context) => run(await reviewed(deps, context.callerName), deps, context),
-      };
-    },
-  };
-}
-
-export function registerStored<P extends Params, Output extends TObject>(
-  operation: StoredOperation<P, Output>,
-): AnyOperation {
-  const { resolve, ...declared } = operation;
-  return {
-    ...declared,
-    prepare(raw, facts) {
-      const sent = readOpenInput(operation.params, raw, facts);
-      return {
-        terms: { price: operation.price, byUse: true, tier: null },
-        resolve: (deps, caller) => resolve(sent, deps, caller),
-        run: () => Promise.reject(new Error(`${operation.id} runs before it is resolved`)),
-      };
-    },
-  };
-}
-
-/** What the run gets: the parameters as they were read, or what `check` made of them. */
-function checked<P extends Params, Checked>(
-  params: P,
-  check: ((input: InputOf<P>, facts: CheckFacts) => Checked) | undefined,
-  raw: Readonly<Record<string, unknown>>,
-  facts: CheckFacts,
-): Checked {
-  const input = readInput(params, raw, facts);
-  return check === undefined ? (input as Checked) : check(input, facts); // without a check, Checked is InputOf<P>
-}
-
-async function engineAnswers(reader: Reader): Promise<void> {
-  await readEngineUptime(reader);
-}
-
-function outcomeOf(answer: unknown): Outcome {
-  // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
-  return fixedOutcome(answer as Record<string, unknown>);
 }

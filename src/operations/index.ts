@@ -10,17 +10,12 @@ import { getBundleFile } from './bundles/file.ts';
 import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
-import {
-  type AnyOperation,
-  type PriceListEntry,
-  register,
-  registerMetered,
-  registerStored,
-} from './define.ts';
+import type { AnyOperation, PriceListEntry } from './define.ts';
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
 import { listMerchants } from './rankings/merchants.ts';
+import { register, registerMetered, registerStored } from './register.ts';
 import { callSavedQuery } from './saved/call.ts';
 import { getSavedQuery, listQueryRefreshes, listQueryVersions, listSavedQueries } from './saved/own.ts';
 import { getOwnerOpenApi, getPublicQuery, listPublicQueries } from './saved/public.ts';

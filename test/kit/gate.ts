@@ -4,16 +4,10 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { GateRequest, Offers } from '../../src/gate/gate.ts';
 import type { Outcome } from '../../src/operations/answer.ts';
-import {
-  type AnyOperation,
-  type CallContext,
-  defineOperation,
-  defineUsageOperation,
-  type OperationDeps,
-  register,
-  registerMetered,
-} from '../../src/operations/define.ts';
+import { type AnyOperation, defineOperation, defineUsageOperation } from '../../src/operations/define.ts';
+import type { CallContext, OperationDeps } from '../../src/operations/deps.ts';
 import { PRICES, type PriceClass } from '../../src/operations/prices.ts';
+import { register, registerMetered } from '../../src/operations/register.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 
 /** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */

@@ -2,14 +2,11 @@ import { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS } from '../../core/domain/plan.ts';
 import type { StreamedAnswer } from '../../src/operations/answer.ts';
-import {
-  type AnyOperation,
-  defineUsageOperation,
-  type OperationDeps,
-  registerMetered,
-} from '../../src/operations/define.ts';
+import { type AnyOperation, defineUsageOperation } from '../../src/operations/define.ts';
+import type { OperationDeps } from '../../src/operations/deps.ts';
 import type { Param } from '../../src/operations/params.ts';
 import { PRICES, sqlBudget, sqlPrice, sqlTierOf } from '../../src/operations/prices.ts';
+import { registerMetered } from '../../src/operations/register.ts';
 
 /** A posted operation that answers with whatever stream a test gives it, and says what it was asked. */
 

@@ -2,10 +2,11 @@ import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
 import type { Introspected, IntrospectionRequest } from '../../../sandbox/sandbox.ts';
 import type { Outcome } from '../../operations/answer.ts';
-import { defineUsageOperation, registerMetered } from '../../operations/define.ts';
+import { defineUsageOperation } from '../../operations/define.ts';
 import { invalid, type Param } from '../../operations/params.ts';
 import { PRICES, SQL_TIERS, sqlBudget } from '../../operations/prices.ts';
-import { asFailureOf } from '../../operations/sql/declare.ts';
+import { registerMetered } from '../../operations/register.ts';
+import { asFailureOf } from '../../operations/sql/failures.ts';
 
 /**
  * Questions of clients about the server: its databases, tables, columns, settings. They are answered from the published catalogue, free of

@@ -6,7 +6,8 @@ import { mayBeIntrospection } from '../../../sandbox/catalogue/introspect.ts';
 import { formSettings } from '../../../sandbox/policy/settings.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate, GateAnswer, GateRequest, Sender } from '../../gate/gate.ts';
-import type { AnyOperation, OperationDeps } from '../../operations/define.ts';
+import type { AnyOperation } from '../../operations/define.ts';
+import type { OperationDeps } from '../../operations/deps.ts';
 import {
   CLICKHOUSE_HEADERS,
   ClickhouseQuery,

@@ -7,7 +7,7 @@ import type { Gate } from '../../gate/gate.ts';
 import type { McpExchange } from '../../mcp/exchange.ts';
 import { ownerOf } from '../../mcp/saved-tools.ts';
 import type { McpSurface } from '../../mcp/server.ts';
-import type { OperationDeps } from '../../operations/define.ts';
+import type { OperationDeps } from '../../operations/deps.ts';
 import { type FailureOptions, httpFailure } from '../failures.ts';
 import { AnswerHeaders, baseUrl, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';

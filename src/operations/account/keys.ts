@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
-import { defineOperation, type OperationDeps } from '../define.ts';
-import { beforeParam, type InputOf, invalid, limitParam, type Param, quoted } from '../params.ts';
+import { beforeParam, limitParam } from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
+import { type InputOf, invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { nowText, orNull, TimeShape } from '../shapes.ts';
 import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS } from './key-params.ts';

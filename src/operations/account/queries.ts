@@ -5,8 +5,9 @@ import {
   QUERY_TEXT_MAX_CHARS,
   type QueryRun,
 } from '../../../core/domain/usage.ts';
+import { beforeParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { beforeParam, invalid, limitParam, type Param, quoted } from '../params.ts';
+import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, orNull, TimeShape } from '../shapes.ts';
 import { organizationScope } from './scope.ts';

@@ -1,5 +1,6 @@
 import { fail } from '../../../core/errors.ts';
-import type { AnyOperation, Caller } from '../define.ts';
+import type { AnyOperation } from '../define.ts';
+import type { Caller } from '../deps.ts';
 import type { ByManager, OrganizationScope, UsageScope } from './own-account.ts';
 
 /** Who may see and change what of an account. */

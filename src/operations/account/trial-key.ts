@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
 import { fail } from '../../../core/errors.ts';
-import type { Accounts, CallContext } from '../define.ts';
 import { defineOperation, PUBLIC_URL_MARK } from '../define.ts';
+import type { Accounts, CallContext } from '../deps.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, nowText, TimeShape } from '../shapes.ts';
 

@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import { preflightAsOf } from '../as-of.ts';
-import { defineOperation } from '../define.ts';
-import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import {
   asOfParam,
   beforeParam,
@@ -9,7 +7,9 @@ import {
   finalityParam,
   limitParam,
   walletParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextBeforeShape } from '../shapes.ts';

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { defineOperation, type OperationDeps } from '../define.ts';
+import { chainOrAllParam, limitParam } from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
-import { chainOrAllParam, invalid, limitParam } from '../params.ts';
+import { invalid } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { isRating } from '../rankings/orders.ts';
 import { checkedRanking, checkRankingOffset, rankingPage } from '../rankings/page.ts';

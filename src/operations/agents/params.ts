@@ -3,15 +3,8 @@ import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/agent.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
-import {
-  ADDRESS_SCHEMA,
-  capabilityFilter,
-  flagParam,
-  invalid,
-  type Param,
-  quoted,
-  readAddressParam,
-} from '../params.ts';
+import { ADDRESS_SCHEMA, capabilityFilter, readAddressParam } from '../common-params.ts';
+import { flagParam, invalid, type Param, quoted } from '../params.ts';
 import { RANKING_OFFSET_MAX } from '../rankings/rankings.ts';
 import { LEADERBOARD_OFFSET_MAX } from './read-leaderboard.ts';
 

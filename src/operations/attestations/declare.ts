@@ -5,10 +5,10 @@ import {
   attestationKindParam,
   attestationTagParam,
 } from '../agents/params.ts';
+import { beforeParam, chainOrAllParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { finalityOf } from '../index-state/freshness.ts';
 import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
-import { beforeParam, chainOrAllParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';

@@ -3,7 +3,8 @@ import { type Chain, isChain } from '../../../core/domain/chains.ts';
 import type { CataloguedTable } from '../../bundles/catalogue.ts';
 import { type Entry, EntryShape, MANIFEST_FILE } from '../../bundles/manifest.ts';
 import { BUNDLE_TABLE_NAMES, type BundleTable, isDay } from '../../bundles/tables.ts';
-import { chainParam, invalid, type Param, quoted, readChoice } from '../params.ts';
+import { chainParam } from '../common-params.ts';
+import { invalid, type Param, quoted, readChoice } from '../params.ts';
 import { ChainShape, DateShape, oneOf } from '../shapes.ts';
 
 /** A bundle's file in answers, and the parameters of the routes. */

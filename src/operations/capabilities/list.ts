@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { CAPABILITIES, type Capability } from '../../../core/domain/capability.ts';
+import { capabilityFieldsParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { capabilityFieldsParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, TimeShape } from '../shapes.ts';
 import type { CapabilityCounts } from './read.ts';

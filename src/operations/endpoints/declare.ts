@@ -1,17 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { isAddress, readAddress } from '../../../core/domain/address.ts';
 import { readDollarLimit } from '../../../core/domain/plan.ts';
+import { capabilityFilter, chainParam, limitParam, offsetParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
-import {
-  capabilityFilter,
-  chainParam,
-  invalid,
-  limitParam,
-  offsetParam,
-  type Param,
-  quoted,
-} from '../params.ts';
+import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape } from '../shapes.ts';
 import { type EndpointFilter, readEndpoints } from './read.ts';

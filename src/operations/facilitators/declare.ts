@@ -1,9 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { defineOperation } from '../define.ts';
-import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
-import type { Directory } from '../names.ts';
 import {
   chainOrAllParam,
   enrichedOnlyParam,
@@ -11,7 +8,10 @@ import {
   limitParam,
   namedOnlyParam,
   offsetParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
+import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
 import {

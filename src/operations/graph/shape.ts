@@ -8,9 +8,10 @@ import {
   type PaymentPair,
 } from '../../../core/domain/payment-graph.ts';
 import { fail } from '../../../core/errors.ts';
+import { counterpartyParam } from '../common-params.ts';
 import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names.ts';
-import { counterpartyParam, type Param, quoted } from '../params.ts';
+import { type Param, quoted } from '../params.ts';
 import {
   AddressShape,
   CountShape,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import { chainOrAllParam, limitParam, offsetParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { chainOrAllParam, limitParam, offsetParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape, oneOf } from '../shapes.ts';
 import { ordersOf } from './orders.ts';

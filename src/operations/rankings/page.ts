@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Window } from '../../../core/domain/window.ts';
-import type { OperationDeps } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { listMeta } from '../meta.ts';
 import { invalid } from '../params.ts';
 import { type Chosen, choose, isRating, type Order, type Subject } from './orders.ts';

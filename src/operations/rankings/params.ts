@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { WINDOWS, type Window } from '../../../core/domain/window.ts';
-import { capabilityFilter, flagParam, invalid, type Param, quoted } from '../params.ts';
+import { capabilityFilter } from '../common-params.ts';
+import { flagParam, invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
 import { ORDERS, type Order, ordersText, SUBJECTS, type Subject } from './orders.ts';
 

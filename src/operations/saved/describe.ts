@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { fail } from '../../../core/errors.ts';
-import type { Caller, OperationDeps } from '../define.ts';
+import type { Caller, OperationDeps } from '../deps.ts';
 import { timeText } from '../shapes.ts';
 import { type SavedParameter, type SavedQuery, soldPrice, soldQu, WARM_QU } from './definition.ts';
 import type { PublicQueryShape, SavedQueryShape } from './shapes.ts';

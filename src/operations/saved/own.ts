@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { isSlug } from '../../../core/domain/saved-query.ts';
+import { limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { invalid, limitParam, type Param, quoted } from '../params.ts';
+import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { orNull } from '../shapes.ts';
 import { noSuchQuery, ownAnswer, ownOrganization, timeOf } from './describe.ts';

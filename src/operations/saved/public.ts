@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
+import { limitParam, offsetParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { limitParam, offsetParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape } from '../shapes.ts';
 import type { SavedQuery } from './definition.ts';

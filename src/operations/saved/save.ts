@@ -2,11 +2,12 @@ import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { keyManager } from '../account/scope.ts';
-import { defineOperation, type OperationDeps } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { type InputOf, invalid } from '../params.ts';
 import { PRICES, sqlBudget, sqlTierOf } from '../prices.ts';
 import { oneOf } from '../shapes.ts';
-import { judged, rejected } from '../sql/declare.ts';
+import { judged, rejected } from '../sql/failures.ts';
 import type { SavedContent, SavedParameter, SavedSettings } from './definition.ts';
 import { noSuchQuery, ownAnswer, ownOrganization } from './describe.ts';
 import {

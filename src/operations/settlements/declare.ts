@@ -4,10 +4,6 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { finalityIn, finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
-import { defineOperation, type OperationDeps } from '../define.ts';
-import type { ChainStatus } from '../index-state/chain-status.ts';
-import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
-import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import {
   afterParam,
   asOfParam,
@@ -17,7 +13,12 @@ import {
   finalityParam,
   limitParam,
   minProbabilityParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
+import type { ChainStatus } from '../index-state/chain-status.ts';
+import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
+import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { feedSource, readFeed } from './feed.ts';

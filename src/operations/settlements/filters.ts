@@ -7,13 +7,11 @@ import {
   ADDRESS_SCHEMA,
   counterpartyParam,
   facilitatorParam,
-  invalid,
-  type Param,
-  quoted,
   readAddressParam,
   roleParam,
   tierParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { invalid, type Param, quoted } from '../params.ts';
 
 /** The filters of every list of settlements. Feeds take `FEED_FILTERS`; the list of one wallet also takes what needs a wallet. */
 

@@ -2,7 +2,7 @@ import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts
 import type { ChangesPosition, CursorKeys } from '../../../core/domain/cursor.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
-import type { OperationDeps } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { FinalityFilter } from '../index-state/finality.ts';
 import { metaAnswer, settlementMeta } from '../meta.ts';
 import { invalid } from '../params.ts';

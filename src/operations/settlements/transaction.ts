@@ -16,9 +16,9 @@ import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { fail } from '../../../core/errors.ts';
 import { finalityIn, NO_NAMES, stateFor } from '../as-of.ts';
 import { ask } from '../ask.ts';
+import { asOfParam, chainParam, txHashParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
-import { asOfParam, chainParam, txHashParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, orNull } from '../shapes.ts';
 import {

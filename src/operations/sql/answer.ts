@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
+import { fail } from '../../../core/errors.ts';
 import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { jsonAnswer, jsonLines } from '../../../sandbox/results/json-answer.ts';
 import {
@@ -10,7 +11,7 @@ import {
   wholeRows,
 } from '../../../sandbox/results/whole-rows.ts';
 import type { NumberForm, ResultFormat, SandboxQuery, SandboxResult } from '../../../sandbox/sandbox.ts';
-import type { Charge, StreamedAnswer } from '../answer.ts';
+import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
 import type { SqlWarning } from './shapes.ts';
@@ -231,4 +232,49 @@ function headerJson(value: unknown): string {
 
 function rowHeaders(rowCount: number, truncated: boolean): Record<'x-row-count' | 'x-truncated', string> {
   return { 'x-row-count': String(rowCount), 'x-truncated': String(truncated) };
+}
+
+/** The outcome of a run, whose beginning was read. Throws `query_failed` where the format cannot hold the columns. */
+export async function outcomeOf(
+  result: SandboxResult,
+  facts: SqlAnswerFacts,
+  usedQu: number | null,
+): Promise<Outcome> {
+  try {
+    const pending = await openAnswer(result, facts);
+    if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu ?? 0);
+    return {
+      usedQu,
+      rows: Math.min(result.resultRows, facts.maxRows),
+      answer: (charge: Charge) => ({ stream: pending.complete(charge) }),
+      discard: () => void result.body.destroy(),
+    };
+  } catch (error) {
+    result.body.destroy();
+    throw error;
+  }
+}
+
+/** An object on a line keeps the last of two values of one name. */
+function refuseLostColumns(line: string, usedQu: number): void {
+  if (line === '') return;
+  const names = topLevelNames(line);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw fail('query_failed', {
+    detail: `Two columns of the result are named ${twice.slice(0, 100)}, and an object holds a name once.`,
+    query: { reason: 'duplicate_columns', hint: 'Name them apart with AS, or ask for json_compact or csv.' },
+    usedQu,
+  });
+}
+
+function topLevelNames(line: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && line[index + token.length] === ':') names.push(JSON.parse(token) as string);
+  }
+  return names;
 }

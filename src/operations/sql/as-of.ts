@@ -1,7 +1,8 @@
 import { AS_OF_TABLES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
-import { asOfParam, invalid, type Param } from '../params.ts';
+import { asOfParam } from '../common-params.ts';
+import { invalid, type Param } from '../params.ts';
 
 /** `as_of` of SQL: which texts can be asked of a snapshot. */
 

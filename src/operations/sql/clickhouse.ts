@@ -8,10 +8,12 @@ import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
 import { askedLimits, formSettings, type SqlSetting } from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
-import { defineUsageOperation, registerMetered } from '../define.ts';
+import { defineUsageOperation } from '../define.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
-import { asFailureOf, asNotJudged, invalidQuery, unitsFor } from './declare.ts';
+import { registerMetered } from '../register.ts';
+import { unitsFor } from './bounds.ts';
+import { asFailureOf, asNotJudged, invalidQuery } from './failures.ts';
 import { SQL_MEDIA } from './params.ts';
 
 /**

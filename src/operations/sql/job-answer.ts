@@ -14,7 +14,7 @@ import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Charge, Outcome } from '../answer.ts';
-import type { CallContext, OperationDeps } from '../define.ts';
+import type { CallContext, OperationDeps } from '../deps.ts';
 import { type SqlBudget, sqlTierOf } from '../prices.ts';
 import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { isoTime, keptSqlOf } from './kept.ts';

@@ -5,9 +5,11 @@ import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
-import type { OperationDeps } from '../define.ts';
-import { type Buyer, boundsOf, judged, metaNow, rejected, unitsFor, warningsOf } from './declare.ts';
+import type { OperationDeps } from '../deps.ts';
+import { boundsOf, unitsFor } from './bounds.ts';
+import { type Buyer, judged, rejected } from './failures.ts';
 import { keptSqlOf, unitsForKept } from './kept.ts';
+import { metaNow, warningsOf } from './meta.ts';
 
 /** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */
 

@@ -5,10 +5,12 @@ import { hasEnded, RESULT_KEPT_MS } from '../../../core/domain/job.ts';
 import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import type { Outcome } from '../answer.ts';
-import { defineOperation, defineUsageOperation, type OperationDeps } from '../define.ts';
+import { defineOperation, defineUsageOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
-import { judged, textOf } from './declare.ts';
+import { textOf } from './declare.ts';
+import { judged } from './failures.ts';
 import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
 import { keptSqlOf } from './kept.ts';
 import {

@@ -4,7 +4,7 @@ import { QueryFailed } from '../../../sandbox/sandbox.ts';
 import type { KeptResult, RunFacts } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
 import { asUnavailable } from '../ask.ts';
-import type { OperationDeps } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
 import type { KeptSql, Obtained } from './obtain.ts';

@@ -1,7 +1,7 @@
 import { Failure, fail } from '../../../core/errors.ts';
 import type { RefusalCode } from '../../../sandbox/judge/refusal.ts';
 import type { QueryFailure, SandboxText } from '../../../sandbox/sandbox.ts';
-import type { BoundSandbox } from '../define.ts';
+import type { BoundSandbox } from '../deps.ts';
 
 /** Adds to a refusal the query in ClickHouse's words, where the text was written in another dialect of SQL. */
 

@@ -10,21 +10,20 @@ import type { RankedPosition } from '../../../core/domain/cursor.ts';
 import { printSnapshot, type Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
-import { defineOperation } from '../define.ts';
-import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
-import { ListMetaShape, listMeta, META_FIELDS_EXAMPLE } from '../meta.ts';
-import type { WalletName } from '../names.ts';
 import {
   asOfParam,
   beforeParam,
   chainOrAllParam,
   finalityParam,
   limitParam,
-  type Param,
-  readChoice,
   roleParam,
   walletParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
+import { ListMetaShape, listMeta, META_FIELDS_EXAMPLE } from '../meta.ts';
+import type { WalletName } from '../names.ts';
+import { type Param, readChoice } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import {
   AddressShape,

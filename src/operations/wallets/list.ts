@@ -6,6 +6,7 @@ import { openRows, type RollupCoverage } from '../../../clickhouse/tables/covera
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
+import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import {
   type FinalBlock,
@@ -16,7 +17,6 @@ import {
 } from '../index-state/finality.ts';
 import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
-import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';

@@ -9,10 +9,11 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
+import { asOfParam, chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
 import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
-import { asOfParam, chainOrAllParam, finalityParam, type Param, walletParam } from '../params.ts';
+import type { Param } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import {
   AddressShape,

@@ -14,9 +14,6 @@ import type { Position } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { finalityIn, finalOf, NO_NAMES, preflightAsOf, stateFor, tooLargeFor } from '../as-of.ts';
 import { ask } from '../ask.ts';
-import { defineOperation } from '../define.ts';
-import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
-import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import {
   afterParam,
   asOfParam,
@@ -25,7 +22,10 @@ import {
   finalityParam,
   limitParam,
   walletParam,
-} from '../params.ts';
+} from '../common-params.ts';
+import { defineOperation } from '../define.ts';
+import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
+import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { cutPage, isBelow } from '../settlements/feed.ts';
 import {

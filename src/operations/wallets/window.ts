@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { WINDOWS, type Window } from '../../../core/domain/window.ts';
-import type { OperationDeps } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { type FinalBlock, finalCoverage } from '../index-state/finality.ts';
 import { type Param, readChoice } from '../params.ts';
 import { orNull, TimeShape, timeText } from '../shapes.ts';

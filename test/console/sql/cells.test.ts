@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  cellAfter,
-  cellText,
-  compareValues,
-  gridColumns,
-  kindOf,
-  ROW_PX,
-  sortedOrder,
-  visibleRows,
-} from '../../../console/sql/cells.ts';
+import { cellAfter, cellText, gridColumns, kindOf, ROW_PX, visibleRows } from '../../../console/sql/cells.ts';
 
 describe('values of SQL answers', () => {
   it('have the kind of their type, whatever wraps it', () => {
@@ -21,25 +12,6 @@ describe('values of SQL answers', () => {
         'Array(UInt8)',
       ].map(kindOf),
     ).toEqual(['number', 'text', 'time', 'number', 'text']);
-  });
-
-  it('are compared digit by digit, where floats would lose digits', () => {
-    expect(compareValues('9007199254740993', '9007199254740992', 'number')).toBe(1);
-    expect(compareValues('0.000001', '0.0000010', 'number')).toBe(0);
-    expect(compareValues('-2', '-10', 'number')).toBe(1);
-    expect(compareValues(1e-9, 2, 'number')).toBe(-1);
-    expect(compareValues('inf', '5', 'number')).toBe(1);
-  });
-
-  it('are sorted with NULL last in both directions, and equal rows keep their order', () => {
-    const rows = [
-      [null, 'a'],
-      ['2', 'b'],
-      ['10', 'c'],
-      ['2', 'd'],
-    ];
-    expect(sortedOrder(rows, { column: 0, descending: false }, 'number')).toEqual([1, 3, 2, 0]);
-    expect(sortedOrder(rows, { column: 0, descending: true }, 'number')).toEqual([2, 1, 3, 0]);
   });
 
   it('are written in full: NULL, lists, grouped numbers', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filteredOrder, friendlyType } from '../../../console/sql/cells.ts';
+import { friendlyType } from '../../../console/sql/cells.ts';
 import { rowsAs } from '../../../console/sql/copy-rows.ts';
 import { NO_CHOICES, shownColumns, togglePin, withWidth } from '../../../console/sql/grid-columns.ts';
 
@@ -36,21 +36,6 @@ describe('copied rows', () => {
     expect(rowsAs('sql', result)).toBe(
       "SELECT * FROM values('payee Nullable(String), usd Decimal(38, 6), `at time` DateTime, payee_2 Array(UInt64)',\n  ('it\\'s\ta', '1234.500000', '2026-11-20 12:00:00', [1, 2]),\n  (NULL, '9', '2026-11-21 12:00:00', [])\n)",
     );
-  });
-});
-
-describe('a filter', () => {
-  const shown = (text: string, column: number | null = null) =>
-    filteredOrder(result, [1, 0], { column, text });
-
-  it('finds parts of what is shown and of what was sent, and compares exactly', () => {
-    expect(shown('IT')).toEqual([0]);
-    expect(shown('1,234.5')).toEqual([0]);
-    expect(shown('> 9', 1)).toEqual([0]);
-    expect(shown('>= 9', 1)).toEqual([1, 0]);
-    expect(shown('>= 2026-11-21', 2)).toEqual([1]);
-    expect(shown('null', 0)).toEqual([1]);
-    expect(shown('')).toEqual([1, 0]);
   });
 });
 

@@ -15,9 +15,10 @@ import { Type } from '@sinclair/typebox';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { defineOperation, register } from '../../../src/operations/define.ts';
+import { defineOperation } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { PRICES } from '../../../src/operations/prices.ts';
+import { register } from '../../../src/operations/register.ts';
 import { call, STREAMABLE } from '../../kit/mcp-speakers.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 

@@ -13,9 +13,10 @@ import {
   EARLIER_PROTOCOLS,
   type McpResource,
 } from '../../../src/mcp/server.ts';
-import { type AnyOperation, defineOperation, register } from '../../../src/operations/define.ts';
+import { type AnyOperation, defineOperation } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { PRICES } from '../../../src/operations/prices.ts';
+import { register } from '../../../src/operations/register.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
 /** The official conformance suite of MCP: its process, the tools it asks every server for, and what it asks for that is not ours. */

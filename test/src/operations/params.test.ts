@@ -12,11 +12,11 @@ import {
   limitParam,
   minProbabilityParam,
   offsetParam,
-  type Param,
   roleParam,
   tierParam,
   walletParam,
-} from '../../../src/operations/params.ts';
+} from '../../../src/operations/common-params.ts';
+import type { Param } from '../../../src/operations/params.ts';
 import { readInput } from '../../../src/operations/read-input.ts';
 import { FEED_FILTERS } from '../../../src/operations/settlements/filters.ts';
 

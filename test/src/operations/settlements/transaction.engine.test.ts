@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 import { TRANSACTION_FEES } from '../../../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../../../clickhouse/tables/table.ts';
-import { type OperationDeps, register } from '../../../../src/operations/define.ts';
+import type { OperationDeps } from '../../../../src/operations/deps.ts';
+import { register } from '../../../../src/operations/register.ts';
 import { getTransaction } from '../../../../src/operations/settlements/transaction.ts';
 import { CURSOR_KEYS, type TestApi } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';

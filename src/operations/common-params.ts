@@ -1,0 +1,332 @@
+import { Type } from '@sinclair/typebox';
+import { nearest } from '../../core/command-text.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
+import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
+import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
+import { parseSnapshot, SNAPSHOT_MAX_CHARS, type Snapshot } from '../../core/domain/snapshot.ts';
+import type { FinalityFilter } from './index-state/finality.ts';
+import { flagParam, invalid, type Param, quoted, readChoice } from './params.ts';
+
+/** The parameters that several operations share, each once. */
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+
+export const limitParam: Param<number> = {
+  in: 'query',
+  description: `Rows on a page, 1 to ${LIMIT_MAX}. Values outside are clamped, not refused.`,
+  toolText: `Rows, 1 to ${LIMIT_MAX}. Default ${LIMIT_DEFAULT}.`,
+  required: false,
+  schema: Type.Integer({ default: LIMIT_DEFAULT }),
+  example: 10,
+  read: (raw, name) => {
+    if (raw === undefined) return LIMIT_DEFAULT;
+    const whole =
+      typeof raw === 'number' ? Number.isInteger(raw) : isText(raw) && /^[+-]?\d{1,30}$/.test(raw);
+    if (!whole) throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
+    return Math.min(Math.max(Number(raw), 1), LIMIT_MAX);
+  },
+};
+
+/** Only the shape is checked here: the signature needs the keys and the list it belongs to. */
+export const beforeParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Opaque cursor: `next_before` of the previous page, unchanged. Do not parse or construct it.',
+  toolText: 'Earlier next_before.',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (!isText(raw) || raw === '' || raw.length > CURSOR_MAX_CHARS) {
+      throw invalid(name, `${name} must be a cursor as returned in next_before.`);
+    }
+    return raw;
+  },
+};
+
+/** Only the shape is checked here, as with `before`. */
+export const afterParam: Param<string | undefined> = {
+  in: 'query',
+  description:
+    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before`, `finality=finalized`, `facilitator`, `tier` or `min_probability`.',
+  toolText: 'prev_after: what is new since.',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (!isText(raw) || raw === '' || raw.length > CURSOR_MAX_CHARS)
+      throw invalid(name, `${name} must be a cursor as returned in prev_after.`);
+    return raw;
+  },
+};
+
+/** Whether the index can answer it is found out by the run. */
+export const asOfParam: Param<Snapshot | undefined> = {
+  in: 'query',
+  description:
+    '`meta.snapshot` of an earlier answer: the same rows again, whatever was indexed or graded since. Only final settlements; without names and whatever else `meta.left_out` lists. Guide: [snapshots](/docs/snapshots).',
+  toolText: 'Older meta.snapshot.',
+  required: false,
+  schema: Type.String({ maxLength: SNAPSHOT_MAX_CHARS }),
+  read: readSnapshot,
+};
+
+function readSnapshot(raw: unknown, name: string): Snapshot | undefined {
+  if (raw === undefined) return undefined;
+  const snapshot = isText(raw) ? parseSnapshot(raw) : null;
+  if (snapshot !== null) return snapshot;
+  throw invalid(name, `${name} must be a snapshot as meta.snapshot gives it, not ${quoted(raw)}.`);
+}
+
+export const chainParam: Param<Chain | undefined> = {
+  in: 'query',
+  description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
+  toolText: 'Like eip155:8453. Default: all.',
+  required: false,
+  schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
+  example: 'eip155:8453',
+  read: (raw, name, { chains }) => (raw === undefined ? undefined : readChain(raw, name, chains)),
+};
+
+const ALL_CHAINS = 'all';
+
+/**
+ * For figures of a wallet, a relayer or a pair: they are about one chain unless a caller wants them added up.
+ * Undefined stands for all chains, as in `chainParam`.
+ */
+export const chainOrAllParam: Param<Chain | undefined> = {
+  in: 'query',
+  component: 'ChainOrAll',
+  description:
+    'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
+  toolText: 'Like eip155:8453, or all. Default: main chain.',
+  required: false,
+  schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
+  example: 'eip155:8453',
+  read: (raw, name, { chains }) => {
+    if (raw === undefined) return chains[0];
+    return raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]);
+  },
+};
+
+/** `alsoTaken`: words that the parameter takes besides a chain, for the message. */
+function readChain(
+  raw: unknown,
+  name: string,
+  chains: readonly Chain[],
+  alsoTaken: readonly string[] = [],
+): Chain {
+  if (isText(raw) && isChain(raw) && chains.includes(raw)) return raw;
+  const supported = [...chains, ...alsoTaken].join(', ');
+  throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${supported}.`);
+}
+
+/** An address in any case, as lower case. */
+export function readAddressParam(raw: unknown, name: string): Address {
+  const outcome = isText(raw) ? readAddress(raw) : 'malformed';
+  if (isAddress(outcome)) return outcome;
+  throw invalid(
+    name,
+    outcome === 'checksum'
+      ? `${name} has a wrong EIP-55 checksum: most likely a typing error. Send it in lower case to skip the check.`
+      : `${name} must be an address: 0x and 40 hex digits, not ${quoted(raw)}.`,
+  );
+}
+
+export const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+export const walletParam: Param<Address> = {
+  in: 'path',
+  description: 'Wallet address, in any case; mixed case must match EIP-55.',
+  toolText: 'Wallet address.',
+  required: true,
+  schema: ADDRESS_SCHEMA,
+  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  read: readAddressParam,
+};
+
+const TX_HASH = /^0x[0-9a-fA-F]{64}$/;
+
+export const txHashParam: Param<Hash> = {
+  in: 'path',
+  description: 'Hash of a transaction, in any case.',
+  toolText: 'Transaction hash.',
+  required: true,
+  schema: Type.String({ pattern: TX_HASH.source }),
+  example: '0x6f2a9f6f9a7e5c3d1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39',
+  read: (raw, name) => {
+    if (isText(raw) && TX_HASH.test(raw)) return raw.toLowerCase() as Hash; // by the pattern
+    throw invalid(
+      name,
+      `${name} must be the hash of a transaction: 0x and 64 hex digits, not ${quoted(raw)}.`,
+    );
+  },
+};
+
+export const counterpartyParam: Param<Address | undefined> = {
+  in: 'query',
+  description: 'Only settlements between the wallet and this address.',
+  toolText: 'The other party.',
+  required: false,
+  schema: ADDRESS_SCHEMA,
+  example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+};
+
+const ROLES = ['payer', 'payee', 'any'] as const;
+
+export const roleParam: Param<(typeof ROLES)[number]> = {
+  in: 'query',
+  description: 'Only settlements where the wallet is the payer, or the payee. `any` (default) has both.',
+  toolText: 'What the wallet was. Default any.',
+  required: false,
+  schema: Type.Union(
+    ROLES.map((role) => Type.Literal(role)),
+    { default: 'any' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, ROLES)),
+};
+
+const FINALITIES = ['finalized', 'any'] as const;
+
+export const finalityParam: Param<FinalityFilter> = {
+  in: 'query',
+  description:
+    '`finalized`: only settlements that no reorg can undo, by what each chain itself called final; a chain that has not stated a final block contributes none. `any` (default): all. A cursor may be used with either.',
+  toolText: 'finalized: no reorg undoes it.',
+  required: false,
+  schema: Type.Union(
+    FINALITIES.map((finality) => Type.Literal(finality)),
+    { default: 'any' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, FINALITIES)),
+};
+
+const OFFSET_MAX = 10_000;
+
+/** Refused above its maximum, not clamped: a clamped page would silently repeat rows. */
+export const offsetParam: Param<number> = {
+  in: 'query',
+  description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${OFFSET_MAX.toLocaleString('en')}.`,
+  toolText: 'Earlier next_offset.',
+  required: false,
+  schema: Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
+  read: (raw, name) => {
+    if (raw === undefined) return 0;
+    const whole =
+      typeof raw === 'number' ? Number.isSafeInteger(raw) && raw >= 0 : isText(raw) && /^\d{1,30}$/.test(raw);
+    if (!whole) throw invalid(name, `${name} must be an integer of 0 or more, not ${quoted(raw)}.`);
+    if (Number(raw) > OFFSET_MAX)
+      throw invalid(name, `${name} reaches to ${OFFSET_MAX}; use the filters to see what lies beyond.`);
+    return Number(raw);
+  },
+};
+
+export const tierParam: Param<EvidenceTier | undefined> = {
+  in: 'query',
+  description: 'Only settlements of this evidence tier.',
+  toolText: 'Evidence tier.',
+  required: false,
+  schema: Type.Union(EVIDENCE_TIERS.map((tier) => Type.Literal(tier))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, EVIDENCE_TIERS)),
+};
+
+export const facilitatorParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Only settlements relayed by this facilitator, by id.',
+  toolText: 'Id, like coinbase.',
+  required: false,
+  schema: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  example: 'coinbase',
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (isText(raw) && /^[A-Za-z0-9_-]{1,64}$/.test(raw)) return raw;
+    throw invalid(name, `${name} must be a facilitator id (letters, digits, - and _), not ${quoted(raw)}.`);
+  },
+};
+
+export const minProbabilityParam: Param<number | undefined> = {
+  in: 'query',
+  description:
+    'Only settlements at or above this confidence, within [0,1]. Ungraded rows have none and are dropped. Applied after the page is read: follow next_before even from a short page.',
+  toolText: 'Only this confidence or more, 0 to 1.',
+  required: false,
+  schema: Type.Number({ minimum: 0, maximum: 1 }),
+  example: 0.7,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    const decimal =
+      isText(raw) && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/.test(raw) ? Number(raw) : raw;
+    if (typeof decimal === 'number' && decimal >= 0 && decimal <= 1) return decimal;
+    throw invalid(name, `${name} must be a number within [0,1], not ${quoted(raw)}.`);
+  },
+};
+
+export const excludeSelfPaymentsParam = flagParam(
+  'Whether to drop rows whose payer is the payee. Applied after the page is read: follow next_before even from a short page.',
+  'Drop rows whose payer is the payee.',
+);
+
+export const namedOnlyParam = flagParam(
+  'Whether to list only relayers that a catalogue names.',
+  'Only relayers that a catalogue names.',
+);
+
+export const enrichedOnlyParam = flagParam(
+  'Whether to list only relayers whose account was read from the chain.',
+  'Only relayers whose account was read from the chain.',
+);
+
+const CAPABILITY_FIELDS = ['all', 'compact'] as const;
+
+export const capabilityFieldsParam: Param<(typeof CAPABILITY_FIELDS)[number]> = {
+  in: 'query',
+  description: '`compact`: slug, name and provider_count alone. `all` (default): everything.',
+  toolText: 'compact: slug, name and provider_count alone. Default all.',
+  required: false,
+  schema: Type.Union(
+    CAPABILITY_FIELDS.map((fields) => Type.Literal(fields)),
+    { default: 'all' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'all' : readChoice(raw, name, CAPABILITY_FIELDS)),
+};
+
+export const capabilitySlugParam: Param<string> = {
+  in: 'path',
+  description: 'A capability, by its slug as `/capabilities` lists it.',
+  toolText: 'A slug of list_capabilities.',
+  required: true,
+  schema: Type.String({ pattern: '^[a-z0-9-]+$' }),
+  example: 'web-search',
+  read: (raw, name) => {
+    const slugs = CAPABILITIES.map(({ slug }) => slug);
+    const slug = slugs.find((known) => known === raw);
+    if (slug !== undefined) return slug;
+    const meant = isText(raw) ? nearest(raw, slugs) : undefined;
+    const hint = meant === undefined ? '/capabilities lists them.' : `Did you mean ${meant}?`;
+    throw invalid(
+      name,
+      raw === undefined ? `${name} is missing. ${hint}` : `${quoted(raw)} is no capability. ${hint}`,
+    );
+  },
+};
+
+/** `capability=…` of a list. */
+export function capabilityFilter(of: 'agents' | 'endpoints'): Param<string | undefined> {
+  return {
+    in: 'query',
+    description: `Only ${of} that offer this capability, by its slug as \`/capabilities\` lists it.`,
+    toolText: 'A slug of list_capabilities.',
+    required: false,
+    schema: capabilitySlugParam.schema,
+    example: 'web-search',
+    read: (raw, name, facts) => (raw === undefined ? undefined : capabilitySlugParam.read(raw, name, facts)),
+  };
+}
+
+function isText(raw: unknown): raw is string {
+  return typeof raw === 'string';
+}

@@ -1,0 +1,164 @@
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
+import type { Chain, TokenKey } from '../../core/domain/chains.ts';
+import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Hold } from '../../core/domain/hold.ts';
+import type { SettledPayment } from '../../core/domain/payment.ts';
+import type { Plan, PlanId, UnitBalance } from '../../core/domain/plan.ts';
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { BundleCatalogue } from '../bundles/catalogue.ts';
+import type { CallerKey, OwnAccount } from './account/own-account.ts';
+import type { Leaderboard } from './agents/read-leaderboard.ts';
+import type { Capabilities } from './capabilities/read.ts';
+import type { PriceListEntry } from './define.ts';
+import type { EndpointSources } from './endpoints/sources.ts';
+import type { Relayers } from './facilitators/read.ts';
+import type { Graphs } from './graph/read.ts';
+import type { DatasetFacts, PublicTableRows } from './index-state/dataset.ts';
+import type { Freshness } from './index-state/freshness.ts';
+import type { IndexStates } from './index-state/index-state.ts';
+import type { Rollups } from './index-state/rollups.ts';
+import type { Snapshots } from './index-state/snapshots.ts';
+import type { Names } from './names.ts';
+import type { Rankings } from './rankings/rankings.ts';
+import type { SavedQueries } from './saved/saved-queries.ts';
+import type { Horizon } from './settlements/changes.ts';
+import type { Tails } from './settlements/tail.ts';
+import type { KeptSql } from './sql/obtain.ts';
+
+/** What an operation is called with: who calls, and everything that it may use. */
+
+/** The credential of the request and the caller behind it. */
+export interface Caller {
+  readonly keyPresent: boolean;
+  /** Null when no key was sent; false when one was sent and resolves to nothing. */
+  readonly keyRecognised: boolean | null;
+  readonly standing: Standing;
+  /** Null without an organization; also when a key names one whose row cannot be read (`organizationMissing`). */
+  readonly organization: CallerOrganization | null;
+  readonly organizationMissing: boolean;
+  /** Our key that was sent; null without one, also for a bearer token. Absent where the caller was made for a test. */
+  readonly key?: CallerKey | null;
+}
+
+interface CallerOrganization {
+  readonly id: string;
+  readonly displayName: string;
+  readonly plan: PlanId;
+}
+
+export interface CallContext {
+  readonly caller: Caller;
+  readonly surface: Surface;
+  /** Which lane this caller takes on a metered route. */
+  readonly lane: Lane;
+  /** What was paid for this call over x402; null on other lanes. */
+  readonly payment: SettledPayment | null;
+  readonly idempotencyKey: string | undefined;
+  /** Names the caller, for fair turns: one organization, one key, one address. Holds no secret. */
+  readonly callerName: string;
+  /** The units that are held for this call; null on other lanes. */
+  readonly hold: Hold | null;
+}
+
+/** The accounts as operations may use them. Rejects with a `Failure`. */
+export interface Accounts extends OwnAccount {
+  readonly saved: SavedQueries;
+  /** Null for an organization that is not there. */
+  balance(organizationId: string): Promise<UnitBalance | null>;
+  /**
+   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
+   * Idempotency-Key of that purchase.
+   */
+  issueTrialKey(
+    payment: SettledPayment,
+    idempotencyKey: string | undefined,
+  ): Promise<
+    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
+    | { readonly outcome: 'already_issued' }
+  >;
+}
+
+/** Everything an operation may use. */
+export interface OperationDeps {
+  readonly share: ShareRun;
+  /** Bound to the request: its statements stop when the caller leaves. */
+  readonly reader: Reader;
+  /** Bound to the request: its queries stop when the caller leaves. */
+  readonly sql: BoundSandbox;
+  readonly clock: Clock;
+  readonly cursorKeys: CursorKeys;
+  readonly deployment: Deployment;
+  readonly index: IndexFacts;
+  readonly catalogues: Catalogues;
+  readonly accounts: Accounts;
+  /** Null where this deployment keeps no results. */
+  readonly kept: KeptSql | null;
+}
+
+/**
+ * Runs what is the same for every caller once for all who ask at the same time. `name` says everything that the answer depends on; the
+ * reader is that of the run, whose statements stop when all of its callers have left. Rejects with a `Failure` when `left` aborts.
+ */
+export type ShareRun = <Answer>(
+  name: string,
+  run: (reader: Reader) => Promise<Answer>,
+  left?: AbortSignal,
+) => Promise<Answer>;
+
+/** What the configuration of this deployment says. */
+export interface Deployment {
+  /** The chains that it indexes. */
+  readonly chains: readonly Chain[];
+  /** Where a chain’s rows are sample data: up to this block. */
+  readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  /** How each chain is called, and the block explorer to link to. */
+  readonly chainFacts: ReadonlyMap<Chain, { readonly name: string; readonly explorerUrl: string | null }>;
+  /** Decimals of the tokens that it knows. */
+  readonly tokenDecimals: ReadonlyMap<TokenKey, number>;
+  readonly version: string;
+  readonly startedAtMs: number;
+  /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */
+  readonly publicUrl: string;
+  readonly priceList: readonly PriceListEntry[];
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
+}
+
+/** Facts about the index as a whole. */
+export interface IndexFacts {
+  readonly freshness: Freshness;
+  readonly snapshots: Snapshots;
+  readonly names: Names;
+  readonly dataset: DatasetFacts;
+  /** Up to which write everything can be seen; at most a second old. */
+  readonly horizon: () => Promise<Horizon>;
+  /** The newest settlements in memory. */
+  readonly tails: Tails;
+  readonly rollups: Rollups;
+  readonly indexStates: IndexStates;
+  readonly publicTableRows: PublicTableRows;
+}
+
+/** Answers that several operations share, or that are kept for a while because they are expensive. */
+export interface Catalogues {
+  readonly bundles: BundleCatalogue;
+  readonly graphs: Graphs;
+  readonly relayers: Relayers;
+  readonly endpointSources: EndpointSources;
+  readonly capabilities: Capabilities;
+  readonly leaderboard: Leaderboard;
+  readonly rankings: Rankings;
+}
+
+/** The sandbox without its signals, which the surface adds. */
+export interface BoundSandbox {
+  openTo: SqlSandbox['openTo'];
+  openNow: SqlSandbox['openNow'];
+  inspect: SqlSandbox['inspect'];
+  suggest: SqlSandbox['suggest'];
+  run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
+  estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
+}
