@@ -1,14 +1,16 @@
+import { useMemo } from 'preact/hooks';
+import { DayChart } from '../chart/day-chart.tsx';
+import { COUNT_TYPE } from '../chart/spec.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
-import { countText, datesFrom } from '../format.ts';
+import { countText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { type PageProps, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { AccountKeys, Usage, UsageRow } from '../wire.ts';
 import { AccountHead } from './account-head.tsx';
-import { DayBars } from './day-bars.tsx';
 
 const PATH = '/account/usage';
 const DAYS = [7, 30, 90] as const;
@@ -47,6 +49,7 @@ export function UsagePage({ query }: PageProps) {
 
 function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: string }) {
   const { totals, rows } = answer;
+  const days = useMemo(() => rows.map((row) => ({ ...row, date: row.day ?? '' })), [rows]);
   if (totals.calls === 0 && totals.sold_calls === 0)
     return (
       <EmptyState
@@ -63,7 +66,6 @@ function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: 
         <p>Calls with your key appear here within seconds, those of other keys of your organization too.</p>
       </EmptyState>
     );
-  const known = new Map(rows.map((row) => [row.day, row]));
   return (
     <>
       <Stats>
@@ -85,14 +87,15 @@ function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: 
         )}
       </Stats>
       <div class="panel chart-panel">
-        <DayBars
+        <DayChart
           title="Query Units by day"
-          unit="QU"
-          days={datesFrom(answer.since, answer.until).map((date) => ({
-            date,
-            value: known.get(date)?.units ?? 0,
-            note: `${countText(known.get(date)?.calls ?? 0)} calls`,
-          }))}
+          days={days}
+          since={answer.since}
+          until={answer.until}
+          figures={[
+            { name: 'Query Units', type: COUNT_TYPE, valueOf: ({ units }) => units },
+            { name: 'calls', type: COUNT_TYPE, valueOf: ({ calls }) => calls, isTableOnly: true },
+          ]}
         />
       </div>
       <div class="columns">

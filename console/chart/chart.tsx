@@ -8,7 +8,7 @@ import { cellText, kindOf } from '../sql/cells.ts';
 import { useStore } from '../store.ts';
 import { isDark } from '../theme.ts';
 import { ChartControls } from './controls.tsx';
-import type { Drawing, Hover } from './draw.ts';
+import type { ChartHeight, Drawing, Hover } from './draw.ts';
 import { completeSpec } from './guess.ts';
 import { HoverTable } from './hover-table.tsx';
 import { chartSentence, leftText } from './labels.ts';
@@ -25,8 +25,8 @@ export interface ChartProps {
   readonly spec?: Partial<ChartSpec>;
   /** With it, the chart has controls; it is called with each choice of the visitor. The page keeps the choice, and gives it as `spec`. */
   onSpec?(spec: ChartSpec): void;
-  /** Pixels. Default 320. */
-  readonly height?: number;
+  /** Pixels, 320 by default; `fill`: what its place has left, at least 220. */
+  readonly height?: ChartHeight;
 }
 
 const HEIGHT = 320;
@@ -58,7 +58,7 @@ export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEI
     if (next.size < whole.series.length) setHidden(next);
   };
   return (
-    <figure class="chart">
+    <figure class={height === 'fill' ? 'chart is-filling' : 'chart'}>
       {onSpec === undefined ? null : <ChartControls data={data} spec={spec} onSpec={onSpec} />}
       <Picture name={name} prepared={shown} height={height} />
       {whole.series.length < 2 || spec.kind === 'heatmap' ? null : (
@@ -73,7 +73,7 @@ export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEI
 interface PictureProps {
   readonly name: string;
   readonly prepared: Prepared;
-  readonly height: number;
+  readonly height: ChartHeight;
 }
 
 function Picture({ name, prepared, height }: PictureProps) {
@@ -106,7 +106,7 @@ function Picture({ name, prepared, height }: PictureProps) {
     <>
       <figcaption class="chart-head">
         <span class="chart-title">{name}</span>
-        <span class="chart-files">
+        <span>
           <button type="button" class="copy" onClick={() => void savePng()}>
             PNG
           </button>
@@ -115,7 +115,7 @@ function Picture({ name, prepared, height }: PictureProps) {
           </button>
         </span>
       </figcaption>
-      <div class="chart-picture" style={{ minHeight: `${height}px` }}>
+      <div class="chart-picture" style={height === 'fill' ? {} : { minHeight: `${height}px` }}>
         <div ref={place} class="chart-canvas" role="img" aria-label={chartSentence(prepared)} />
         {hover === null ? null : <HoverTable prepared={prepared} hover={hover} />}
       </div>

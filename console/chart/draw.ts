@@ -23,9 +23,12 @@ export interface Hover {
   readonly isRight: boolean;
 }
 
+/** Pixels, or as high as the element. */
+export type ChartHeight = number | 'fill';
+
 interface DrawOptions {
   readonly prepared: Prepared;
-  readonly height: number;
+  readonly height: ChartHeight;
   onHover(hover: Hover | null): void;
 }
 
@@ -36,6 +39,7 @@ export interface Drawing {
 }
 
 const WIDTH_MIN_PX = 200;
+const HEIGHT_MIN_PX = 220;
 const FONT_PX = 12;
 const FONT = `${FONT_PX}px system-ui, sans-serif`;
 const CHAR_PX = 7;
@@ -46,11 +50,13 @@ const X_LABELS_PX = 30;
 export function drawChart(element: HTMLElement, { prepared, height, onHover }: DrawOptions): Drawing {
   const colourOf = resolver(element);
   const ticks: Record<string, readonly Tick[]> = {};
-  const widthNow = (): number => Math.max(WIDTH_MIN_PX, element.clientWidth);
+  const sizeNow = (): { readonly width: number; readonly height: number } => ({
+    width: Math.max(WIDTH_MIN_PX, element.clientWidth),
+    height: height === 'fill' ? Math.max(HEIGHT_MIN_PX, element.clientHeight) : height,
+  });
   const plot = new uPlot(
     {
-      width: widthNow(),
-      height,
+      ...sizeNow(),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       legend: { show: false },
       scales: scalesOf(prepared),
@@ -86,7 +92,8 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
     element,
   );
   const observer = new ResizeObserver(() => {
-    if (widthNow() !== plot.width) plot.setSize({ width: widthNow(), height });
+    const size = sizeNow();
+    if (size.width !== plot.width || size.height !== plot.height) plot.setSize(size);
   });
   observer.observe(element);
   return {

@@ -5,6 +5,10 @@ import type { SqlColumn } from '../wire.ts';
 export const CHART_KINDS = ['line', 'area', 'stacked', 'bar', 'heatmap', 'scatter'] as const;
 export type ChartKind = (typeof CHART_KINDS)[number];
 
+/** The engine’s types of dollars and of counts, for lists of the API that are brought into the shape of rows. */
+export const USD_TYPE = 'Decimal(38, 6)';
+export const COUNT_TYPE = 'UInt64';
+
 /** Rows and columns as SQL answers them; lists of the API are brought into the same shape. */
 export interface ChartData {
   readonly columns: readonly Pick<SqlColumn, 'name' | 'type'>[];

@@ -63,7 +63,7 @@ function Mark() {
 function ThemeChoice() {
   const chosen = useStore(theme);
   return (
-    <label class="theme">
+    <label>
       <span class="visually-hidden">Theme</span>
       <select
         value={chosen}
@@ -84,12 +84,7 @@ function ThemeChoice() {
 
 function KeyButton() {
   return (
-    <button
-      type="button"
-      class="button key-button"
-      aria-haspopup="dialog"
-      onClick={() => isKeyDialogOpen.set(true)}
-    >
+    <button type="button" class="button" aria-haspopup="dialog" onClick={() => isKeyDialogOpen.set(true)}>
       <KeyText />
     </button>
   );

@@ -12,7 +12,7 @@ import {
   TextFilter,
   useChainOptions,
 } from '../parts/page-head.tsx';
-import { PageTabs, WindowChoice } from '../parts/page-tabs.tsx';
+import { PageTabs } from '../parts/page-tabs.tsx';
 import {
   changeColumn,
   orderOf,
@@ -24,8 +24,9 @@ import {
   useRanking,
   VERDICT_COLUMN,
 } from '../parts/ranking.tsx';
-import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { type PageProps, pick, SEARCH_TEXT_MAX } from '../routes.ts';
 import { useCursorList, useOffsetList } from '../use-list.ts';
 import type { Agent, Agents, Leaderboard, RankedRow } from '../wire.ts';

@@ -11,13 +11,13 @@ import { countText, microsOf } from '../format.ts';
 import { catalogueSourceText } from '../name-source.ts';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
-import { WindowChoice } from '../parts/page-tabs.tsx';
 import { RankMove, RowChange, Trend } from '../parts/ranking.tsx';
 import { facilitatorDaysSql, facilitatorMerchantsSql } from '../parts/ranking-sql.ts';
-import { WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { relayerKey, SIGNER_COLUMNS } from '../parts/relayers.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link, useTitle } from '../router.tsx';
 import { facilitatorPath, type PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
@@ -174,7 +174,7 @@ function Signers({ relayers, reload }: SignersProps) {
     <section aria-labelledby="signers-title">
       <h2 id="signers-title">Signers</h2>
       <DataTable
-        caption="Addresses that it sends settlements with, of all time"
+        caption="Addresses that it sends settlements with, since the index begins"
         columns={SIGNER_COLUMNS}
         rows={relayers}
         keyOf={relayerKey}
@@ -228,7 +228,7 @@ function RecentMerchants({ id, rows }: { readonly id: string; readonly rows: rea
         <span class="muted small">
           {rows === null ? null : `in the ${countText(rows.length)} newest settlements below`}
         </span>
-        <OpenInSql {...facilitatorMerchantsSql(id)} about="its merchants in 30 days" />
+        <OpenInSql {...facilitatorMerchantsSql(id)} about="its merchants in the last 30 days" />
       </div>
       <DataTable
         caption="Merchants of its newest settlements, by dollars"

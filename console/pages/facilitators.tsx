@@ -7,7 +7,7 @@ import { countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
-import { PageTabs, WindowChoice } from '../parts/page-tabs.tsx';
+import { PageTabs } from '../parts/page-tabs.tsx';
 import {
   changeColumn,
   orderOf,
@@ -19,8 +19,9 @@ import {
   useRanking,
 } from '../parts/ranking.tsx';
 import { facilitatorsSql } from '../parts/ranking-sql.ts';
-import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { RELAYER_COLUMNS, relayerKey } from '../parts/relayers.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, type PageProps } from '../routes.ts';
 import { useOffsetList } from '../use-list.ts';

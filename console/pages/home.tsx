@@ -13,7 +13,6 @@ import { FreshnessStrip } from '../parts/health.tsx';
 import { LiveSign } from '../parts/live-sign.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
-import { WindowChoice } from '../parts/page-tabs.tsx';
 import {
   RankedFigure,
   type RankedOrder,
@@ -23,8 +22,9 @@ import {
   Trend,
 } from '../parts/ranking.tsx';
 import { endpointsSql, facilitatorsSql, growthSql, walletsSql } from '../parts/ranking-sql.ts';
-import { GROWTH_WINDOWS, WINDOW_BEFORE, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { GROWTH_WINDOWS, WINDOW_BEFORE, WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, hostOf, type PageProps, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
@@ -216,7 +216,13 @@ function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<Ranke
   const figure: Column<RankedRow> = {
     name: isMoneyName(by),
     isFigure: true,
-    cell: (row) => <RankedFigure row={row} by={by} />,
+    ...(isListed ? {} : { help: `And its change against ${WINDOW_BEFORE[window]}` }),
+    cell: (row) => (
+      <span class="move-figure">
+        <RankedFigure row={row} by={by} />
+        {isListed ? null : <RowChange row={row} window={window} />}
+      </span>
+    ),
   };
   const rank: Column<RankedRow> = {
     name: 'Rank',
@@ -245,12 +251,6 @@ function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<Ranke
       ),
     },
     figure,
-    {
-      name: 'Change',
-      isFigure: true,
-      help: `Against ${WINDOW_BEFORE[window]}`,
-      cell: (row) => <RowChange row={row} window={window} />,
-    },
   ];
 }
 

@@ -6,7 +6,6 @@ import { countText } from '../format.ts';
 import { CapabilityFilter } from '../parts/capability-filter.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
-import { WindowChoice } from '../parts/page-tabs.tsx';
 import {
   changeColumn,
   orderOf,
@@ -19,8 +18,9 @@ import {
   VERDICT_COLUMN,
 } from '../parts/ranking.tsx';
 import { growthSql, walletsSql } from '../parts/ranking-sql.ts';
-import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/ranking-window.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { GROWTH_WINDOWS, WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link } from '../router.tsx';
 import { type PageProps, pick, type WalletRole } from '../routes.ts';
 import { useCursorList } from '../use-list.ts';

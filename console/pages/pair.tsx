@@ -1,4 +1,6 @@
 import { segment } from '../api.ts';
+import { DayChart } from '../chart/day-chart.tsx';
+import { COUNT_TYPE, USD_TYPE } from '../chart/spec.ts';
 import { Chip } from '../components/chip.tsx';
 import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
@@ -6,10 +8,10 @@ import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { countText, microsOf, shareText, timeText } from '../format.ts';
 import { ChainChoice } from '../parts/chain-choice.tsx';
-import { DailyChart } from '../parts/daily-chart.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { NamedWallet } from '../parts/wallet-name.tsx';
-import { WindowChoice, windowOf, windowText } from '../parts/window-choice.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link, useTitle } from '../router.tsx';
 import { type PageProps, pairPath, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
@@ -53,7 +55,7 @@ export function PairPage({ params, query }: PageProps) {
         </div>
         <div class="entity-tools">
           <ChainChoice path={path} query={query} />
-          <WindowChoice path={path} query={query} byDefault={WINDOW_DEFAULT} />
+          <WindowChoice path={path} query={query} fallback={WINDOW_DEFAULT} />
         </div>
       </header>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
@@ -65,7 +67,7 @@ export function PairPage({ params, query }: PageProps) {
 
 function PairBody({ answer, query }: { readonly answer: Pair; readonly query: URLSearchParams }) {
   const { payer, payee, paid, paid_back: back, meta } = answer;
-  const span = windowText(windowOf(query, WINDOW_DEFAULT));
+  const span = WINDOW_DURING[windowOf(query, WINDOW_DEFAULT)];
   const turned = withQuery(pairPath(payee, payer), query, {});
   return (
     <>
@@ -80,7 +82,7 @@ function PairBody({ answer, query }: { readonly answer: Pair; readonly query: UR
           actions={
             <>
               {back.settlement_count > 0 ? <Link to={turned}>Show the other direction</Link> : null}
-              {span === windowText('all') ? null : (
+              {span === WINDOW_DURING.all ? null : (
                 <Link to={withQuery(pairPath(payer, payee), query, { window: null })}>Show all of time</Link>
               )}
             </>
@@ -90,16 +92,19 @@ function PairBody({ answer, query }: { readonly answer: Pair; readonly query: UR
         <>
           <PairFigures paid={paid} back={back} turned={turned} span={span} />
           <div class="panel chart-panel">
-            <DailyChart
-              days={answer.daily.map(({ date, settled_usd: usd, settlement_count: count }) => ({
-                date,
-                inbound_usd: usd,
-                inbound_count: count,
-                outbound_usd: 0,
-                outbound_count: 0,
-              }))}
-              span={answer.daily_window}
-              names={{ in: 'paid' }}
+            <DayChart
+              title={`Dollars paid by day, ${span}`}
+              days={answer.daily}
+              {...answer.daily_window}
+              figures={[
+                { name: 'paid', type: USD_TYPE, valueOf: (day) => day.settled_usd },
+                {
+                  name: 'settlements',
+                  type: COUNT_TYPE,
+                  valueOf: (day) => day.settlement_count,
+                  isTableOnly: true,
+                },
+              ]}
             />
           </div>
           <PairSettlements payer={payer} payee={payee} since={answer.window.since} chain={meta.chain} />

@@ -171,7 +171,7 @@ function Figures() {
       <Stat name="Settled" change={0.124} changeSince="the 30 days before" trend={trend}>
         <Money usd="34127483.27" isShort />
       </Stat>
-      <Stat name="Settlements" change={-0.034} note="in 30 days">
+      <Stat name="Settlements" change={-0.034} note="in the last 30 days">
         {countText(1_204_331)}
       </Stat>
       <Stat name="Payers" change={null} to="/agents">
@@ -180,7 +180,7 @@ function Figures() {
       <Stat name="Payees" change={0}>
         {countText(312)}
       </Stat>
-      <Stat name="Being read" isLoading note="in 30 days" />
+      <Stat name="Being read" isLoading note="in the last 30 days" />
     </Stats>
   );
 }

@@ -196,7 +196,7 @@ function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
 function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly isOpen: boolean }) {
   const { payer, payee, amount, decimals, asset_symbol: symbol, chain, asset, block_number: block } = row;
   return (
-    <article class="card settlement-card" id={`log-${row.log_index}`}>
+    <article class="card" id={`log-${row.log_index}`}>
       <div class="settlement-line">
         <span class="settlement-amount">
           <Money usd={row.amount_usd} note={`${groupDigits(amount)} atomic units`} />

@@ -1,5 +1,7 @@
 import { segment } from '../api.ts';
 import { useChains } from '../chains.ts';
+import { DayChart } from '../chart/day-chart.tsx';
+import { COUNT_TYPE, USD_TYPE } from '../chart/spec.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Money } from '../components/money.tsx';
@@ -12,14 +14,14 @@ import { AgentCard } from '../parts/agents.tsx';
 import { ChainChoice } from '../parts/chain-choice.tsx';
 import { Counterparties } from '../parts/counterparties.tsx';
 import { CounterpartyTable } from '../parts/counterparty-table.tsx';
-import { DailyChart } from '../parts/daily-chart.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
 import { EvidenceBreakdown } from '../parts/evidence-breakdown.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
 import { PayAnswer } from '../parts/pay-answer.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { Identicon } from '../parts/wallet-link.tsx';
-import { WindowChoice, windowOf, windowText } from '../parts/window-choice.tsx';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link, useTitle } from '../router.tsx';
 import { type PageProps, type WalletRole, walletPath, withQuery } from '../routes.ts';
 import { DEFAULT_TIER, fragmentOf } from '../sql/query-text.ts';
@@ -63,7 +65,7 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
       {party === 'payee' && problem === null ? <PayAnswer wallet={address} chain={chain} /> : null}
       <div class="window-bar">
         <ChainChoice path={walletPath(address, party)} query={query} />
-        <WindowChoice path={walletPath(address, party)} query={query} byDefault={WINDOW_DEFAULT} />
+        <WindowChoice path={walletPath(address, party)} query={query} fallback={WINDOW_DEFAULT} />
       </div>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the wallet" lines={8} /> : null}
@@ -163,7 +165,7 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
   // Lists and the graph are about the chain of the figures; null for all.
   const { chain } = profile.meta;
   const { wallet, coverage, in_window: figures, erc8004_agents: agents } = profile;
-  const span = windowText(window);
+  const span = WINDOW_DURING[window];
   const isKnown = coverage.known && figures !== undefined;
   if (!isKnown && agents.length === 0) return <UnknownWallet />;
   return (
@@ -172,10 +174,26 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
         <>
           <WalletFigures profile={profile} figures={figures} party={party} span={span} allOfTime={path} />
           <div class="panel chart-panel">
-            <DailyChart
+            <DayChart
+              title={`Dollars by day, ${span}`}
               days={figures.daily}
-              span={figures.daily_window}
-              names={{ in: 'received', out: 'paid' }}
+              {...figures.daily_window}
+              figures={[
+                { name: 'received', type: USD_TYPE, valueOf: (day) => day.inbound_usd },
+                { name: 'paid', type: USD_TYPE, valueOf: (day) => day.outbound_usd },
+                {
+                  name: 'settlements received',
+                  type: COUNT_TYPE,
+                  valueOf: (day) => day.inbound_count,
+                  isTableOnly: true,
+                },
+                {
+                  name: 'settlements paid',
+                  type: COUNT_TYPE,
+                  valueOf: (day) => day.outbound_count,
+                  isTableOnly: true,
+                },
+              ]}
             />
           </div>
           <div class="columns">

@@ -149,7 +149,7 @@ function CapabilityTags({ slugs }: { readonly slugs: readonly string[] }) {
 /** An agent on the page of its wallet. */
 export function AgentCard({ agent }: { readonly agent: Agent }) {
   return (
-    <article class="card agent-card">
+    <article class="card">
       <div class="card-head">
         <h3>{agent.name ?? <span class="muted">no name</span>}</h3>
         <span class="score" title={scoreMeaning(agent)}>

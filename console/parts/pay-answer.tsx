@@ -24,7 +24,7 @@ export function PayAnswer({ wallet, chain, title = 'Should I pay this address?' 
     query: { chain },
   });
   return (
-    <section class="card pay-answer" aria-labelledby="pay-title">
+    <section class="card" aria-labelledby="pay-title">
       <div class="card-head">
         <h2 id="pay-title">{title}</h2>
         <span class="muted small">

@@ -14,7 +14,7 @@ interface GraphPictureProps {
 export function GraphPicture({ wallet, graph }: GraphPictureProps) {
   const picture = walletGraphOf(wallet, graph);
   return (
-    <div class="graph">
+    <div>
       <div class={bodyClass(picture)} style={{ height: `${Math.ceil(picture.height)}px` }}>
         <Side name="Paid this wallet" party="payer" picture={picture} />
         <div

@@ -11,7 +11,8 @@ import { offsetOf, pick, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { RankedRow, Rankings } from '../wire.ts';
 import { VerdictChip } from './data-quality.tsx';
-import { pointsOf, WINDOW_BEFORE, windowOf } from './ranking-window.ts';
+import { pointsOf } from './trend-points.ts';
+import { WINDOW_BEFORE, windowOf } from './windows.ts';
 
 /** Rankings by payments, as every page shows them: what is asked, and the columns that all subjects share. */
 
@@ -213,10 +214,10 @@ export const VERDICT_COLUMN: Column<RankedRow> = {
 export function RankedFigure({ row, by }: { readonly row: RankedRow; readonly by: RankedOrder }) {
   if (!isMoney(by)) return <>{countText(row.value)}</>;
   return (
-    <>
+    <span>
       {by === 'growth' ? '+' : ''}
       <Money usd={row.value} isShort />
-    </>
+    </span>
   );
 }
 

@@ -79,9 +79,7 @@ const DETAILS: readonly Column<Settlement>[] = [
     class: 'where',
     cell: ({ chain, tx_hash: hash, log_index: log, block_number: block }) => (
       <>
-        <span class="chain" title={chain}>
-          {chainText(chain)}
-        </span>
+        <span title={chain}>{chainText(chain)}</span>
         <Link
           class="hash"
           to={`/transactions/${hash}`}

@@ -16,7 +16,13 @@ export function ChartView({ name, result, chart, onChart }: ChartViewProps) {
   const spec = useMemo(() => (chart === null ? {} : readSpec(chart)), [chart]);
   return (
     <div class="chart-view">
-      <Chart name={name} data={result} spec={spec} onSpec={(next) => onChart(writeSpec(next))} />
+      <Chart
+        name={name}
+        data={result}
+        spec={spec}
+        height="fill"
+        onSpec={(next) => onChart(writeSpec(next))}
+      />
     </div>
   );
 }

@@ -67,9 +67,7 @@ function HeadCell({ column, place, sorting, ...actions }: HeadCellProps) {
         onClick={() => actions.sort(index)}
       >
         <span class="grid-name">{name}</span>
-        <span class="grid-arrow" aria-hidden="true">
-          {arrowOf(sorting, index)}
-        </span>
+        <span aria-hidden="true">{arrowOf(sorting, index)}</span>
         <span class="grid-type">{friendlyType(type)}</span>
       </button>
       <button

@@ -89,7 +89,7 @@ function Charge({ done: { job, result }, isOld }: { readonly done: Done; readonl
       {isOld ? <span class="warn">The query has changed since this run.</span> : null}
       <span class="number">{rowsText(job.result?.row_count ?? result.row_count)}</span>
       <span class="number muted">{millisecondsText(ms)}</span>
-      <span class="number muted charge-read">
+      <span class="number muted">
         read {rowsText(statistics.rows_read)}, {bytesText(statistics.bytes_read)}
       </span>
       <strong class="number">charged {unitsText(job.usage.units_charged ?? 0, perUnit)}</strong>
@@ -111,9 +111,9 @@ function Outcome({ tab, state, view, onChart, onShowPlace, onUse, onWallet }: Ou
         </EmptyState>
       );
     case 'running':
-      return <p class="state loading">Running …</p>;
+      return <p class="state">Running …</p>;
     case 'reading':
-      return <p class="state loading">Reading the kept result …</p>;
+      return <p class="state">Reading the kept result …</p>;
     case 'cancelled':
       return <Cancelled state={state} />;
     case 'failed':

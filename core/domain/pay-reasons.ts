@@ -39,7 +39,7 @@ export const REASONS_AGAINST = {
   name_imitates_facilitator: 'The name of its agent reads as that of a facilitator whose relayer it is not.',
   domain_refuted: 'The domain that its agent claims does not name that agent.',
   offer_contested:
-    'Listings of a resource that it is to be paid for name other payees, and the domain of the resource does not decide for it.',
+    'A resource that it asks to be paid for is listed with other payees as well, and the domain of the resource does not say that this one is right.',
   badly_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment rate its agent, together below ${BADLY_RATED_BELOW} of 100.`,
 } as const;
 

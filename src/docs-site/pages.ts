@@ -79,7 +79,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'start',
     title: 'Snapshots: numbers that stay true',
     description:
-      'Ask again and get the same rows: `as_of`, what it holds, how long, and how to cite a result.',
+      'Ask again and get the same rows: what a snapshot holds, for how long, and how to cite a result.',
   },
   {
     slug: 'copies',

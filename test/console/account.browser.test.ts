@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { browserIsThere, openPage, type WatchedPage } from '../kit/browser.ts';
+import { browserIsThere, openPage, rowsOfChart, type WatchedPage } from '../kit/browser.ts';
 import { seedConsole } from '../kit/console-seed.ts';
 import { looksRight } from '../kit/console-widths.ts';
 import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
@@ -142,7 +142,7 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
       expect(
         Number.parseInt((await units.textContent())?.replaceAll(',', '') ?? '', 10),
       ).toBeGreaterThanOrEqual(body.totals.units);
-      expect(await page.locator('.day-chart .chart-day').count()).toBe(30);
+      expect(await rowsOfChart(page, 'Query Units by day')).toBe(30);
       await looksRight(watched, 'usage');
       await page.goto('/console/account');
       await page.getByRole('heading', { level: 2, name: 'Prices' }).waitFor();

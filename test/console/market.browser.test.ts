@@ -9,7 +9,7 @@ import {
   growthSql,
   walletsSql,
 } from '../../console/parts/ranking-sql.ts';
-import { GROWTH_WINDOWS } from '../../console/parts/ranking-window.ts';
+import { GROWTH_WINDOWS } from '../../console/parts/windows.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { WINDOWS } from '../../core/domain/window.ts';
 import { addKey, createOrganization } from '../kit/access.ts';
@@ -138,7 +138,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       .and(page.locator('[aria-sort="descending"]'))
       .waitFor();
     await page
-      .getByRole('navigation', { name: 'Window' })
+      .getByRole('navigation', { name: 'Time window' })
       .getByRole('link', { name: '7 d', exact: true })
       .click();
     await page.waitForURL('**/merchants?by=settlements&window=7d');
@@ -159,7 +159,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     await page.getByRole('link', { name: 'Change', exact: true }).click();
     await page.waitForURL('**/merchants?by=growth&window=7d');
     expect(
-      await page.getByRole('navigation', { name: 'Window' }).getByRole('link', { name: 'All' }).count(),
+      await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: 'All' }).count(),
     ).toBe(0);
   });
 

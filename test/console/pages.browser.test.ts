@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { browserIsThere, openPage, type WatchedPage } from '../kit/browser.ts';
+import { browserIsThere, openPage, rowsOfChart, type WatchedPage } from '../kit/browser.ts';
 import { HOSTILE_NAME, LARGE_USD_TEXT, SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { askForFewRows, FEW_ROWS, looksRight } from '../kit/console-widths.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
@@ -59,7 +59,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
     // The answer leaves out days without settlements; the chart has a place for each.
     // A window of 30 days begins within a day, and so touches 31.
-    expect(await page.locator('.chart-day').count()).toBe(31);
+    expect(await rowsOfChart(page, 'Dollars by day, in the last 30 days')).toBe(31);
     await page.getByRole('button', { name: 'Draw the graph · 1 QU' }).click();
     const payers = page.getByRole('list', { name: 'Paid this wallet' });
     await payers.getByRole('link').first().focus();

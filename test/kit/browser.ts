@@ -107,3 +107,14 @@ export async function seriousFindings(page: Page): Promise<string[]> {
   );
   return findings as string[]; // what the expression above gives
 }
+
+/** Opens the figures of a chart as a table, and counts them. */
+export async function rowsOfChart(page: Page, name: string): Promise<number> {
+  const chart = page
+    .getByRole('figure')
+    .filter({ has: page.locator('figcaption').getByText(name, { exact: true }) });
+  await chart.getByText('As a table').click();
+  const rows = chart.locator('tbody tr');
+  await rows.first().waitFor();
+  return await rows.count();
+}
