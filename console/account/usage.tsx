@@ -93,8 +93,8 @@ function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: 
           since={answer.since}
           until={answer.until}
           figures={[
-            { name: 'Query Units', type: COUNT_TYPE, valueOf: ({ units }) => units },
-            { name: 'calls', type: COUNT_TYPE, valueOf: ({ calls }) => calls, isTableOnly: true },
+            { name: 'Query Units', type: COUNT_TYPE, value: ({ units }) => units },
+            { name: 'calls', type: COUNT_TYPE, value: ({ calls }) => calls, isTableOnly: true },
           ]}
         />
       </div>

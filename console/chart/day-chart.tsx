@@ -9,7 +9,7 @@ interface DayFigure<Day> {
   readonly name: string;
   /** A type of the engine: `Decimal(38, 6)` for dollars, `UInt64` for counts. */
   readonly type: string;
-  valueOf(day: Day): number;
+  value(day: Day): number;
   /** In the table alone. */
   readonly isTableOnly?: boolean;
 }
@@ -32,7 +32,7 @@ export function DayChart<Day extends { readonly date: string }>(props: DayChartP
   // The figures are functions and new in each rendering; their names say which they are.
   const names = figures.map(({ name }) => name).join('\n');
   const data = useMemo(() => dataOf({ days, since, until, figures }), [days, since, until, names]);
-  const busy = figures.filter((figure) => !figure.isTableOnly && days.some((day) => figure.valueOf(day) > 0));
+  const busy = figures.filter((figure) => !figure.isTableOnly && days.some((day) => figure.value(day) > 0));
   const drawn = busy.length > 0 ? busy : figures.slice(0, 1);
   const spec: Partial<ChartSpec> = { kind: 'bar', x: DAY, y: drawn.map(({ name }) => name), by: null };
   return <Chart name={title} data={data} spec={spec} height={HEIGHT_PX} />;
@@ -54,7 +54,7 @@ function dataOf<Day extends { readonly date: string }>({
       .reverse()
       .map((date) => {
         const day = known.get(date);
-        return [date, ...figures.map(({ valueOf }) => (day === undefined ? 0 : valueOf(day)))];
+        return [date, ...figures.map(({ value }) => (day === undefined ? 0 : value(day)))];
       }),
   };
 }

@@ -97,11 +97,11 @@ function PairBody({ answer, query }: { readonly answer: Pair; readonly query: UR
               days={answer.daily}
               {...answer.daily_window}
               figures={[
-                { name: 'paid', type: USD_TYPE, valueOf: (day) => day.settled_usd },
+                { name: 'paid', type: USD_TYPE, value: (day) => day.settled_usd },
                 {
                   name: 'settlements',
                   type: COUNT_TYPE,
-                  valueOf: (day) => day.settlement_count,
+                  value: (day) => day.settlement_count,
                   isTableOnly: true,
                 },
               ]}

@@ -179,18 +179,18 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
               days={figures.daily}
               {...figures.daily_window}
               figures={[
-                { name: 'received', type: USD_TYPE, valueOf: (day) => day.inbound_usd },
-                { name: 'paid', type: USD_TYPE, valueOf: (day) => day.outbound_usd },
+                { name: 'received', type: USD_TYPE, value: (day) => day.inbound_usd },
+                { name: 'paid', type: USD_TYPE, value: (day) => day.outbound_usd },
                 {
                   name: 'settlements received',
                   type: COUNT_TYPE,
-                  valueOf: (day) => day.inbound_count,
+                  value: (day) => day.inbound_count,
                   isTableOnly: true,
                 },
                 {
                   name: 'settlements paid',
                   type: COUNT_TYPE,
-                  valueOf: (day) => day.outbound_count,
+                  value: (day) => day.outbound_count,
                   isTableOnly: true,
                 },
               ]}
