@@ -38,7 +38,6 @@ export type AccountKey = Schemas['ListedAccountKey'];
 export type Agent = Schemas['Agent'];
 export type ChainTelemetry = Schemas['ChainTelemetry'];
 export type Counterparty = Schemas['Counterparty'];
-export type Day = Schemas['DailyFlows'];
 export type Endpoint = Schemas['Endpoint'];
 export type GraphEdge = Schemas['GraphEdge'];
 export type QueryRefresh = Schemas['QueryRefresh'];

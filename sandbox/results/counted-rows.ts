@@ -88,15 +88,13 @@ export interface ReadAhead {
 }
 
 /** Reads until the stream ends or `maxBytes` have arrived. */
-export async function readAhead(
-  chunks: AsyncGenerator<Buffer, void, undefined>,
-  maxBytes: number,
-): Promise<ReadAhead> {
+export async function readAhead(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<ReadAhead> {
+  const iterator = chunks[Symbol.asyncIterator]();
   const begun: Buffer[] = [];
   let bytes = 0;
   let isWhole = false;
   while (!isWhole && bytes < maxBytes) {
-    const next = await chunks.next();
+    const next = await iterator.next();
     if (next.done === true) isWhole = true;
     else {
       begun.push(next.value);
@@ -108,7 +106,7 @@ export async function readAhead(
     isWhole,
     async *all() {
       yield* begun;
-      if (!isWhole) yield* chunks;
+      if (!isWhole) yield* { [Symbol.asyncIterator]: () => iterator };
     },
   };
 }

@@ -44,6 +44,7 @@ function sendBody(
 ): FastifyReply {
   // A compressor takes the place of the length.
   if (file.takesRanges) reply.header('content-length', length);
+  if (file.content !== undefined && range === undefined && method !== 'HEAD') return reply.send(file.content);
   // HEAD: Fastify would read a body to its end to leave it out.
   return reply.send(method === 'HEAD' || length === 0 ? Readable.from([]) : file.stream(range));
 }

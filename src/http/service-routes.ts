@@ -8,7 +8,7 @@ import { type DocsSite, servedText } from '../docs-site/docs-site.ts';
 import { escapeHtml } from '../docs-site/markdown.ts';
 import { INDEX_DESCRIPTION } from '../docs-site/shell.ts';
 import { cached } from '../operations/ask.ts';
-import type { PriceListEntry } from '../operations/define.ts';
+import type { PriceListEntry } from '../operations/deps.ts';
 import { checkReady } from '../operations/index-state/index-state.ts';
 import { SQL_TIERS, unitsInShort } from '../operations/prices.ts';
 import { sendText } from './docs-routes.ts';

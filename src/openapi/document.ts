@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
-import { type AnyOperation, takesBody } from '../operations/define.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import { takesBody } from '../operations/method.ts';
 import { AddressShape, ChainShape, TimeShape, UsdShape } from '../operations/shapes.ts';
 import { FailureResponses, failsOf } from './failures.ts';
 import {

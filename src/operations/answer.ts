@@ -18,6 +18,8 @@ export interface FileAnswer {
   readonly takesRanges: boolean;
   /** Further facts, by header name (lower case). */
   readonly headers?: Readonly<Record<string, string>>;
+  /** All of it, where it is in memory. */
+  readonly content?: Buffer;
   /** `end` is the last byte, included. */
   stream(range?: { readonly start: number; readonly end: number }): Readable;
 }

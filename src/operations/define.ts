@@ -3,6 +3,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Outcome } from './answer.ts';
 import type { CallContext, Caller, OperationDeps } from './deps.ts';
+import type { Method } from './method.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 
@@ -16,23 +17,6 @@ import type { Price } from './prices.ts';
  * asks several things or aggregates, `query` is a caller's own and has lines of its own, `none` needs no engine.
  */
 export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
-
-/**
- * POST, PUT and PATCH carry their parameters in a JSON body. What changes something beyond what it charges says so (`changes`).
- */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-export function takesBody({ method }: { readonly method: Method }): boolean {
-  return method === 'POST' || method === 'PUT' || method === 'PATCH';
-}
-
-/** One line of the price list: an operation without its behaviour. */
-export interface PriceListEntry {
-  readonly id: string;
-  readonly method: Method;
-  readonly path: string;
-  readonly price: Price;
-}
 
 /** What one call costs and needs, where that depends on its input. */
 export interface CallTerms {

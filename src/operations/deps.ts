@@ -11,7 +11,6 @@ import type { BundleCatalogue } from '../bundles/catalogue.ts';
 import type { CallerKey, OwnAccount } from './account/own-account.ts';
 import type { Leaderboard } from './agents/read-leaderboard.ts';
 import type { Capabilities } from './capabilities/read.ts';
-import type { PriceListEntry } from './define.ts';
 import type { EndpointSources } from './endpoints/sources.ts';
 import type { Relayers } from './facilitators/read.ts';
 import type { Graphs } from './graph/read.ts';
@@ -20,7 +19,9 @@ import type { Freshness } from './index-state/freshness.ts';
 import type { IndexStates } from './index-state/index-state.ts';
 import type { Rollups } from './index-state/rollups.ts';
 import type { Snapshots } from './index-state/snapshots.ts';
+import type { Method } from './method.ts';
 import type { Names } from './names.ts';
+import type { Price } from './prices.ts';
 import type { Rankings } from './rankings/rankings.ts';
 import type { SavedQueries } from './saved/saved-queries.ts';
 import type { Horizon } from './settlements/changes.ts';
@@ -106,6 +107,14 @@ export type ShareRun = <Answer>(
   run: (reader: Reader) => Promise<Answer>,
   left?: AbortSignal,
 ) => Promise<Answer>;
+
+/** One line of the price list: an operation without its behaviour. */
+export interface PriceListEntry {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly price: Price;
+}
 
 /** What the configuration of this deployment says. */
 export interface Deployment {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../core/domain/amount.ts';
-import type { PriceListEntry } from './define.ts';
+import type { PriceListEntry } from './deps.ts';
 import type { Price } from './prices.ts';
 import { orNull } from './shapes.ts';
 

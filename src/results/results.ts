@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
@@ -8,6 +9,7 @@ import { PLAN_STORAGE, RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { ResultColumn } from '../../sandbox/results/column-type.ts';
+import { readAhead } from '../../sandbox/results/counted-rows.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
 import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
 import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
@@ -93,6 +95,10 @@ export interface ResultsDeps {
 
 /** Files that were read last: a page of a result reads the whole of it. */
 const REMEMBERED_BYTES = 64 * 1024 * 1024;
+/** Of one result as the engine wrote it: larger ones are written for each reader. */
+const REMEMBERED_ANSWER_BYTES = 1024 * 1024;
+/** Of an entry besides its bytes, roughly. */
+const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
 const REMEMBERED_RECORDS = 1_000;
 const SWEPT_MAX = 200;
@@ -113,6 +119,7 @@ export function queryKeyOf(
 export function createResults(deps: ResultsDeps): Results {
   const { store, clock } = deps;
   const bytesOf = rememberedFiles(deps.files);
+  const written = rememberedAnswers();
   const records = new LRUCache<string, KeptResult>({ max: REMEMBERED_RECORDS });
   const remember = (record: ResultRecord): KeptResult => {
     const known = records.get(record.id) ?? keptOf(record);
@@ -141,7 +148,7 @@ export function createResults(deps: ResultsDeps): Results {
       const isWhole = !kept.hasMore && !kept.cutByBytes;
       return isWhole || kept.maxRows >= maxRows ? kept : null;
     },
-    read: (kept, form, signal) => readKept(deps.reader, bytesOf, { kept, form, signal }),
+    read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
     sweep: () => sweep(deps),
   };
 }
@@ -240,37 +247,33 @@ function rememberedFiles(files: ResultFiles): BytesOf {
   };
 }
 
+/** Small results as the engine wrote them, by result and form: those that are asked for often are not written anew. */
+function rememberedAnswers(): LRUCache<string, Buffer> {
+  return new LRUCache<string, Buffer>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (bytes) => bytes.length + ENTRY_BYTES,
+  });
+}
+
 const TABLE = 'kept';
 
+interface ReadTools {
+  readonly reader: AttachedReader;
+  readonly bytesOf: BytesOf;
+  readonly written: LRUCache<string, Buffer>;
+}
+
 async function readKept(
-  reader: AttachedReader,
-  bytesOf: BytesOf,
+  tools: ReadTools,
   {
     kept,
     form,
     signal,
   }: { readonly kept: KeptResult; readonly form: ReadForm; readonly signal: AbortSignal | undefined },
 ): Promise<SandboxResult> {
-  const { columns } = kept;
-  const { format, numbers, offset = 0 } = form;
+  const { offset = 0 } = form;
   const stored = kept.rows + (kept.hasMore ? 1 : 0);
   const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
-  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${offset}`;
-  const isFile = format === 'parquet' || format === 'arrow';
-  const bytes = await bytesOf(kept.id);
-  const answer = await reader
-    .read(
-      {
-        name: 'kept-result',
-        text: isFile ? exportText(text, columns, { format, numbers }) : text,
-        table: { name: TABLE, format: kept.form, structure: structureOf(columns), bytes },
-        format: ENGINE_FORMATS[format],
-      },
-      signal,
-    )
-    .catch((error: unknown) => {
-      throw readFailure(error, columns);
-    });
   const { engineMs, rowsRead, bytesRead, memoryBytes, cutByBytes } = kept;
   return {
     engineMs,
@@ -280,8 +283,50 @@ async function readKept(
     resultRows: rows,
     cutByBytes,
     queuedMs: 0,
-    body: answer.body,
+    body: await bodyOf(tools, kept, { ...form, offset, rows }, signal),
   };
+}
+
+interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
+  readonly offset: number;
+  readonly rows: number;
+}
+
+/** From memory where it is there; otherwise written by the engine, and remembered where it is small. */
+async function bodyOf(
+  { reader, bytesOf, written }: ReadTools,
+  { id, columns, form }: KeptResult,
+  { format, numbers, offset, rows }: WrittenForm,
+  signal: AbortSignal | undefined,
+): Promise<Readable> {
+  const name = JSON.stringify([id, format, numbers, offset, rows]);
+  const known = written.get(name);
+  if (known !== undefined) return Readable.from([known], { objectMode: false });
+  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${offset}`;
+  const isFile = format === 'parquet' || format === 'arrow';
+  const bytes = await bytesOf(id);
+  try {
+    const { body } = await reader.read(
+      {
+        name: 'kept-result',
+        text: isFile ? exportText(text, columns, { format, numbers }) : text,
+        table: { name: TABLE, format: form, structure: structureOf(columns), bytes },
+        format: ENGINE_FORMATS[format],
+      },
+      signal,
+    );
+    const ahead = await readAhead(body, REMEMBERED_ANSWER_BYTES);
+    if (!ahead.isWhole) {
+      const rest = Readable.from(ahead.all(), { objectMode: false });
+      // Also where nobody began to read it.
+      return rest.once('close', () => body.destroy());
+    }
+    const whole = Buffer.concat(ahead.begun);
+    written.set(name, whole);
+    return Readable.from([whole], { objectMode: false });
+  } catch (error) {
+    throw readFailure(error, columns);
+  }
 }
 
 function readFailure(error: unknown, columns: readonly ResultColumn[]): unknown {

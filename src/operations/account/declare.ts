@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LANES } from '../../../core/domain/caller.ts';
 import { PLAN_IDS, SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/plan.ts';
-import { defineOperation, type PriceListEntry } from '../define.ts';
-import type { CallContext, Caller, Deployment, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';

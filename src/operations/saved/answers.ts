@@ -179,6 +179,7 @@ function readyAnswer({ etag, mediaType, headers, bytes, rest }: Ready, rows: num
           etag,
           takesRanges: false,
           headers: all,
+          content: bytes,
           stream: () => Readable.from([bytes], { objectMode: false }),
         },
       };

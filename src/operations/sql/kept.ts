@@ -21,7 +21,8 @@ export async function unitsForKept(
 ): Promise<number> {
   if (isOwn) return ownQu;
   if (organizationId === null) return 1;
-  // Of many calls at once one is the first.
+  // Most calls are not the first, and a look waits for no disk. Of many first calls at once, one is charged.
+  if (await results.mayRead(kept, organizationId)) return 0;
   return (await results.allow(kept, organizationId)) ? 1 : 0;
 }
 
