@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 /** The build holds the four grammars as files of its own (scripts/build-grammars.mjs): the package around them is 89 MB. */
 const FROM_SOURCE = extname(import.meta.url) === '.ts';
 
-/** Loaded at first use: each takes about 15 ms and 5 MB. */
+/** Loaded once, when its thread starts: each takes about 15 ms and 5 MB. */
 function grammarOf(dialect: Dialect): Grammar {
   const known = grammars.get(dialect);
   if (known !== undefined) return known;

@@ -39,12 +39,10 @@ export interface TranslatorOptions {
   readonly startMaxMs?: number;
 }
 
-/** A query of the usual length takes 2 to 30 ms. */
-const TEXT_MAX_MS = 200;
-/** The first text of a dialect also loads and compiles its grammar. */
-const FIRST_TEXT_MAX_MS = 1_000;
-/** Starting takes some 50 ms from the build, and up to a second from the source. */
-const START_MAX_MS = 5_000;
+/** A query of the usual length takes 2 to 30 ms, and several times that while the engine has the processor. */
+const TEXT_MAX_MS = 500;
+/** Starting loads the grammars: some 200 ms from the build, and up to two seconds from the source. */
+const START_MAX_MS = 15_000;
 /** Waiting texts. Later ones get no suggestion. */
 const WAITING_MAX = 8;
 /** The four grammars and their trees take 25 MB. */
@@ -65,7 +63,6 @@ class ThreadTranslator implements Translator {
   private readonly waiting: Waiting[] = [];
   private worker: Worker | undefined;
   private isReady = false;
-  private readonly warm = new Set<Dialect>();
   private nextId = 1;
   private flight: { readonly id: number; readonly asked: Waiting } | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -96,7 +93,7 @@ class ThreadTranslator implements Translator {
     const id = this.nextId;
     this.nextId += 1;
     this.flight = { id, asked };
-    this.limit(this.options.textMaxMs ?? (this.warm.has(asked.dialect) ? TEXT_MAX_MS : FIRST_TEXT_MAX_MS));
+    this.limit(this.options.textMaxMs ?? TEXT_MAX_MS);
     worker.postMessage({ id, text: asked.text, dialect: asked.dialect } satisfies ToTranslateThread);
   }
 
@@ -104,7 +101,6 @@ class ThreadTranslator implements Translator {
     const worker = (this.options.startThread ?? startThread)();
     this.worker = worker;
     this.isReady = false;
-    this.warm.clear();
     // It must not keep the process alive.
     worker.unref();
     worker.on('message', (message: FromTranslateThread) => this.take(worker, message));
@@ -124,7 +120,6 @@ class ThreadTranslator implements Translator {
     if (id === 'ready') this.isReady = true;
     else if (id === this.flight?.id) {
       const { asked } = this.flight;
-      this.warm.add(asked.dialect);
       this.flight = undefined;
       asked.resolve({ sql });
     }

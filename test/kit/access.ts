@@ -44,14 +44,29 @@ export function keepTestStore(root: string): ControlStore {
   return shared.store;
 }
 
-/** A store of the test file's own, for tests that count rates: those of a process's store are counted by whoever came before too. */
-export function ownTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
+export interface OwnStore {
+  readonly store: ControlStore;
+  readonly dir: string;
+  close(): Promise<void>;
+}
+
+/**
+ * A store of the test file's own, for tests that count rates or take names that one organization alone can have: those of a process's store
+ * are also counted and taken by whoever came before.
+ */
+export function ownTestStore(): OwnStore {
   const { store, dir } = openStoreIn(tmpdir());
   const close = async (): Promise<void> => {
     await store.close();
     rmSync(dir, { recursive: true, force: true });
   };
-  return { store, close };
+  return { store, dir, close };
+}
+
+function joinStore(): Pick<OwnStore, 'store' | 'dir'> {
+  shared ??= openStoreIn(tmpdir());
+  shared.users += 1;
+  return shared;
 }
 
 async function leaveStore(): Promise<void> {
@@ -68,14 +83,16 @@ export async function openTestAccess(parts: {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** In place of the store of the process. It is the caller's to close. */
+  readonly ownStore?: OwnStore | undefined;
 }): Promise<TestAccess> {
-  shared ??= openStoreIn(tmpdir());
-  shared.users += 1;
-  const { store, dir } = shared;
+  const { ownStore } = parts;
+  const { store, dir } = ownStore ?? joinStore();
   const access = openAccess({ ...parts, config: { ...parts.config, dataDir: dir } }, store);
   const organizationId = await createOrganization(store, { units: UNITS });
   const key = await addKey(store, { organizationId });
-  return { access, organizationId, key, dataDir: dir, close: leaveStore };
+  const close = ownStore === undefined ? leaveStore : () => Promise.resolve();
+  return { access, organizationId, key, dataDir: dir, close };
 }
 
 /** A new organization with units; its id. */

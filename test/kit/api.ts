@@ -11,7 +11,7 @@ import { buildApp } from '../../src/http/app.ts';
 import type { RequestObservation } from '../../src/http/request-facts.ts';
 import { openJobs } from '../../src/open-jobs.ts';
 import { TAIL_TIMES, type TailTimes } from '../../src/operations/settlements/tail.ts';
-import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
+import { keepTestStore, type OwnStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
 import { watchedLog, watchText } from './secrets-watch.ts';
@@ -90,6 +90,8 @@ export async function testApi(
     readonly observation?: RequestObservation;
     /** Whose results are kept, and jobs run; absent: none. */
     readonly jobsOver?: EngineAccess;
+    /** In place of the store of the process; the caller closes it, after the application. */
+    readonly ownStore?: OwnStore;
   } = {},
 ): Promise<TestApi> {
   const loaded = withLimit(
@@ -100,7 +102,7 @@ export async function testApi(
   const clock = options.clock ?? testClock();
   const log = options.log ?? watchedLog('api');
   keepTestStore(inject('scratch'));
-  const access = await openTestAccess({ config, clock, log });
+  const access = await openTestAccess({ config, clock, log, ownStore: options.ownStore });
   const { jobsOver } = options;
   const { store, usage } = access.access;
   const jobs =

@@ -3,7 +3,7 @@ import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import type { PlanId, UnitBalance } from '../../../core/domain/plan.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
-import { addKey, createOrganization } from '../../kit/access.ts';
+import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { type TestApi, type TestClock, testApi, testClock } from '../../kit/api.ts';
 import type { JsonObject } from '../../kit/document-schemas.ts';
@@ -62,7 +62,9 @@ export async function openStage(): Promise<Stage> {
   facilitator.onVerify = () =>
     jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' });
   const clock = testClock(NOON);
-  const options = { sandbox, clock, jobsOver: engine.access };
+  // The examples of the document take names that an organization of another file may have.
+  const ownStore = ownTestStore();
+  const options = { sandbox, clock, jobsOver: engine.access, ownStore };
   const selling = await listen(
     await testApi(reader, { ...options, config: sellingThrough(facilitator.url) }),
   );
@@ -84,6 +86,7 @@ export async function openStage(): Promise<Stage> {
         connection.close();
         await api.close();
       }
+      await ownStore.close();
       await facilitator.stop();
       await sandbox.close();
       await reader.close();

@@ -59,7 +59,7 @@ const hostile = fc
         '\r',
         '\0',
         '%27',
-        '${n}',
+        '$' + '{n}',
         ' UNION ALL SELECT ',
         'system.users',
         ' FORMAT JSON',
