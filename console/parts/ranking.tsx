@@ -11,7 +11,6 @@ import { offsetOf, pick, withQuery } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { RankedRow, Rankings } from '../wire.ts';
 import { VerdictChip } from './data-quality.tsx';
-import { pointsOf } from './trend-points.ts';
 import { WINDOW_BEFORE, windowOf } from './windows.ts';
 
 /** Rankings by payments, as every page shows them: what is asked, and the columns that all subjects share. */
@@ -242,4 +241,27 @@ export function RankedAt({ answer, children }: RankedAtProps) {
       )}
     </p>
   );
+}
+
+interface Point {
+  readonly label: string;
+  readonly value: number;
+}
+
+interface SparklineParts {
+  readonly from: string;
+  readonly step_seconds: number;
+}
+
+const HOUR_SECONDS = 3_600;
+
+/** The parts of a sparkline with their names: `2026-11-20`, or `2026-11-20 09:00` where a part is an hour. */
+function pointsOf(values: readonly number[], parts: SparklineParts | null): Point[] {
+  const fromMs = Date.parse(parts?.from ?? '');
+  const step = parts?.step_seconds ?? 0;
+  return values.map((value, at) => {
+    if (Number.isNaN(fromMs)) return { label: `part ${at + 1}`, value };
+    const time = new Date(fromMs + at * step * 1_000).toISOString();
+    return { label: step <= HOUR_SECONDS ? time.slice(0, 16).replace('T', ' ') : time.slice(0, 10), value };
+  });
 }

@@ -78,7 +78,7 @@ export function sortedOrder(
 }
 
 export interface RowFilter {
-  /** Null: any column. */
+  /** The column that is searched; null searches all of them. */
   readonly column: number | null;
   /** A part of the text, or a comparison: `> 100`, `!= base`. */
   readonly text: string;

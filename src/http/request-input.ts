@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Failure, fail } from '../../core/errors.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import { takesBody } from '../operations/method.ts';
+import { takesBody } from '../operations/params.ts';
 
 /** The parameters of a request as they were sent, from all the places where they can stand. */
 

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { AnyOperation } from '../operations/define.ts';
-import { takesBody } from '../operations/method.ts';
+import { takesBody } from '../operations/params.ts';
 import { AddressShape, ChainShape, TimeShape, UsdShape } from '../operations/shapes.ts';
 import { FailureResponses, failsOf } from './failures.ts';
 import {

@@ -3,8 +3,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Outcome } from './answer.ts';
 import type { CallContext, Caller, OperationDeps } from './deps.ts';
-import type { Method } from './method.ts';
-import type { InputOf, ParamFacts, Params } from './params.ts';
+import type { InputOf, Method, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 
 /**

@@ -7,6 +7,15 @@ import { fail } from '../../core/errors.ts';
  * surfaces) and throws `invalid_parameter`; it never guesses.
  */
 
+/**
+ * POST, PUT and PATCH carry their parameters in a JSON body. What changes something beyond what it charges says so (`changes`).
+ */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export function takesBody({ method }: { readonly method: Method }): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
+}
+
 export interface ParamFacts {
   readonly chains: readonly Chain[];
 }

@@ -318,7 +318,7 @@ async function bodyOf(
     const ahead = await readAhead(body, REMEMBERED_ANSWER_BYTES);
     if (!ahead.isWhole) {
       const rest = Readable.from(ahead.all(), { objectMode: false });
-      // Also where nobody began to read it.
+      // A caller that leaves before it reads must not keep the engine's answer open.
       return rest.once('close', () => body.destroy());
     }
     const whole = Buffer.concat(ahead.begun);

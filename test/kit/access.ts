@@ -51,8 +51,8 @@ export interface OwnStore {
 }
 
 /**
- * A store of the test file's own, for tests that count rates or take names that one organization alone can have: those of a process's store
- * are also counted and taken by whoever came before.
+ * A store of the test file's own, for tests that count rates or take names that one organization alone can have: in the store of the
+ * process, earlier test files have used rates and taken names.
  */
 export function ownTestStore(): OwnStore {
   const { store, dir } = openStoreIn(tmpdir());

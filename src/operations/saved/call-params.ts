@@ -1,13 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { NUMBER_FORMS } from '../../../sandbox/sandbox.ts';
 import { type InputOf, invalid, type Param, quoted, readChoice } from '../params.ts';
-import { countParam, JSON_ROWS_MAX, SQL_FORMATS, STREAMED_ROWS_MAX } from '../sql/params.ts';
+import { RESULT_PAGE_PARAMS } from '../sql/page.ts';
+import { SQL_FORMATS } from '../sql/params.ts';
 import { ownerParam, slugParam, versionParam } from './params.ts';
 
 /** The parameters that every saved query has beside its own. */
-
-/** Rows of a page of JSON without `limit`. */
-export const PAGE_ROWS = 1_000;
 
 function choiceParam<Choice extends string, Standard extends Choice | undefined>(
   choices: readonly Choice[],
@@ -64,21 +62,7 @@ export const CALL_PARAMS = {
     toolText: '',
   }),
   numbers: choiceParam(NUMBER_FORMS, undefined, { description: 'As of `POST /v0/sql`.', toolText: '' }),
-  limit: countParam({
-    description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
-    toolText: `Rows, ${PAGE_ROWS} without it.`,
-    min: 1,
-    max: STREAMED_ROWS_MAX,
-    standard: undefined,
-    example: 100,
-  }),
-  offset: countParam({
-    description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
-    toolText: 'Earlier next_offset.',
-    min: 0,
-    max: STREAMED_ROWS_MAX,
-    standard: 0,
-  }),
+  ...RESULT_PAGE_PARAMS,
 };
 
 export type CallInput = InputOf<typeof CALL_PARAMS>;

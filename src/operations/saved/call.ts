@@ -18,13 +18,15 @@ import {
   sqlTierOf,
 } from '../prices.ts';
 import { unknownParameter } from '../read-input.ts';
+import { metaNow } from '../sql/as-of.ts';
 import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
 import { keptSqlOf } from '../sql/kept.ts';
-import { metaNow, warningsOf } from '../sql/meta.ts';
+import { pageRowsMax } from '../sql/page.ts';
 import { numbersOf, SQL_MEDIA } from '../sql/params.ts';
+import { warningsOf } from '../sql/shapes.ts';
 import { SAVED_ANSWER_HEADERS } from './answers.ts';
-import { CALL_PARAMS, type CallInput, PAGE_ROWS } from './call-params.ts';
+import { CALL_PARAMS, type CallInput } from './call-params.ts';
 import { callQu, type SavedParameter, type SavedQuery, soldPrice, WARM_QU } from './definition.ts';
 import { visibleQuery } from './describe.ts';
 import { QUERY_ANSWER_EXAMPLE, QueryAnswerShape } from './shapes.ts';
@@ -239,10 +241,7 @@ async function answerOf(
   surface: 'http' | 'mcp' | 'clickhouse',
 ): Promise<Outcome> {
   const { format, offset } = form;
-  const { rowsMax } = SQL_MEDIA[format];
-  const isJson = format === 'json' || format === 'json_compact';
-  const asked = form.limit ?? (isJson ? PAGE_ROWS : rowsMax);
-  const maxRows = Math.min(asked, rowsMax, Math.max(0, kept.rows - offset));
+  const maxRows = Math.min(pageRowsMax(format, form.limit), Math.max(0, kept.rows - offset));
   const ready = await keptSqlOf(deps).answers.read(kept, query, {
     format,
     numbers: numbersOf(format, form.numbers),

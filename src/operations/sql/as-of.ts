@@ -1,10 +1,13 @@
 import { AS_OF_TABLES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { stateFor } from '../as-of.ts';
 import { asOfParam } from '../common-params.ts';
+import type { OperationDeps } from '../deps.ts';
+import { type Meta, metaAnswer } from '../meta.ts';
 import { invalid, type Param } from '../params.ts';
 
-/** `as_of` of SQL: which texts can be asked of a snapshot. */
+/** `as_of` of SQL: which texts can be asked of a snapshot, and what an answer says of the index. */
 
 export const sqlAsOfParam: Param<Snapshot | undefined> = {
   ...asOfParam,
@@ -37,4 +40,13 @@ export function checkAsOfText({ tables, functions }: Accepted): void {
       'as_of',
       `${changing} has another value each time, so its query has no answer as of a snapshot. Write the value.`,
     );
+}
+
+/** As of before the query: what it reads can only be newer. */
+export async function metaNow(deps: OperationDeps, asked?: Snapshot): Promise<Meta> {
+  const { index, deployment, clock } = deps;
+  const { chains } = deployment;
+  const statuses = await index.freshness.statuses();
+  const { meta } = await stateFor(deps, asked, { chain: undefined, leftOut: SQL_LEFT_OUT });
+  return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any', ...meta });
 }

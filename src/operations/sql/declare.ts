@@ -8,13 +8,12 @@ import type { Meta } from '../meta.ts';
 import { type InputOf, invalid } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { engineRequest, outcomeOf, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
-import { checkAsOfText, sqlAsOfParam } from './as-of.ts';
+import { checkAsOfText, metaNow, sqlAsOfParam } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { explainAnswer } from './estimate.ts';
 import { type Buyer, certainFailure, judged, rejected } from './failures.ts';
 import { jobHoldMs, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
 import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
-import { metaNow, warningsOf } from './meta.ts';
 import {
   checkBudget,
   explainOnlyParam,
@@ -38,6 +37,7 @@ import {
   SqlEstimateShape,
   SqlResultShape,
   textWarnings,
+  warningsOf,
 } from './shapes.ts';
 
 /** Analysts' SQL over the public tables. */

@@ -6,10 +6,11 @@ import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
 import type { OperationDeps } from '../deps.ts';
+import { metaNow } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { type Buyer, judged, rejected } from './failures.ts';
 import { keptSqlOf, unitsForKept } from './kept.ts';
-import { metaNow, warningsOf } from './meta.ts';
+import { warningsOf } from './shapes.ts';
 
 /** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */
 

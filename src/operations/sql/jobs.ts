@@ -13,9 +13,9 @@ import { textOf } from './declare.ts';
 import { judged } from './failures.ts';
 import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
 import { keptSqlOf } from './kept.ts';
+import { countParam } from './page.ts';
 import {
   checkBudget,
-  countParam,
   maxAgeParam,
   maxQuParam,
   maxRowsParam,

@@ -225,36 +225,6 @@ function readSeconds(raw: unknown, name: string, max: number): number | undefine
   throw invalid(name, `${name} must be a whole number of seconds from 0 to ${max}, not ${quoted(raw)}.`);
 }
 
-/** A whole number of a page's query. */
-export function countParam<Standard extends number | undefined>(facts: {
-  readonly description: string;
-  readonly min: number;
-  readonly max: number;
-  readonly standard: Standard;
-  readonly example?: number;
-  readonly toolText?: string;
-}): Param<number | Standard> {
-  const { description, toolText, min, max, standard, example } = facts;
-  return {
-    in: 'query',
-    description,
-    required: false,
-    ...(toolText === undefined ? {} : { toolText }),
-    ...(example === undefined ? {} : { example }),
-    schema: Type.Integer({
-      minimum: min,
-      maximum: max,
-      ...(standard === undefined ? {} : { default: standard }),
-    }),
-    read: (raw, name) => {
-      if (raw === undefined) return standard;
-      const value = typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? Number(raw) : raw;
-      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-      throw invalid(name, `${name} must be a whole number from ${min} to ${max}, not ${quoted(raw)}.`);
-    },
-  };
-}
-
 /** Values of `{name:Type}` placeholders as the texts that the engine reads. */
 export const sqlParametersParam: Param<Readonly<Record<string, string>>> = {
   in: 'body',

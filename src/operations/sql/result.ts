@@ -12,15 +12,8 @@ import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
 import { keptOutcome, keptSqlOf } from './kept.ts';
-import {
-  countParam,
-  JSON_ROWS_MAX,
-  numbersOf,
-  SQL_FORMATS,
-  SQL_MEDIA,
-  type SqlFormat,
-  STREAMED_ROWS_MAX,
-} from './params.ts';
+import { pageRowsMax, RESULT_PAGE_PARAMS } from './page.ts';
+import { numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 /** A kept result, in any format, as often as it is wanted. */
@@ -77,9 +70,6 @@ const tokenParam: Param<string | undefined> = {
   },
 };
 
-/** Rows of one page of JSON. */
-const PAGE_ROWS = 1_000;
-
 export const getResult = defineUsageOperation({
   id: 'getResult',
   method: 'GET',
@@ -104,21 +94,7 @@ export const getResult = defineUsageOperation({
       choices: NUMBER_FORMS,
       standard: undefined,
     }),
-    limit: countParam({
-      description: `Rows of the answer. JSON has at most ${JSON_ROWS_MAX}, and ${PAGE_ROWS} without it; the other formats have all rows without it.`,
-      toolText: `Rows of the page, ${PAGE_ROWS} without it.`,
-      min: 1,
-      max: STREAMED_ROWS_MAX,
-      standard: undefined,
-      example: 1_000,
-    }),
-    offset: countParam({
-      description: 'Rows that are left out at the beginning: `next_offset` of the page before.',
-      toolText: 'Earlier next_offset.',
-      min: 0,
-      max: STREAMED_ROWS_MAX,
-      standard: 0,
-    }),
+    ...RESULT_PAGE_PARAMS,
     token: tokenParam,
   },
   output: SqlResultShape,
@@ -152,10 +128,7 @@ export const getResult = defineUsageOperation({
   review: async (input) => input,
   run: async ({ result: id, token, format, numbers, limit, offset }, deps, context): Promise<Outcome> => {
     const kept = await readable({ id, token }, deps, context);
-    const { rowsMax } = SQL_MEDIA[format];
-    const isJson = format === 'json' || format === 'json_compact';
-    const asked = limit ?? (isJson ? PAGE_ROWS : rowsMax);
-    const maxRows = Math.min(asked, rowsMax, Math.max(0, kept.rows - offset));
+    const maxRows = Math.min(pageRowsMax(format, limit), Math.max(0, kept.rows - offset));
     const tier = SQL_TIER_IDS.find((known) => known === kept.run.tier) ?? 'standard';
     const form = { format, numbers: numbersOf(format, numbers), maxRows, tier, offset };
     return keptOutcome(kept, form, { deps, usedQu: null });

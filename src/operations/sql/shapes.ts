@@ -6,7 +6,7 @@ import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import type { NamedExample } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
-import { META_EXAMPLE, MetaShape } from '../meta.ts';
+import { META_EXAMPLE, type Meta, MetaShape } from '../meta.ts';
 import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. */
@@ -205,6 +205,14 @@ export async function textWarnings(
 /** Requests and answers of SQL as the documentation shows them. */
 
 const WALLET = '0x4020615294c913f045dc10f0a5cdebd86c280001';
+
+/** Those about the text, and those about the index. */
+export async function warningsOf(accepted: Accepted, deps: OperationDeps, meta: Meta): Promise<SqlWarning[]> {
+  return [
+    ...(await textWarnings(accepted, deps)),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
+}
 
 export const SQL_REQUEST_EXAMPLES: Readonly<Record<string, NamedExample>> = {
   query: {

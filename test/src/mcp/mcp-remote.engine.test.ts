@@ -103,7 +103,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   get_graph: { window: 10 },
   get_capability: { slug: 'weather' },
   run_sql: { sql: 'SELECT count() AS n FROM settlements' },
-  call_saved_query: { owner: 'nobody', slug: 'never-saved' },
+  call_saved_query: { owner: 'unknown-owner', slug: 'unknown-query' },
 };
 
 describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {

@@ -69,7 +69,7 @@ const MISSING: Readonly<Record<string, Record<string, unknown>>> = {
   get_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
   cancel_sql_job: { job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111' },
   get_result: { result: '5f'.repeat(32) },
-  call_saved_query: { owner: 'nobody', slug: 'never-saved' },
+  call_saved_query: { owner: 'unknown-owner', slug: 'unknown-query' },
 };
 
 describe.each(SPEAKERS)('$name', ({ connect: speak }) => {

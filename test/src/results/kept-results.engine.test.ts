@@ -131,3 +131,36 @@ test('two columns of one name are refused before they cost anything', async () =
     usage: { units_charged: 0 },
   });
 });
+
+describe('a result that is read again', () => {
+  test('is the same bytes in each form and page, whatever was read before', async () => {
+    const jobs = jobsOf(sql.api, customer);
+    const { result } = await jobs.succeeded({ sql: 'SELECT number AS n FROM numbers(50)' });
+    const forms = [
+      { format: 'csv' },
+      { format: 'ndjson' },
+      { format: 'csv', limit: '7' },
+      { format: 'csv', limit: '7', offset: '7' },
+      { format: 'ndjson', limit: '7', offset: '7' },
+    ];
+    const first: string[] = [];
+    for (const form of forms) first.push((await jobs.result(result.id, form)).text);
+    expect(new Set(first).size).toBe(forms.length);
+    for (const [at, form] of forms.entries())
+      expect((await jobs.result(result.id, form)).text).toBe(first[at]);
+  });
+
+  test('is whole where it is larger than what is remembered', async () => {
+    const jobs = jobsOf(sql.api, customer);
+    const { result } = await jobs.succeeded({
+      sql: "SELECT number AS n, repeat('x', 100) AS x FROM numbers(30000)",
+      max_rows: 30_000,
+    });
+    for (const _ of [1, 2]) {
+      const { text, bytes } = await jobs.result(result.id, { format: 'csv' });
+      expect(bytes.length).toBeGreaterThan(2 * 1024 * 1024);
+      const lines = text.trimEnd().split('\n');
+      expect([lines.length, lines.at(-1)?.slice(0, 6)]).toEqual([30_001, '29999,']);
+    }
+  });
+});
