@@ -54,6 +54,23 @@ export function withTab({ tabs }: TabList, tab: QueryTab): TabList {
   return { tabs: [...tabs, tab].slice(-TABS_MAX), activeId: tab.id };
 }
 
+/** The state of an entry of the browser's history that shows a tab. */
+export function entryOf(state: unknown, tab: string): object {
+  return { ...(typeof state === 'object' ? state : null), tab };
+}
+
+/**
+ * Shows what an entry of the browser's history stands for: its tab, whose text may be newer than the address, or else the query of the
+ * address, such as that of a shared link.
+ */
+export function withEntry(list: TabList, state: unknown, shared: SqlQuestion | null): TabList {
+  const own = list.tabs.find(
+    ({ id }) => typeof state === 'object' && state !== null && 'tab' in state && state.tab === id,
+  );
+  if (own !== undefined) return { ...list, activeId: own.id };
+  return shared === null ? list : withTab(list, newTab(randomId(), shared));
+}
+
 function isSameQuestion(a: SqlQuestion, b: SqlQuestion): boolean {
   const text = ({ sql, tier, params }: SqlQuestion): string =>
     JSON.stringify([sql, tier, Object.entries(params).toSorted(([x], [y]) => (x < y ? -1 : 1))]);

@@ -1,10 +1,11 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useStore } from '../store.ts';
 import { fragmentOf, readFragment, type SqlQuestion, valuesFor } from './query-text.ts';
 import { resumeRun, runs } from './run.ts';
 import {
   activeTab,
   changeTabs,
+  entryOf,
   newTab,
   openTabs,
   type QueryTab,
@@ -13,6 +14,7 @@ import {
   type TabList,
   tabList,
   withChange,
+  withEntry,
   withTab,
 } from './tabs.ts';
 
@@ -80,8 +82,7 @@ export function useTabs(): Tabs {
 
 /** With the query of the address, which is not run by that. */
 function withAddress(list: TabList): TabList {
-  const shared = readFragment(location.hash);
-  const next = shared === null ? list : withTab(list, newTab(randomId(), shared));
+  const next = withEntry(list, history.state, readFragment(location.hash));
   tabList.set(next);
   return next;
 }
@@ -89,7 +90,9 @@ function withAddress(list: TabList): TabList {
 const ADDRESS_AFTER_MS = 300;
 
 /** The address is a link to what is shown. It holds no more than the link that is copied. */
-function useFollowedAddress({ sql, tier, params, chart }: QueryTab): void {
+function useFollowedAddress({ id, sql, tier, params, chart }: QueryTab): void {
+  // At once: a page that is loaded again before the address is written shows this tab.
+  useLayoutEffect(() => history.replaceState(entryOf(history.state, id), ''), [id]);
   useEffect(() => {
     const timer = setTimeout(() => {
       const fragment = fragmentOf({ sql, tier, params: valuesFor(sql, params) }, chart);

@@ -101,6 +101,11 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'Name of the query' }).fill('Second');
     await page.keyboard.press('Enter');
+    // As if the page was loaded again before the address followed the text.
+    await page.evaluate(
+      (hash) => history.replaceState(history.state, '', hash),
+      `#${new URLSearchParams({ q: LISTED })}`,
+    );
     await page.reload();
     await editor().locator('.cm-line').first().waitFor();
     expect(await queries().allTextContents()).toEqual(['settlements', 'Second']);

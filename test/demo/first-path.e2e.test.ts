@@ -51,9 +51,8 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
     await page.keyboard.insertText(DAILY);
-    await page.getByRole('button', { name: 'Run' }).click();
     const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText(/^charged \d+ QU/).waitFor();
+    await runQuery(page);
     expect(await result.getByRole('gridcell').count()).toBeGreaterThan(3);
 
     await result.getByRole('tab', { name: 'Chart' }).click();
@@ -91,6 +90,21 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
     expect(reader.problems()).toEqual([]);
   });
 });
+
+const RUNS_MAX = 3;
+
+/** Presses Run, and again where a busy machine had no time for the query, as a reader would. */
+async function runQuery(page: Page): Promise<void> {
+  const result = page.getByRole('region', { name: 'Result' });
+  const charged = result.getByText(/^charged \d+ QU/);
+  for (let run = 1; run <= RUNS_MAX; run += 1) {
+    await page.getByRole('button', { name: 'Run' }).click();
+    const isOver = charged.or(result.getByRole('alert')).first();
+    await isOver.waitFor({ timeout: 120_000 }).catch(() => undefined);
+    if (await charged.isVisible()) return;
+  }
+  throw new Error(`no run ended with a charge: ${await page.getByRole('main').textContent()}`);
+}
 
 /** Units that are left, as the header of the console says it. */
 async function balanceOf(page: Page): Promise<number> {

