@@ -3,11 +3,17 @@ import { SYNTHETIC_PAYEES, syntheticAddress } from '../support/synthetic-rows.ts
 import { capabilities } from './synthetic-agents.ts';
 import { logUniform, words } from './synthetic-words.ts';
 
-/** Listings made inside the engine: one way to pay for each resource, a second one for a quarter; paid to addresses that settle. */
+/**
+ * Listings made inside the engine: one way to pay for each resource, a second one for a quarter; paid to addresses that settle. Half of them
+ * name a ceiling, which payments of synthetic amounts fit, and all are older than the payments.
+ */
 
 const SOURCES = ['bazaar:coinbase', 'bazaar:payai', 'well_known:merchant.example'] as const;
 const N = trustedText('n');
 const PAY_TO = sql`concat('0x', lower(hex(${syntheticAddress('payee', logUniform(N, 61, SYNTHETIC_PAYEES))})))`;
+/** As in synthetic payments. */
+const ASSET = sql`concat('0x', lower(hex(SHA1('usdc'))))`;
+const LISTED_BEFORE_DAYS = 400;
 const TAGS = sql`arrayMap(place -> concat('tag', toString(sipHash64(n, 63, place) % 50)), range(sipHash64(n, 63) % 4))`;
 
 /** `[from, from + count)`: resource n, of which every fourth is also listed for Polygon. */
@@ -26,9 +32,9 @@ export function insertOffers(slice: {
       (resource, method, source, network, scheme, asset, pay_to, chain, amount, price_usd, max_timeout_seconds, service_name, description,
        mime_type, tags, capabilities, rule_version, last_updated, first_seen, offer_id, content_id, ver, del)
       SELECT concat('https://api', toString(sipHash64(n, 60) % 20000), '.example/v1/', toString(n)) AS url, if(n % 3 = 0, 'POST', 'GET'),
-        ${texts(SOURCES)}[1 + n % 3], ${trustedText(`'${network}'`)}, 'exact', '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', ${PAY_TO},
+        ${texts(SOURCES)}[1 + n % 3], ${trustedText(`'${network}'`)}, if(n % 2 = 0, 'upto', 'exact'), ${ASSET}, ${PAY_TO},
         ${trustedText(`'${chain}'`)}, toUInt256(toUInt64(exp(6 + sipHash64(n, 62) / 18446744073709551616. * 9)) AS atomic), toDecimal128(atomic / 1e6, 6),
-        60, ${words(N, 64, 1, 3)}, ${words(N, 65, 5, 15)}, 'application/json', ${TAGS}, ${capabilities(66)}, 1, ${time}, ${time},
+        60, ${words(N, 64, 1, 3)}, ${words(N, 65, 5, 15)}, 'application/json', ${TAGS}, ${capabilities(66)}, 1, ${time}, ${time} - toIntervalDay(${uint32(LISTED_BEFORE_DAYS)}),
         reinterpretAsUInt128(sipHash128(url)), reinterpretAsUInt128(sipHash128(url, 1)), ${uint64(slice.ver)}, 0
       FROM (SELECT number + ${uint64(slice.from)} AS n FROM numbers(${uint64(slice.count)})) WHERE ${of}`,
   );

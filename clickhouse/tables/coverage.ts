@@ -24,7 +24,7 @@ export interface RollupCoverage {
 }
 
 export const DAY_SECONDS = 86_400;
-const HOUR_SECONDS = 3_600;
+export const HOUR_SECONDS = 3_600;
 const MAX_SECONDS = 5;
 /** More conditions than this cost more than reading some closed slices live. */
 const OPEN_RANGES_MAX = 32;

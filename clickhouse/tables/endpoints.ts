@@ -1,4 +1,5 @@
 import type { EndpointMethod } from '../../core/domain/capability.ts';
+import { type Span, spansOf, WINDOWS, type Window } from '../../core/domain/window.ts';
 import {
   chainOrNull,
   digest128,
@@ -17,6 +18,7 @@ import {
   usd128,
   VERSIONED_TAIL,
 } from './columns.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from './coverage.ts';
 import { onFirst, type Table, type TableRow } from './table.ts';
 
 /** The priced directory: what bazaars, sellers and files list, and what was paid for it. */
@@ -90,7 +92,7 @@ export const PAYEE_ACTIVITY = {
   versions: ['ver'],
 } as const satisfies Table;
 
-/** Payments of the last 30 days that fit the terms of an offer. */
+/** Payments that fit the terms of an offer, by window. */
 export const OFFER_ACTIVITY = {
   name: 'offer_activity',
   columns: {},
@@ -105,6 +107,34 @@ export const ENDPOINT_LIST = {
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
+
+/** Today and the days before it, UTC, whose payments the directory shows. */
+export const OBSERVED_DAYS = 30;
+
+/** When these days begin, in Unix seconds. */
+export function observedFrom(nowSeconds: number): number {
+  return (Math.floor(nowSeconds / DAY_SECONDS) - (OBSERVED_DAYS - 1)) * DAY_SECONDS;
+}
+
+const WINDOWS_BACK = 2;
+
+/** What `span_counts`, `span_payers` and `span_usd` are of, in their order: each window, then the one of the same length before it. */
+export function observedSpans(nowSeconds: number): Span[] {
+  return WINDOWS.flatMap((window) => spansOf(window, nowSeconds, WINDOWS_BACK));
+}
+
+/** The place of a window in these arrays, from 1. All of time has no window before; the place behind it is empty. */
+export function placeOfSpan(window: Window, back: 0 | 1): number {
+  return WINDOWS.indexOf(window) * WINDOWS_BACK + back + 1;
+}
+
+/** Whole hours, the one that is not over included. */
+export const HOURS_KEPT = 24;
+
+/** When they begin, in Unix seconds. */
+export function hoursFrom(nowSeconds: number): number {
+  return (Math.floor(nowSeconds / HOUR_SECONDS) - (HOURS_KEPT - 1)) * HOUR_SECONDS;
+}
 
 /** Over the columns of an offer, as texts too, because the statements that make views are texts. */
 export const ORIGIN_TEXT = "extract(resource, '^[a-z]+://[^/?#]+')";

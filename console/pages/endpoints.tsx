@@ -1,3 +1,4 @@
+import type { Window } from '../../core/domain/window.ts';
 import { segment } from '../api.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
@@ -10,7 +11,10 @@ import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, TextFilter, useChainOptions } from '../parts/page-head.tsx';
 import { PageTabs } from '../parts/page-tabs.tsx';
+import { RowChange, Trend } from '../parts/ranking.tsx';
 import { endpointsSql } from '../parts/ranking-sql.ts';
+import { WindowChoice } from '../parts/window-choice.tsx';
+import { WINDOW_BEFORE, WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link, useTitle } from '../router.tsx';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
@@ -71,26 +75,27 @@ export function EndpointsPage({ query }: PageProps) {
 type Capability = Capabilities['capabilities'][number];
 
 /** The jobs that services and agents offer, with what is paid for them. */
-export function CapabilitiesPage(_props: PageProps) {
+export function CapabilitiesPage({ query }: PageProps) {
+  const window = windowOf(query);
   const { answer, problem, reload } = useAnswer<Capabilities>('/capabilities');
   const { answer: paid } = useAnswer<Rankings>('/leaderboard', {
-    query: { of: 'capabilities', by: 'settlements', chain: 'all', limit: RANKED_MAX },
+    query: { of: 'capabilities', by: 'settlements', window, chain: 'all', limit: RANKED_MAX },
   });
-  const figures = new Map(paid?.leaderboard.map((row) => [row.capability ?? '', row.figures]));
+  const ranked = new Map(paid?.leaderboard.map((row) => [row.capability ?? '', row]));
   const rows = answer?.capabilities.map((capability) => ({
     ...capability,
-    paid: paid === null ? undefined : (figures.get(capability.slug) ?? null),
+    paid: paid === null ? undefined : (ranked.get(capability.slug) ?? null),
   }));
   return (
     <>
-      <PageHead title="Capabilities">
-        Jobs that services and agents offer. What is paid for a job are the payments of 30 days that fit the
-        listed offers of it.
+      <PageHead title="Capabilities" tools={<WindowChoice path={CAPABILITIES_PATH} query={query} />}>
+        Jobs that services and agents offer. What is paid for a job are the payments that fit the listed
+        offers of it.
       </PageHead>
       <Tabs current={CAPABILITIES_PATH} />
       <DataTable
         caption="Capabilities"
-        columns={CAPABILITY_COLUMNS}
+        columns={columnsOf(window, paid?.meta ?? null)}
         rows={rows ?? null}
         keyOf={({ slug }) => slug}
         list={{ what: 'capabilities', meta: null, problem, reload }}
@@ -104,10 +109,43 @@ const RANKED_MAX = 100;
 
 type PaidCapability = Capability & {
   /** Null where nothing was paid; undefined while that is being read. */
-  readonly paid: RankedRow['figures'] | null | undefined;
+  readonly paid: RankedRow | null | undefined;
 };
 
-const CAPABILITY_COLUMNS: readonly Column<PaidCapability>[] = [
+function columnsOf(window: Window, meta: Rankings['meta'] | null): readonly Column<PaidCapability>[] {
+  return [
+    ...OFFERED_COLUMNS,
+    {
+      name: 'Trend',
+      class: 'trend',
+      priority: 2,
+      cell: ({ paid }) => (paid ? <Trend row={paid} meta={meta} /> : null),
+    },
+    {
+      name: 'Settlements',
+      isFigure: true,
+      help: `Of listed offers, ${WINDOW_DURING[window]}, and their change against ${WINDOW_BEFORE[window]}`,
+      compare: (a, b) => (a.paid?.figures.settlement_count ?? 0) - (b.paid?.figures.settlement_count ?? 0),
+      cell: ({ paid }) =>
+        paid === undefined ? (
+          ''
+        ) : (
+          <>
+            {countText(paid?.figures.settlement_count ?? 0)}{' '}
+            {paid === null ? null : <RowChange row={paid} window={window} />}
+          </>
+        ),
+    },
+    {
+      name: 'Dollars',
+      isFigure: true,
+      compare: (a, b) => (a.paid?.figures.settled_usd ?? 0) - (b.paid?.figures.settled_usd ?? 0),
+      cell: ({ paid }) => (paid === undefined ? null : <Money usd={paid?.figures.settled_usd ?? 0} />),
+    },
+  ];
+}
+
+const OFFERED_COLUMNS: readonly Column<PaidCapability>[] = [
   {
     name: 'Capability',
     isRowHeader: true,
@@ -147,18 +185,6 @@ const CAPABILITY_COLUMNS: readonly Column<PaidCapability>[] = [
     help: 'Active ERC-8004 agents whose card mentions it',
     compare: (a, b) => (a.agent_count ?? 0) - (b.agent_count ?? 0),
     cell: ({ agent_count: count = 0 }) => countText(count),
-  },
-  {
-    name: '30-day settlements',
-    isFigure: true,
-    compare: (a, b) => (a.paid?.settlement_count ?? 0) - (b.paid?.settlement_count ?? 0),
-    cell: ({ paid }) => (paid === undefined ? '' : countText(paid?.settlement_count ?? 0)),
-  },
-  {
-    name: '30-day dollars',
-    isFigure: true,
-    compare: (a, b) => (a.paid?.settled_usd ?? 0) - (b.paid?.settled_usd ?? 0),
-    cell: ({ paid }) => (paid === undefined ? null : <Money usd={paid?.settled_usd ?? 0} />),
   },
 ];
 

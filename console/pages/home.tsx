@@ -206,7 +206,6 @@ interface ColumnFacts {
 }
 
 function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<RankedRow>[] {
-  const isListed = of === 'endpoints' || of === 'capabilities';
   const subject: Column<RankedRow> = {
     name: 'Name',
     class: 'move-subject',
@@ -216,11 +215,11 @@ function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<Ranke
   const figure: Column<RankedRow> = {
     name: isMoneyName(by),
     isFigure: true,
-    ...(isListed ? {} : { help: `And its change against ${WINDOW_BEFORE[window]}` }),
+    help: `And its change against ${WINDOW_BEFORE[window]}`,
     cell: (row) => (
       <span class="move-figure">
         <RankedFigure row={row} by={by} />
-        {isListed ? null : <RowChange row={row} window={window} />}
+        <RowChange row={row} window={window} />
       </span>
     ),
   };
@@ -230,11 +229,10 @@ function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<Ranke
     cell: (row) => (
       <>
         <span class="rank-place">{countText(row.rank)}</span>
-        {isListed ? null : <RankMove row={row} window={window} />}
+        <RankMove row={row} window={window} />
       </>
     ),
   };
-  if (isListed) return [rank, subject, figure];
   return [
     rank,
     subject,

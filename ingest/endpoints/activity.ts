@@ -1,5 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dateTime, type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { hoursFrom, observedFrom, observedSpans } from '../../clickhouse/tables/endpoints.ts';
 import type { PayeeConfig } from '../../core/config/catalogue.ts';
 import { address } from '../../core/domain/address.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
@@ -12,10 +13,8 @@ import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
  * Works entirely in SQL: the engine reads the payments of listed addresses and writes changed figures.
  */
 
-/** Today and the days before it, UTC. */
-export const ACTIVITY_DAYS = 30;
-const DAY_SECONDS = 86_400;
-const MAX_SECONDS = 300;
+/** Counting reads the whole history of listed addresses, and nothing waits for it. */
+const MAX_SECONDS = 1_800;
 const MEBIBYTE = 1024 * 1024;
 /** Readers and the chains come first; how often this runs depends on how long it took (follow.ts). */
 const SETTINGS = {
@@ -34,12 +33,13 @@ interface Count {
 /** True when anything is other than it was stored. */
 export async function countActivity(writer: Writer, { chains, nowMs, ver }: Count): Promise<boolean> {
   const now = Math.floor(nowMs / 1_000);
-  const since = (Math.floor(now / DAY_SECONDS) - (ACTIVITY_DAYS - 1)) * DAY_SECONDS;
-  const observed = { chains, since };
   let written = 0;
   for (const [name, statement] of [
-    ['payee_activity', storeSql(OF_PAYEES, observedPayments(observed), { now, ver })],
-    ['offer_activity', storeSql(OF_OFFERS, paymentsOfOffers(observed), { now, ver })],
+    [
+      'payee_activity',
+      storeSql(ofPayees(), observedPayments({ chains, since: observedFrom(now) }), { now, ver }),
+    ],
+    ['offer_activity', storeSql(ofOffers(now), paymentsOfOffers(chains), { now, ver })],
   ] as const) {
     await writer.run({
       name: `endpoint-${name}`,
@@ -69,45 +69,81 @@ async function countWritten(
   return Number(rows[0]?.[0]);
 }
 
-/** A table of activity: its key, and where each part of the key is found in a payment. */
+/** A table of activity: its key, where each part of the key is found in a payment, and what is counted. */
 interface ActivityTable {
   readonly table: Sql;
   readonly key: Sql;
   readonly keyOfPayment: Sql;
+  /** By column: the aggregate over the payments of a key. */
+  readonly figures: Readonly<Record<string, Sql>>;
 }
 
-const OF_PAYEES: ActivityTable = {
-  table: sql`payee_activity`,
-  key: sql`pay_to, chain`,
-  keyOfPayment: sql`pay_to, chain`,
-};
+function ofPayees(): ActivityTable {
+  return {
+    table: sql`payee_activity`,
+    key: sql`pay_to, chain`,
+    keyOfPayment: sql`pay_to, chain`,
+    figures: {
+      settlement_count: sql`count()`,
+      unique_payers: sql`uniqCombined64(12)(payer)`,
+      settled_usd: sql`sum(toDecimal128(usd, 6))`,
+      last_settled_at: sql`max(at)`,
+    },
+  };
+}
+
 /** A payment counts once from each time at which an offer on its terms began. */
-const OF_OFFERS: ActivityTable = {
-  table: sql`offer_activity`,
-  key: sql`pay_to, chain, asset, is_range, amount, origin, since`,
-  keyOfPayment: sql`pay_to, chain, asset, is_range, terms AS amount, origin, arrayJoin(starts) AS since`,
-};
+function ofOffers(now: number): ActivityTable {
+  const shown = sql`at >= ${dateTime(observedFrom(now))}`;
+  const spans = observedSpans(now).map(({ from, to }) =>
+    to === null ? sql`at >= ${dateTime(from)}` : sql`at >= ${dateTime(from)} AND at < ${dateTime(to)}`,
+  );
+  const ofSpans = (figure: (span: Sql) => Sql): Sql => sql`[${listed(spans.map(figure))}]`;
+  return {
+    table: sql`offer_activity`,
+    key: sql`pay_to, chain, asset, is_range, amount, origin, since`,
+    keyOfPayment: sql`pay_to, chain, asset, is_range, terms AS amount, origin, arrayJoin(starts) AS since`,
+    figures: {
+      settlement_count: sql`countIf(${shown})`,
+      unique_payers: sql`uniqCombined64If(12)(payer, ${shown})`,
+      settled_usd: sql`sumIf(toDecimal128(usd, 6), ${shown})`,
+      last_settled_at: sql`maxIf(at, ${shown})`,
+      span_counts: ofSpans((span) => sql`countIf(${span})`),
+      span_payers: ofSpans((span) => sql`uniqCombined64If(12)(payer, ${span})`),
+      span_usd: ofSpans((span) => sql`sumIf(toDecimal128(usd, 6), ${span})`),
+      days: sql`arrayZip((sumMap([toDate(at)], [toUInt64(1)]) AS by_day).1, by_day.2)`,
+      hours: sql`arrayZip((sumMapIf([toStartOfHour(at)], [toUInt64(1)], at >= ${dateTime(hoursFrom(now))}) AS by_hour).1, by_hour.2)`,
+    },
+  };
+}
+
+function listed(parts: readonly Sql[]): Sql {
+  return parts.reduce((all, next) => sql`${all}, ${next}`);
+}
 
 /** Compares counted with stored figures: writes a key whose figures differ, and a tombstone for a key without payments. */
 function storeSql(
-  { table, key, keyOfPayment }: ActivityTable,
+  { table, key, keyOfPayment, figures }: ActivityTable,
   payments: Sql,
   { now, ver }: { readonly now: number; readonly ver: bigint },
 ): Sql {
-  return sql`INSERT INTO ${table}
-      (${key}, settlement_count, unique_payers, settled_usd, last_settled_at, counted_at, ver, del)
-    SELECT ${key}, maxIf(n, is_new), maxIf(payers, is_new), maxIf(paid, is_new), maxIf(last, is_new),
-      ${dateTime(now)}, ${uint64(ver)}, countIf(is_new) = 0
+  const columns = trustedText(Object.keys(figures).join(', '));
+  const counted = trustedText(
+    Object.keys(figures)
+      .map((_, at) => `counted.${at + 1}`)
+      .join(', '),
+  );
+  return sql`INSERT INTO ${table} (${key}, ${columns}, counted_at, ver, del)
+    SELECT ${key}, ${counted}, ${dateTime(now)}, ${uint64(ver)}, NOT is_paid
     FROM (
-      SELECT 1 AS is_new, ${keyOfPayment}, count() AS n, uniqCombined64(12)(payer) AS payers,
-        sum(toDecimal128(usd, 6)) AS paid, max(at) AS last
-      FROM (${payments}) GROUP BY ${key}
-      UNION ALL
-      SELECT 0, ${key}, settlement_count, unique_payers, settled_usd, last_settled_at FROM ${table} FINAL WHERE del = 0)
-    GROUP BY ${key}
-    HAVING countIf(is_new) != countIf(NOT is_new)
-      OR (maxIf(n, is_new), maxIf(payers, is_new), maxIf(paid, is_new), maxIf(last, is_new))
-        != (maxIf(n, NOT is_new), maxIf(payers, NOT is_new), maxIf(paid, NOT is_new), maxIf(last, NOT is_new))`;
+      SELECT ${key}, anyIf(figures, is_new) AS counted, anyIf(figures, NOT is_new) AS stored, countIf(is_new) > 0 AS is_paid,
+        countIf(NOT is_new) > 0 AS is_stored
+      FROM (
+        SELECT 1 AS is_new, ${keyOfPayment}, tuple(${listed(Object.values(figures))}) AS figures FROM (${payments}) GROUP BY ${key}
+        UNION ALL
+        SELECT 0, ${key}, tuple(${columns}) FROM ${table} FINAL WHERE del = 0)
+      GROUP BY ${key})
+    WHERE is_paid != is_stored OR counted != stored`;
 }
 
 /**
@@ -118,9 +154,9 @@ function storeSql(
  * ceiling, and a low ceiling over a high one.
  */
 
-export interface Observed {
+interface Observed {
   readonly chains: readonly Chain[];
-  /** Unix seconds. */
+  /** Unix seconds; 0 for all of time. */
   readonly since: number;
 }
 
@@ -169,12 +205,11 @@ function ceilings(chains: readonly Chain[]): Sql {
  * Observed payments with the terms that each belongs to: is_range, terms, origin, and `starts`, the times from which on it counts
  * for an offer. Payments that fit nothing, or belong to none, are missing.
  */
-export function paymentsOfOffers(observed: Observed): Sql {
-  const { chains, since } = observed;
+export function paymentsOfOffers(chains: readonly Chain[]): Sql {
   const fitting = sql`SELECT p.pay_to AS pay_to, p.chain AS chain, p.asset AS asset, p.amount AS amount, payer, usd, at, e.owner AS exact_owner, e.first AS exact_first, e.starts AS exact_starts, exact_first > 0 AS has_exact,
       arrayFilter(one -> one.2 >= p.amount, r.ceilings) AS above, above[1] AS ceiling, length(above) > 0 AS has_ceiling,
       arrayExists(one -> one.1 = ceiling.1 AND one.3 != ceiling.3, above) AS is_ceiling_tied
-    FROM (${observedPayments(observed)}) AS p
+    FROM (${observedPayments({ chains, since: 0 })}) AS p
     LEFT JOIN (SELECT * FROM (${ownedTerms(chains)}) WHERE NOT is_range) AS e
       ON p.pay_to = e.pay_to AND p.chain = e.chain AND p.asset = e.asset AND p.amount = e.terms
     LEFT JOIN (${ceilings(chains)}) AS r ON p.pay_to = r.pay_to AND p.chain = r.chain AND p.asset = r.asset
@@ -183,8 +218,7 @@ export function paymentsOfOffers(observed: Observed): Sql {
   const isCeiling = sql`NOT is_exact AND has_ceiling AND NOT is_ceiling_tied AND (NOT has_exact OR ceiling.1 < exact_first)`;
   return sql`SELECT pay_to, chain, asset, toUInt8(NOT is_exact) AS is_range, if(is_exact, amount, ceiling.2) AS terms,
       if(is_exact, exact_owner, ceiling.3) AS origin, payer, usd, at,
-      arrayDistinct(arrayMap(start -> greatest(start, ${dateTime(since)}),
-        arrayFilter(start -> start <= at, if(is_exact, exact_starts, ceiling.4)))) AS starts
+      arrayFilter(start -> start <= at, if(is_exact, exact_starts, ceiling.4)) AS starts
     FROM (SELECT *, ${isExact} AS is_exact, ${isCeiling} AS is_ceiling FROM (${fitting}))
     WHERE (is_exact OR is_ceiling) AND origin != ''`;
 }

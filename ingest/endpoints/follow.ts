@@ -67,7 +67,7 @@ export async function openEndpoints(deps: {
  * the catalogue, and recounts their activity. Nothing else waits for it.
  */
 
-/** Counting reads a month of payments: at most a twentieth of the time goes into it. */
+/** Counting reads every payment to a listed address: at most a twentieth of the time goes into it. */
 const COUNT_REST_FACTOR = 20;
 
 /** Until the signal aborts, with its reason. */

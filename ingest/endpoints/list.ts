@@ -41,11 +41,10 @@ const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pa
 
 /** Payments on an offer's terms since its listing: uses the counts from the first start that is not before it. */
 const ACTIVITY = sql`SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
-    arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at))) AS counts
+    arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at, (span_counts, span_payers, span_usd, days, hours)))) AS counts
   FROM offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin`;
 
-const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= terms_since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last,
-    if(n > 0, own.1, terms_since) AS since,
+const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= terms_since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last, own.6 AS spans,
     uniqExact(resource) OVER (PARTITION BY pay_to, chain, asset, is_range, terms, origin) - 1 AS same_terms,
     min(toUnixTimestamp(terms_since)) OVER (PARTITION BY resource, pay_to) AS claimed_at
   FROM (SELECT *, ${ORIGIN} AS origin, ${IS_RANGE} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED} AS published
@@ -68,11 +67,13 @@ const RESOURCES = sql`SELECT resource AS claimed, uniqExact(family, pay_to) > un
 const DERIVED = sql`SELECT resource, method,
     ${said(sql`service_name`)} AS service_name_, ${said(sql`description`)} AS description_, ${said(sql`mime_type`)} AS mime_type_,
     arraySort(groupUniqArrayArray(tags)) AS tags_, arraySort(groupUniqArrayArray(capabilities)) AS capabilities_,
-    argMin((pay_to, network, price_usd, n, payers, usd, last, since, same_terms, published), ${HEADLINE}) AS headline,
+    argMin((pay_to, network, price_usd, n, payers, usd, last, terms_since, same_terms, published), ${HEADLINE}) AS headline,
+    argMin(spans, ${HEADLINE}) AS by_window,
     argMin((shared, paid_n, paid_payers, paid_usd, paid_last), ${HEADLINE}) AS payee,
     headline.1 AS pay_to_, headline.2 AS network_, headline.3 AS price_usd_, headline.4 AS settlement_count_,
     headline.5 AS unique_payers_, headline.6 AS settled_usd_, headline.7 AS last_settled_at_, headline.8 AS observed_since_,
     headline.9 AS same_terms_, headline.10 AS is_published_,
+    by_window.1 AS span_counts_, by_window.2 AS span_payers_, by_window.3 AS span_usd_, by_window.4 AS days_, by_window.5 AS hours_,
     payee.1 AS shared_, payee.2 AS payee_count_, payee.3 AS payee_payers_, payee.4 AS payee_usd_, payee.5 AS payee_last_,
     any(contested) AS contested_, any(claimants) AS claimants_,
     arraySort(groupUniqArray(pay_to)) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
@@ -114,6 +115,7 @@ const COLUMNS = [
     'contested',
   ],
   ...['claimants', 'payee_count', 'payee_payers', 'payee_usd', 'payee_last', 'last_updated'],
+  ...['span_counts', 'span_payers', 'span_usd', 'days', 'hours'],
 ] as const;
 const LISTED = trustedText(COLUMNS.join(', '));
 const OF_DERIVED = trustedText(

@@ -114,7 +114,7 @@ export const getCapability = defineOperation({
               p75_usd: usdNumber(rate.p75),
               offers: rate.offers,
             },
-      offers: rows.map((row) => endpointAnswer(row, isStale)),
+      offers: rows.map((row) => endpointAnswer(row, { isStale, nowMs })),
       // The counts may be half a minute old, the rows are not.
       offers_total: Math.max(found.endpoints, rows.length),
       agents: agents.map((agent) => agentOfCapability(agent, directory)),

@@ -228,7 +228,7 @@ export const listEndpoints = defineOperation({
       ...(isCatalogueStale(states, nowMs) ? (['endpoints_catalog_stale'] as const) : []),
     ];
     return {
-      endpoints: page.map((row) => endpointAnswer(row, isStale)),
+      endpoints: page.map((row) => endpointAnswer(row, { isStale, nowMs })),
       next_offset: rows.length > limit ? offset + limit : null,
       meta: {
         ...meta,

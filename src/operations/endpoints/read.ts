@@ -78,7 +78,7 @@ export interface EndpointRow {
   /** Cheapest first; those without a known price last. */
   readonly offers: readonly EndpointOfferRow[];
   readonly sources: readonly string[];
-  /** Of the headline offer, `since` (Unix seconds). */
+  /** Of the headline offer; `since` (Unix seconds): when it was first seen at this price. */
   readonly observed: ObservedPayments & { readonly since: number };
   /** Other resources of its origin on the same terms: what was observed may have been for them. */
   readonly sameTerms: number;

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { observedFrom } from '../../../clickhouse/tables/endpoints.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { CountShape, oneOf, orNull, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
 import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
@@ -155,7 +156,7 @@ export const EndpointSourceShape = Type.Object(
 
 export function endpointAnswer(
   row: EndpointRow,
-  isStale: (source: string) => boolean,
+  { isStale, nowMs }: { readonly isStale: (source: string) => boolean; readonly nowMs: number },
 ): Static<typeof EndpointShape> {
   return {
     resource: row.resource,
@@ -175,7 +176,7 @@ export function endpointAnswer(
     last_updated: timeTextOrNull(row.lastUpdated),
     observed: {
       ...paymentsAnswer(row.observed),
-      since: timeText(row.observed.since),
+      since: timeText(Math.max(row.observed.since, observedFrom(Math.floor(nowMs / 1_000)))),
       resources_on_same_terms: row.sameTerms,
     },
     payee_observed: paymentsAnswer(row.payeeObserved),

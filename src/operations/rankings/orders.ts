@@ -29,8 +29,6 @@ export type PaymentOrder = Exclude<Order, 'score' | 'paid_score'>;
 const ALL_TIME = ['all'] as const;
 /** Growth compares a window with the one before, which all of time does not have. */
 const BOUNDED = ['24h', '7d', '30d', '90d'] as const;
-/** The directory counts the payments of its offers over this window alone. */
-const OBSERVED = ['30d'] as const;
 
 const PARTIES = {
   organic_usd: WINDOWS,
@@ -52,8 +50,8 @@ export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, r
     counterparties: WINDOWS,
     growth: BOUNDED,
   },
-  endpoints: { settlements: OBSERVED, counterparties: OBSERVED },
-  capabilities: { settlements: OBSERVED, counterparties: OBSERVED },
+  endpoints: { settlements: WINDOWS, counterparties: WINDOWS },
+  capabilities: { settlements: WINDOWS, counterparties: WINDOWS },
 };
 
 const WINDOW_DEFAULT: Window = '30d';

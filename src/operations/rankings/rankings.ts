@@ -6,12 +6,17 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
-import { readCapabilityRanking, readEndpointRanking } from './directory.ts';
+import {
+  directoryParts,
+  readCapabilityRanking,
+  readDirectorySparklines,
+  readEndpointRanking,
+} from './directory.ts';
 import { FACILITATORS_RESOURCE, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
 import type { PaymentOrder, Subject } from './orders.ts';
 import { type RankedPass, readPass } from './passes.ts';
-import type { RankedRow, RankedSubject } from './row.ts';
+import { type RankedRow, subjectKey } from './row.ts';
 import { readWalletSparklines } from './sparklines.ts';
 import { readWalletRanking, WALLETS_RESOURCE, type WalletSubject } from './wallets.ts';
 import { type Parts, partsOf } from './windows.ts';
@@ -92,7 +97,7 @@ export function createRankings(deps: RankingDeps): Rankings {
       const sparklines = await sparklinesOf(ranking, offset, rows.length);
       return {
         rankedAtMs: ranking.rankedAtMs,
-        rows: rows.map((row) => ({ ...row, sparkline: sparklines.get(keyOf(row.subject)) ?? [] })),
+        rows: rows.map((row) => ({ ...row, sparkline: sparklines.get(subjectKey(row.subject)) ?? [] })),
         hasMore: ranking.size > offset + limit,
         parts: ranking.parts,
         isPending: ranking.pass === null,
@@ -116,11 +121,6 @@ async function sparklinesOf(ranking: KeptRanking, offset: number, count: number)
     return started;
   });
   return new Map((await Promise.all(read)).flatMap((some) => [...some]));
-}
-
-/** As the reads of sparklines name their rows. */
-function keyOf({ chain, wallet, facilitator }: RankedSubject): string {
-  return `${chain ?? ''} ${wallet ?? facilitator ?? ''}`;
 }
 
 type Read = Pick<KeptRanking, 'rankedAtMs' | 'rows' | 'parts' | 'readSparklines' | 'pass' | 'isOfPass'>;
@@ -159,11 +159,13 @@ async function readListed(
   const { of, by, window } = ranked;
   if (by !== 'settlements' && by !== 'counterparties') throw new TypeError(`${of} by ${by}`);
   const query = { ...ranked, by };
+  const rankedAtMs = clock.nowMs();
+  const parts = directoryParts(window, Math.floor(rankedAtMs / 1_000), await readFirstDay(reader));
   const about = {
-    rankedAtMs: clock.nowMs(),
+    rankedAtMs,
     isOfPass: false,
-    parts: null,
-    readSparklines: withoutSparklines,
+    parts,
+    readSparklines: (rows: readonly RankedRow[]) => readDirectorySparklines(reader, query, { rows, parts }),
   } as const;
   if (of === 'capabilities')
     return { ...about, pass: undefined, rows: await readCapabilityRanking(reader, query, depth) };

@@ -30,6 +30,19 @@ export interface RankedSubject {
   readonly capability?: string;
 }
 
+/** Tells the subjects of one ranking apart. */
+export function subjectKey({
+  chain,
+  wallet,
+  facilitator,
+  capability,
+  method,
+  resource,
+}: RankedSubject): string {
+  if (resource !== undefined) return `${method ?? ''} ${resource}`;
+  return capability ?? `${chain ?? ''} ${wallet ?? facilitator ?? ''}`;
+}
+
 /** Null where nothing is known of a figure. */
 export interface RankedFigures {
   readonly organicUsdMicros: bigint | null;

@@ -72,7 +72,7 @@ export const RankedRowShape = Type.Object(
     sparkline: Type.Array(Type.Number(), {
       maxItems: 30,
       description:
-        'The ranked figure in equal parts of the window, oldest first (`meta.sparkline`): dollars, or settlements where a number ranks. Empty for endpoints and capabilities, of which no days are kept.',
+        'The ranked figure in equal parts of the window, oldest first (`meta.sparkline`): dollars, or settlements where a number ranks.',
     }),
     data_quality: Type.Optional(
       oneOf(VERDICTS, {

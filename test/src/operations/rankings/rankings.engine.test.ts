@@ -488,7 +488,7 @@ describe('a combination that has no meaning is refused with those that have', ()
       'by',
       'possible: settlements, organic_usd, proven_usd, counterparties, growth.',
     ],
-    ['of=endpoints&window=7d', 'window', 'possible: 30d.'],
+    ['of=endpoints&by=growth', 'by', 'possible: settlements, counterparties.'],
     ['window=7d', 'window', 'possible: all.'],
     ['of=payers&capability=web-search', 'capability', 'possible: agents, merchants, endpoints.'],
     ['of=merchants&include_spam=1', 'include_spam', 'by=score, paid_score'],
