@@ -1,4 +1,5 @@
 import { type Sql, sql, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import type { RATING_TAGS } from '../../core/domain/agent.ts';
 import { AGENT_CHAIN, AGENT_ID, blockAt } from './synthetic-agents.ts';
 import { logUniform } from './synthetic-words.ts';
 
@@ -62,8 +63,12 @@ interface Kind {
   readonly uri: Sql;
 }
 
+/** One of those that ratings have (core/domain/agent.ts). */
+const RATING_TAG: (typeof RATING_TAGS)[number] = 'quality';
+
 const NOTHING = sql`''`;
-const TAG = sql`if(i % ${uint32(RARE_TAG_EVERY)} = 77, ${texts([RARE_TAG])}[1], concat('tag-', toString(${logUniform(I, 43, TAGS)})))`;
+/** Half of the rows rate the agent; the others have a tag with a scale of its own, which makes no score. */
+const TAG = sql`multiIf(i % ${uint32(RARE_TAG_EVERY)} = 77, ${texts([RARE_TAG])}[1], i % 2 = 0, ${texts([RATING_TAG])}[1], concat('tag-', toString(${logUniform(I, 43, TAGS)})))`;
 const FILE = sql`if(sipHash64(i, 44) % 10 = 0, concat('ipfs://bench-', toString(i)), '')`;
 /** Good ratings prevail; every fifth is out of five with two decimals. */
 const VALUE = sql`if(i % 5 = 0, 100 + sipHash64(i, 45) % 401, 40 + sipHash64(i, 45) % 61)`;
