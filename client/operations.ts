@@ -482,7 +482,7 @@ Pages are cut from a
   listQueryVersions: Method<'listQueryVersions'>;
 
   /**
-   * Runs that kept a result warm.
+   * Scheduled runs of a saved query.
    *
    * The latest 100, newest first. A run is a job of the organization. After a failure the time to the next
    * run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.

@@ -86,7 +86,7 @@ export const ERRORS = {
   },
   forbidden_origin: {
     status: 403,
-    title: 'Not from here',
+    title: 'The origin or host is not allowed',
     advice:
       'Call the MCP surface under the host name of the deployment, from a program or from a page of the deployment itself.',
     retryable: false,
@@ -194,7 +194,7 @@ export const ERRORS = {
   },
   handle_taken: {
     status: 409,
-    title: 'The handle cannot be had',
+    title: 'The handle is not available',
     advice: 'Choose another handle; one that the organization has stays for good.',
     retryable: false,
   },

@@ -18,6 +18,7 @@ import { importColumns } from './reference/import-columns.ts';
 import { metricsBlock } from './reference/metrics.ts';
 import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
+import { processMemoryBlock } from './reference/process-memory.ts';
 import { rankingsBlock } from './reference/rankings.ts';
 import {
   sqlAnswersPage,
@@ -57,6 +58,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'import-columns': importColumns,
   metrics: metricsBlock,
   'pay-reasons': payReasonsBlock,
+  'process-memory': processMemoryBlock,
   rankings: rankingsBlock,
   'sql-formats': sqlFormatsBlock,
   'sql-tables': sqlTablesBlock,
@@ -102,6 +104,7 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/identities.md': fillBlocks('docs/identities.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/observe.md': fillBlocks('docs/observe.md'),
+  'docs/scale.md': fillBlocks('docs/scale.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),

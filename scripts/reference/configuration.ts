@@ -8,16 +8,28 @@ Every variable may be given as a file instead: \`CLICKHOUSE_PASSWORD_FILE\` name
 
 `;
 
-function configurationTable(): string {
-  return table(
-    ['key', 'environment', 'default', 'meaning'],
-    configKeys().map(({ key, schema }) => [
-      code(key),
-      environmentOf(key),
-      schema['default'] === undefined ? '' : code(JSON.stringify(schema['default'])),
-      String(schema['description'] ?? ''),
-    ]),
-  );
+/** A table for each group of keys, named by their first part; keys without a group come first. */
+function configurationTables(): string {
+  const rows = new Map<string, string[][]>([['', []]]);
+  for (const { key, schema } of configKeys()) {
+    const [first = '', ...rest] = key.split('.');
+    const group = rest.length === 0 ? '' : first;
+    rows.set(group, [
+      ...(rows.get(group) ?? []),
+      [
+        code(key),
+        environmentOf(key),
+        schema['default'] === undefined ? '' : code(JSON.stringify(schema['default'])),
+        String(schema['description'] ?? ''),
+      ],
+    ]);
+  }
+  return [...rows]
+    .map(([group, keys]) => {
+      const heading = group === '' ? 'The process and its chains' : `${code(group)} settings`;
+      return `## ${heading}\n\n${table(['key', 'environment', 'default', 'meaning'], keys)}`;
+    })
+    .join('\n');
 }
 
 function environmentOf(key: string): string {
@@ -28,7 +40,7 @@ function environmentOf(key: string): string {
 }
 
 export function configurationPage(): string {
-  return `${generatedHead('Configuration', 'core/config/config.ts')}${INTRO}${configurationTable()}\n## A chain (entry of \`chains\`)\n\n${entryTable('chains')}\n## A facilitator (entry of \`catalogue.facilitators\`)\n\n${entryTable('catalogue.facilitators')}\n## A payee (entry of \`catalogue.payees\`)\n\n${entryTable('catalogue.payees')}`;
+  return `${generatedHead('Configuration', 'core/config/config.ts')}${INTRO}${configurationTables()}\n## A chain (entry of \`chains\`)\n\n${entryTable('chains')}\n## A facilitator (entry of \`catalogue.facilitators\`)\n\n${entryTable('catalogue.facilitators')}\n## A payee (entry of \`catalogue.payees\`)\n\n${entryTable('catalogue.payees')}`;
 }
 
 function entryTable(key: string): string {

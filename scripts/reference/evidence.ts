@@ -13,5 +13,5 @@ export function evidencePage(): string {
     return [code(method), code(tier), String(verified), String(probability), meaning];
   });
   const reasons = REASONS.map((reason) => `- ${code(reason)}\n`).join('');
-  return `${generatedHead('Evidence', 'core/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
+  return `${generatedHead('The evidence ladder', 'core/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
 }

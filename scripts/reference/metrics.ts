@@ -20,7 +20,7 @@ export function metricsBlock(): string {
         const labels = family.labels.map((label) => `\`${label}\``).join(', ');
         return `| \`${METRIC_PREFIX}${name}\` | ${family.kind} | ${labels} | ${family.help} |`;
       });
-      return `**${title}**\n\n| metric | kind | labels | what it says |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+      return `### ${title}\n\n| metric | kind | labels | what it says |\n|---|---|---|---|\n${rows.join('\n')}\n`;
     })
     .join('\n');
 }

@@ -9,7 +9,7 @@ function routesTable(operations: readonly AnyOperation[]): string {
   return table(
     ['route', 'answers', 'price'],
     operations.map((operation) => [
-      code(`${operation.method} /v0${operation.path}`),
+      `[${code(`${operation.method} /v0${operation.path}`)}](#${operation.id.toLowerCase()})`,
       operation.summary,
       priceWords(operation),
     ]),
@@ -29,7 +29,7 @@ function priceWords({ price }: AnyOperation): string {
     case 'keyed':
       return `any key, or ${perCall}`;
     case 'metered':
-      return `${price.qu} QU, or ${perCall}`;
+      return price.x402UsdMicros === 0n ? `from ${price.qu} QU` : `${price.qu} QU, or ${perCall}`;
     case 'sold':
       return `${perCall} over x402`;
   }
@@ -54,7 +54,7 @@ export function operationsPage(operations: readonly AnyOperation[]): string {
     operations.every((operation) => failsOf(operation).includes(name)),
   );
   const sections = operations.map((operation) => operationSection(operation, common));
-  return `${generatedHead('Operations', 'src/operations')}${INTRO}Every operation may fail with ${listOf(common)}; each names the others that it has.\n\n${routesTable(operations)}\n${sections.join('\n')}`;
+  return `${generatedHead('API operations', 'src/operations')}${INTRO}Every operation may fail with ${listOf(common)}; each names the others that it has.\n\n${routesTable(operations)}\n${sections.join('\n')}`;
 }
 
 /** Codes with their status, each linked to what it means. */
@@ -71,7 +71,7 @@ function operationSection(operation: AnyOperation, common: readonly ErrorCode[])
   ]);
   const own = failsOf(operation).filter((name) => !common.includes(name));
   return [
-    `## ${operation.id}\n\n\`${operation.method} ${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
+    `## ${operation.id}\n\n\`${operation.method} /v0${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
     params.length === 0 ? 'No parameters.\n' : table(['parameter', 'in', 'default', 'meaning'], params),
     ...(own.length === 0 ? [] : [`Errors: ${listOf(own)}.\n`]),
     `\`\`\`json\n${JSON.stringify(operation.example, null, 2)}\n\`\`\`\n`,

@@ -28,7 +28,7 @@ export function sqlTablesPage(): string {
     const rows = columns.map((column) => [code(column.name), code(column.type), column.meaning]);
     return `## ${name}\n\n${meaning} Cheap by ${cheapBy.map(code).join(', ')}.\n\n${table(['column', 'type', 'meaning'], rows)}`;
   });
-  return `${generatedHead('Public tables', 'core/domain/public-tables.ts')}${TABLES_INTRO}${sections.join('\n')}`;
+  return `${generatedHead('SQL tables', 'core/domain/public-tables.ts')}${TABLES_INTRO}${sections.join('\n')}`;
 }
 
 /** The tables in one look. */
@@ -62,7 +62,7 @@ export function sqlFunctionsPage(): string {
       .filter((part) => part !== undefined)
       .join('\n'),
   );
-  return `${generatedHead('Functions that SQL may not use', 'sandbox/policy/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
+  return `${generatedHead('SQL functions', 'sandbox/policy/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
 }
 
 export function sqlTiersBlock(): string {

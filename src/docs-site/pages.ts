@@ -129,7 +129,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'analysts',
     title: 'Saved queries',
     description:
-      'Your queries as endpoints with parameters, versions, a price and a result that is kept warm.',
+      'Your queries as endpoints with parameters, versions, a price and scheduled runs.',
   },
   {
     slug: 'connect',
@@ -246,6 +246,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Years of history from Parquet exports, without an archive node.',
   },
   {
+    slug: 'reference',
+    file: 'reference/index.md',
+    reader: 'reference',
+    title: 'All reference pages',
+    description: 'Which page answers which question.',
+  },
+  {
     slug: 'configuration',
     file: 'reference/configuration.md',
     reader: 'reference',
@@ -270,7 +277,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     slug: 'deprecation',
     file: 'deprecation.md',
     reader: 'reference',
-    title: 'What stays, and how things end',
+    title: 'Compatibility and deprecation',
     description: 'What counts as a breaking change, how long notice is given, and how it is announced.',
   },
   {

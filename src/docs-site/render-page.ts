@@ -103,6 +103,10 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
       href.endsWith('.svg')
         ? drawing(readDrawing(href, page), text)
         : picture(hrefOf(href, page, base), text),
+    codespan(token) {
+      const whole = Renderer.prototype.codespan.call(this, token);
+      return token.text.length > CODE_UNBROKEN_CHARS ? breakable(whole) : whole;
+    },
     code: ({ text, lang }) => {
       const fragment = opened.get(text);
       return codeBlock(text, lang ?? '', fragment === undefined ? null : `${base}/console/sql${fragment}`);
@@ -120,6 +124,13 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
       return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text);
     },
   };
+}
+
+/** Longer code in a sentence or a cell may go on in the next line after a comma or a slash: one long value would push the next column out of sight. */
+const CODE_UNBROKEN_CHARS = 24;
+
+function breakable(code: string): string {
+  return code.replace(/(?<!<)[,/](?=[^<\s])/g, '$&<wbr>');
 }
 
 /**

@@ -21,6 +21,8 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ['typescript', 'sdk', 'javascript', 'npm', 'client library'],
   ['python', 'pandas', 'notebook', 'jupyter', 'clickhouse_connect'],
   ['grafana', 'dashboard', 'metabase', 'tableau', 'bi tool'],
+  ['privacy', 'gdpr', 'delete my data', 'forget', 'forgets'],
+  ['schedule', 'scheduled', 'cron', 'every day', 'refresh_seconds'],
   ['wash trading', 'fake volume', 'self payments', 'paid themselves'],
   ['trust', 'scam', 'fraud', 'verdict', 'whether to pay'],
   ['pagination', 'paging', 'next page', 'cursor', 'next_before'],

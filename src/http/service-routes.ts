@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
-import { usdNumber } from '../../core/domain/amount.ts';
 import { PLAN_IDS, type Plan, type PlanId } from '../../core/domain/plan.ts';
 import { BASE_PATHS } from '../../core/domain/resources.ts';
 import { type DocsSite, servedText } from '../docs-site/docs-site.ts';
@@ -10,7 +9,7 @@ import { INDEX_DESCRIPTION } from '../docs-site/shell.ts';
 import { cached } from '../operations/ask.ts';
 import type { PriceListEntry } from '../operations/deps.ts';
 import { checkReady } from '../operations/index-state/index-state.ts';
-import { SQL_TIERS, unitsInShort } from '../operations/prices.ts';
+import { dollarsInShort, SQL_TIERS, unitsInShort } from '../operations/prices.ts';
 import { sendText } from './docs-routes.ts';
 import { prefersHtml } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
@@ -178,12 +177,13 @@ export interface PriceFacts {
 export function plansPage({ priceList, plans, sellsCalls }: PriceFacts): string {
   const planRows = PLAN_IDS.map((id) => {
     const { requestsPerMinute, monthlyGrantQu, lowBalanceQu, sqlTiers } = plans[id];
-    return [id, monthlyGrantQu, requestsPerMinute, lowBalanceQu, sqlTiers.join(', ') || 'none'];
+    const figures = [monthlyGrantQu, requestsPerMinute, lowBalanceQu].map((n) => n.toLocaleString('en-US'));
+    return [id, ...figures, sqlTiers.join(', ') || 'none'];
   });
   const routeRows = priceList.map(({ method, path, price }) => [
-    { code: `${method} ${path}` },
+    { code: `${method} /v0${path}` },
     unitsInShort(price),
-    usdNumber(price.x402UsdMicros),
+    dollarsInShort(price),
   ]);
   const tierRows = SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => [
     tier,

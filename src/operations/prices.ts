@@ -77,10 +77,27 @@ export function priceInUnits({ class: priceClass, qu, range }: Price): string {
   }
 }
 
-/** The cell of a table of prices: what a call costs in Query Units. */
-export function unitsInShort({ class: priceClass, qu }: Price): string {
-  if (qu === null) return 'not sold for units';
-  return priceClass === 'keyed' ? `${qu} (any key)` : String(qu);
+/** A cell of a table of prices: what a call costs in Query Units. */
+export function unitsInShort({ class: priceClass, qu, range }: Price): string {
+  if (qu === null) return 'not for units';
+  if (range !== undefined) return `${range.qu.min} to ${range.qu.max.toLocaleString('en-US')}`;
+  switch (priceClass) {
+    case 'free':
+      return 'free';
+    case 'keyed':
+      return 'any key, 0';
+    case 'metered':
+    case 'sold':
+      return String(qu);
+  }
+}
+
+/** The same in dollars over x402. */
+export function dollarsInShort({ class: priceClass, x402UsdMicros, range }: Price): string {
+  if (priceClass === 'free') return 'free';
+  if (range !== undefined)
+    return `${usdNumber(range.x402UsdMicros.min)} to ${usdNumber(range.x402UsdMicros.max)}`;
+  return x402UsdMicros === 0n ? 'not over x402' : String(usdNumber(x402UsdMicros));
 }
 
 /** What one Query Unit of SQL costs over x402, in millionths of a dollar. */

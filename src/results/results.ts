@@ -93,10 +93,10 @@ export interface ResultsDeps {
   readonly clock: Clock;
 }
 
-/** Files that were read last: a page of a result reads the whole of it. */
-const REMEMBERED_BYTES = 64 * 1024 * 1024;
+/** Files that were read last: a page of a result reads the whole of it. As much again of answers that were written from them. docs/scale.md states both. */
+export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Of one result as the engine wrote it: larger ones are written for each reader. */
-const REMEMBERED_ANSWER_BYTES = 1024 * 1024;
+export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
 /** Of an entry besides its bytes, roughly. */
 const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
@@ -233,7 +233,7 @@ type BytesOf = (id: string) => Promise<Buffer>;
 
 function rememberedFiles(files: ResultFiles): BytesOf {
   const remembered = new LRUCache<string, Buffer>({
-    maxSize: REMEMBERED_BYTES,
+    maxSize: RESULTS_REMEMBERED_BYTES,
     sizeCalculation: (bytes) => bytes.length + 1,
   });
   return async (id) => {
@@ -250,7 +250,7 @@ function rememberedFiles(files: ResultFiles): BytesOf {
 /** Small results as the engine wrote them, by result and form: those that are asked for often are not written anew. */
 function rememberedAnswers(): LRUCache<string, Buffer> {
   return new LRUCache<string, Buffer>({
-    maxSize: REMEMBERED_BYTES,
+    maxSize: RESULTS_REMEMBERED_BYTES,
     sizeCalculation: (bytes) => bytes.length + ENTRY_BYTES,
   });
 }
@@ -315,7 +315,7 @@ async function bodyOf(
       },
       signal,
     );
-    const ahead = await readAhead(body, REMEMBERED_ANSWER_BYTES);
+    const ahead = await readAhead(body, RESULT_ANSWER_REMEMBERED_BYTES);
     if (!ahead.isWhole) {
       const rest = Readable.from(ahead.all(), { objectMode: false });
       // A caller that leaves before it reads must not keep the engine's answer open.

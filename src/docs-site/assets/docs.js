@@ -166,6 +166,23 @@ function marked(parts) {
   });
 }
 
+/** Scrolls a list of links, and only the list, to one of them. */
+function bringIntoView(list, link) {
+  const { top, bottom } = list.getBoundingClientRect();
+  const place = link.getBoundingClientRect();
+  if (place.top >= top && place.bottom <= bottom) return;
+  list.scrollTop += (place.top + place.bottom - top - bottom) / 2;
+}
+
+/** The navigation is longer than most windows. */
+function showCurrentPage() {
+  const pages = document.getElementById('pages');
+  const link = pages.querySelector('[aria-current]');
+  if (link === null) return;
+  bringIntoView(pages, link);
+  pages.addEventListener('toggle', () => bringIntoView(pages, link));
+}
+
 /** Marks the current section in the table of contents. */
 function followReading() {
   const links = new Map(
@@ -186,6 +203,7 @@ function followReading() {
       if (link === current) return;
       current?.removeAttribute('aria-current');
       link?.setAttribute('aria-current', 'location');
+      if (link !== undefined) bringIntoView(link.closest('.contents'), link);
       current = link;
     },
     { rootMargin: '0px 0px -70% 0px' },
@@ -196,4 +214,5 @@ function followReading() {
 chooseColours();
 offerCopies();
 offerSearch();
+showCurrentPage();
 followReading();

@@ -27,8 +27,9 @@ interface Ready {
 }
 
 /** Of one answer: larger ones are made for each call. */
-const REMEMBERED_ANSWER_BYTES = 1024 * 1024;
-const REMEMBERED_BYTES = 64 * 1024 * 1024;
+export const SAVED_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
+/** docs/scale.md states it. */
+export const SAVED_ANSWERS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** At most 64 KiB each, and mostly some hundred bytes. */
 const REMEMBERED_TEXTS = 1_000;
 /** Of an entry besides its bytes, roughly. */
@@ -36,7 +37,7 @@ const ENTRY_BYTES = 1_000;
 
 export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers {
   const remembered = new LRUCache<string, Ready>({
-    maxSize: REMEMBERED_BYTES,
+    maxSize: SAVED_ANSWERS_REMEMBERED_BYTES,
     sizeCalculation: ({ bytes }) => (bytes?.length ?? 0) + ENTRY_BYTES,
   });
   const underWay = new Map<string, Promise<Ready>>();
@@ -93,7 +94,7 @@ async function make(results: Pick<Results, 'read'>, { kept, query, form, name }:
         tail: ({ rowCount, truncated }) => tailOf(kept, query, form, { rowCount, truncated }),
       })
     : await plainBody(result, kept, form);
-  const ahead = await readAhead(inBuffers(body), REMEMBERED_ANSWER_BYTES);
+  const ahead = await readAhead(inBuffers(body), SAVED_ANSWER_REMEMBERED_BYTES);
   return {
     // Of the whole name: another page, format or version is another answer. Weak, because the server may compress it.
     etag: `W/"${createHash('sha256').update(name).digest('hex').slice(0, 32)}"`,

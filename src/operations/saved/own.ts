@@ -128,7 +128,7 @@ export const listQueryRefreshes = defineOperation({
   id: 'listQueryRefreshes',
   method: 'GET',
   path: '/queries/{slug}/refreshes',
-  summary: 'Runs that kept a result warm',
+  summary: 'Scheduled runs of a saved query',
   description:
     'The latest 100, newest first. A run is a job of the organization. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
   params: { slug: slugParam },

@@ -58,6 +58,16 @@ describe('the list of pages', () => {
   });
 });
 
+test('/docs/reference leads to every page of docs/reference', async () => {
+  const { status, body } = await get('/docs/reference');
+  expect(status).toBe(200);
+  const [, article = ''] = /<article>([\s\S]*?)<\/article>/.exec(body) ?? [];
+  const pages = DOCS_PAGES.filter(({ file, slug }) => file.startsWith('reference/') && slug !== 'reference');
+  expect(pages.length).toBeGreaterThan(0);
+  for (const { slug } of pages) expect(article).toContain(`href="/docs/${slug}"`);
+  expect(article).toContain('href="/openapi.json"');
+});
+
 /** Every address in a page: of links, scripts, sheets. */
 function addresses(html: string): string[] {
   return [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address = '']) =>
@@ -101,6 +111,11 @@ describe('every page', () => {
     expect(body).toContain('<html lang="en">');
     const ids = idsOf(body);
     expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  test.each([...DOCS_PAGES])('$slug has the title that leads to it', async ({ slug, title }) => {
+    const { body } = await get(`/docs/${slug}`);
+    expect(/<h1>(.*?)<\/h1>/.exec(body)?.[1]).toBe(title);
   });
 
   test.each(pageUrls)('%s has no inline script or style and sends no request to other hosts', async (url) => {
@@ -242,6 +257,14 @@ test.each([
   ['errors', 'settlement_unknown'],
 ])('headings of %s have the ids that GitHub gives them, such as %s', async (slug, id) => {
   expect(idsOf((await get(`/docs/${slug}`)).body)).toContain(id);
+});
+
+test('the overview of operations leads to the section of each', async () => {
+  const { body } = await get('/docs/operations');
+  for (const { id, method, path } of OPERATIONS) {
+    const [, shown] = new RegExp(`<td><a href="#${id.toLowerCase()}"><code>(.*?)</code>`).exec(body) ?? [];
+    expect(shown?.replaceAll('<wbr>', '')).toBe(`${method} /v0${path}`);
+  }
 });
 
 test('every query of the cookbook opens in the console with its text and its values', async () => {

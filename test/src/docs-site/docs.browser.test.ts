@@ -50,6 +50,33 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     await close();
   });
 
+  test('hides no column of a table on a wide screen', async () => {
+    const { page, problems, close } = await openPage(browser, origin, { width: 1_440, height: 844 });
+    const hidden: unknown[] = [];
+    for (const path of [...DOCS_PAGES.map(({ slug }) => `/docs/${slug}`), '/plans']) {
+      await page.goto(path);
+      const names = await page.evaluate(`[...document.querySelectorAll('article .table')]
+        .filter((table) => table.closest('.result') === null)
+        .flatMap((table) => [...table.querySelectorAll('th')]
+          .filter((th) => th.getBoundingClientRect().right > table.getBoundingClientRect().right + 1)
+          .map((th) => th.textContent))`);
+      if (Array.isArray(names) && names.length > 0) hidden.push([path, names]);
+    }
+    expect(hidden).toEqual([]);
+    expect(problems()).toEqual([]);
+    await close();
+  });
+
+  test('shows the current page in the navigation, however far down it is', async () => {
+    const { page, problems, close } = await openPage(browser, origin, { width: 1_440, height: 844 });
+    await page.goto('/docs/design-scale');
+    const link = page.locator('#pages [aria-current="page"]');
+    await expect.poll(async () => (await link.boundingBox())?.y).toBeLessThan(844);
+    expect(await page.evaluate('scrollY')).toBe(0);
+    expect(problems()).toEqual([]);
+    await close();
+  });
+
   test('has its navigation behind a button on a telephone', async () => {
     const { page, problems, close } = await openPage(browser, origin, NARROW);
     await page.goto('/docs');

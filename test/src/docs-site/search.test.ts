@@ -37,6 +37,9 @@ describe('the first result', () => {
     ['hold and capture', '/docs/access#hold-and-capture'],
     ['window frames', '/docs/sql-dialect#window-frames'],
     ['wash trading', '/docs/cookbook'],
+    ['pricing', '/docs/sql#tiers-and-prices'],
+    ['delete my data', '/docs/operations#forgetaccountqueries'],
+    ['schedule a query', '/docs/saved-queries#freshness-and-schedules'],
   ])('of "%s" is %s', (words, url) => {
     const [first = ''] = found(words);
     expect(url.includes('#') ? first : first.split('#')[0]).toBe(url);
