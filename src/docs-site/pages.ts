@@ -128,8 +128,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'saved-queries.md',
     reader: 'analysts',
     title: 'Saved queries',
-    description:
-      'Your queries as endpoints with parameters, versions, a price and scheduled runs.',
+    description: 'Your queries as endpoints with parameters, versions, a price and scheduled runs.',
   },
   {
     slug: 'connect',
