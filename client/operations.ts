@@ -360,8 +360,8 @@ Pages are cut from a
    *
    * One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of
    * each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones
-   * stay in the manifest and can be fetched. `settlement-index verify` checks files and compares them with
-   * an API (guide: [take it home](/docs/bundles)).
+   * stay in the manifest and can be fetched. `npm run verify` checks files and compares them with an API
+   * (guide: [take it home](/docs/bundles)).
    *
    * Price: Free, no key needed.
    *

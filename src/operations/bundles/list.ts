@@ -25,7 +25,7 @@ export const listBundles = defineOperation({
   path: '/bundles',
   summary: 'Parquet files of finalized days, newest first',
   description:
-    'One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones stay in the manifest and can be fetched. `settlement-index verify` checks files and compares them with an API (guide: [take it home](/docs/bundles)).',
+    'One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones stay in the manifest and can be fetched. `npm run verify` checks files and compares them with an API (guide: [take it home](/docs/bundles)).',
   toolText:
     'Parquet files of whole finalized days, for download: day, table, rows, size, hashes and URL of each.',
   price: PRICES.free,
