@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../format.ts';
 import type { Entry, EntryGroup, EntryKind } from '../palette/entries.ts';
 import { isPaletteOpen } from '../palette/open.ts';
@@ -15,7 +15,8 @@ import { SearchSign } from './search-sign.tsx';
  */
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once: a key that is typed before the field has the focus would be lost.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
   const close = (): void => isPaletteOpen.set(false);
