@@ -170,6 +170,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
       return DONE;
     case 'start':
     case 'bundle':
+    case 'verify':
     case 'import':
     case 'doctor':
       return commandLineOf(verb, args);
