@@ -170,23 +170,37 @@ const EVERY: readonly Asked[] = (['endpoints', 'capabilities'] as const).flatMap
   ),
 );
 
+interface Row {
+  readonly rank: number;
+  readonly previous_rank: number | null;
+  readonly resource?: string;
+  readonly capability?: string;
+  readonly value: number;
+  readonly previous_value: number | null;
+  readonly figures: {
+    readonly settlement_count: number;
+    readonly distinct_counterparties: number;
+    readonly settled_usd: number;
+  };
+  readonly sparkline: readonly number[];
+}
+
 interface Answer {
-  // biome-ignore lint/suspicious/noExplicitAny: rows as they are answered
-  readonly body: any;
+  readonly leaderboard: readonly Row[];
+  readonly meta: { readonly sparkline: { readonly from: string; readonly step_seconds: number } };
 }
 
 async function answered(
-  get: (path: string) => Promise<Answer>,
+  get: (path: string) => Promise<{ readonly body: Answer }>,
   { of, by, window, min }: Asked,
-): Promise<Answer['body']> {
+): Promise<Answer> {
   const { body } = await get(
     `/v0/leaderboard?of=${of}&by=${by}&window=${window}&min_counterparties=${min}&include_flagged=true&chain=all`,
   );
   return body;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows as they are answered
-const comparable = (row: any) => ({
+const comparable = (row: Row) => ({
   rank: row.rank,
   previous_rank: row.previous_rank,
   key: row.resource ?? row.capability,
@@ -258,8 +272,7 @@ describe('the directory is ranked by every window', () => {
         );
         const mine = rows.filter((one) => offers.some((offer) => isOf(offer)(one)));
         const points = row.sparkline.map(
-          (_: number, at: number) =>
-            mine.filter(({ blockTime }) => Math.floor((blockTime - begins) / step) === at).length,
+          (_, at) => mine.filter(({ blockTime }) => Math.floor((blockTime - begins) / step) === at).length,
         );
         expect({ asked, key: row.resource ?? row.capability, points: row.sparkline }).toEqual({
           asked,
