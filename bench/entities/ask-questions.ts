@@ -39,6 +39,8 @@ const ROUNDS_MIN = 5;
 const ROWS_READ_GOAL = 300_000;
 /** Has freshness and names loaded, which all requests of a second share and PostgreSQL is not asked for; no answer of a wallet. */
 const FACTS_OF_THE_INDEX = `/v0/entities/0x${'0'.repeat(36)}dead/settlements?limit=1`;
+/** Before an answer from memory is measured: until V8 has compiled the path of a request, it takes several times as long. */
+const WARM_UP_REQUESTS = 300;
 const ROWS_FOR_GOALS = [10_000_000, 50_000_000] as const;
 
 /**
@@ -50,6 +52,10 @@ export async function askQuestion(question: Question, deps: AskDeps): Promise<As
   const effort = deps.quick ? QUICK : FULL;
   const asks = question.asks.slice(0, effort.asksMax);
   for (const ask of asks) await verify(ask, question, deps);
+  for (let asked = asks.length; question.kept === true && asked < WARM_UP_REQUESTS; asked++) {
+    const ask = asks[asked % asks.length];
+    if (ask !== undefined) await answerOf(ask.source, deps);
+  }
   const costs: Cost[] = [];
   const peerMs: number[] = [];
   const began = performance.now();
@@ -73,7 +79,7 @@ async function answerOf(source: Ask['source'], { api, reader }: AskDeps): Promis
   const { rows, elapsedMs, readRows } = await reader.rows(source);
   return {
     body: rows,
-    cost: { totalMs: elapsedMs, engineMs: elapsedMs, statements: 1, rowsRead: readRows },
+    cost: { totalMs: elapsedMs, apiMs: elapsedMs, engineMs: elapsedMs, statements: 1, rowsRead: readRows },
   };
 }
 
@@ -113,8 +119,9 @@ export function figuresOf({ question, costs, peerMs }: Asked, rows: number): Fig
   if (costs.length === 0)
     return [{ name: `${name}-answered`, value: 0, unit: 'runs', goal: '>=1', ok: false }];
   const total = median(costs.map(({ totalMs }) => totalMs));
+  const judged = question.judgedInApi === true ? 'api-p50' : 'p50';
   const own = costFigures(name, costs, bounded ? ROWS_READ_GOAL : undefined).map((figure) =>
-    figure.name === `${name}-p50` ? { ...figure, ...judgedMs(question, total, rows) } : figure,
+    figure.name === `${name}-${judged}` ? { ...figure, ...judgedMs(question, figure.value, rows) } : figure,
   );
   if (peerMs === undefined) return own;
   const engine = median(costs.map(({ engineMs }) => engineMs));

@@ -1,4 +1,4 @@
-import { loadFor } from '../gate/account-rate.ts';
+import { loadFor, startBare } from '../gate/account-rate.ts';
 import { diskFigures, shown } from '../scale/index-size.ts';
 import type { Figure } from '../support/figure.ts';
 import { type BenchContext, runBench } from '../support/run-bench.ts';
@@ -23,13 +23,13 @@ async function market(context: BenchContext): Promise<Figure[]> {
   const peer = isCompared ? await openPeer(lab, context) : undefined;
   const asked = await askAll(lab, peer?.session, context);
   const depth = await measureFeedDepth(context, lab);
-  const rate = await rateOf(lab, context.quick ? RATE_MS_QUICK : RATE_MS);
+  const rate = await rateOf(lab, context);
   const stored = await storedFigures(lab, peer?.copy);
   const upkeep = await measureUpkeep(lab, peer?.session, context);
   await peer?.close();
   return [
     ...asked.flatMap((one) => figuresOf(one, lab.rows)),
-    rate,
+    ...rate,
     ...depth,
     ...stored,
     ...upkeep,
@@ -41,12 +41,26 @@ function measuredFigure(ok: boolean): Figure {
   return { name: 'postgres-measured', value: ok ? 1 : 0, unit: 'runs', goal: '>=1', ok };
 }
 
-/** Newest pages a second of the one process that also measures, over 64 connections of another one. */
-async function rateOf({ api, clock }: Lab, milliseconds: number): Promise<Figure> {
+/**
+ * Newest pages a second of the one process that also measures, over 64 connections of another one, against a route of a bare Fastify
+ * that returns the same bytes. The first round of each only warms up.
+ */
+async function rateOf({ api, clock }: Lab, { quick, workspace }: BenchContext): Promise<Figure[]> {
   clock.swing();
-  const { rate } = await loadFor({ url: `${api.url}/v0/flows?limit=50`, key: api.key }, milliseconds);
+  const ms = quick ? RATE_MS_QUICK : RATE_MS;
+  const path = '/v0/flows?limit=50';
+  const page = await fetch(`${api.url}${path}`, { headers: { 'x-api-key': api.key } });
+  const bareUrl = await startBare(workspace, '/v0/flows', await page.text());
+  const targets = [api.url, bareUrl].map((url) => ({ url: `${url}${path}`, key: api.key }));
+  const rates: number[] = [];
+  for (const target of [...targets, ...targets]) rates.push((await loadFor(target, ms)).rate);
+  const [rate = 0, bare = 0] = rates.slice(targets.length);
   const ok = rate >= NEWEST_RATE_GOAL;
-  return { name: 'newest-flows-rate', value: rate, unit: 'requests/s', goal: `>=${NEWEST_RATE_GOAL}`, ok };
+  return [
+    { name: 'newest-flows-rate', value: rate, unit: 'requests/s', goal: `>=${NEWEST_RATE_GOAL}`, ok },
+    shown('newest-flows-bare-rate', bare, 'requests/s'),
+    shown('newest-flows-against-bare', rate / bare, 'x'),
+  ];
 }
 
 /** What the rows cost on disk and in time, and what PostgreSQL's copy of them does. */

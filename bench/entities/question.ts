@@ -27,6 +27,8 @@ export interface Question {
   readonly bounded: boolean;
   /** Most milliseconds of the median, from 10 and from 50 million rows on; null where it is only shown. */
   readonly goalMs?: readonly [at10Million: number | null, at50Million: number];
+  /** Whether `goalMs` is for the time in the API process, not for that at its client. */
+  readonly judgedInApi?: boolean;
   /** Whether the answer is what the API keeps in memory: its clock then stands still between requests. */
   readonly kept?: boolean;
   /** Asked in turn, so that no cache of one answer helps. */

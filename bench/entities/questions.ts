@@ -50,7 +50,15 @@ export async function questionsOf({ api, engine, wallets, todayStart }: Lab): Pr
       asks: merchants[kind].map(ask),
     }));
   return [
-    { name: 'newest-flows', kind: 'newest', bounded: true, kept: true, goalMs: [1, 1], asks: [NEWEST_FLOWS] },
+    {
+      name: 'newest-flows',
+      kind: 'newest',
+      bounded: true,
+      kept: true,
+      goalMs: [1, 1],
+      judgedInApi: true,
+      asks: [NEWEST_FLOWS],
+    },
     ...WALLET_KINDS.map(
       (kind): Question => ({
         name: `settlements-of-${kind}-wallet`,

@@ -6,6 +6,7 @@ import { type EventLoopDelay, watchEventLoop } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
+import type { Workspace } from '../support/workspace.ts';
 import { openGatedApi } from './gated-api.ts';
 import { openStore } from './stores.ts';
 
@@ -44,17 +45,18 @@ export async function measureAccountRate(context: BenchContext): Promise<Figure[
     const headers = sent === '' ? {} : { 'x-api-key': sent };
     const { body } = await gated.inject({ method: 'GET', url: PATH, headers });
     const ours = { url, key: sent };
-    const bare = { url: await startBare(context, body), key: sent };
+    const bare = { url: `${await startBare(context.workspace, PATH, body)}${PATH}`, key: sent };
     figures.push(...(await compare(context, `account-${name}`, { ours, bare })));
   }
   return [...figures, ...delayFigures(loop.stop())];
 }
 
-async function startBare({ workspace }: BenchContext, body: string): Promise<string> {
+/** A Fastify whose only route answers this JSON. Returns its address. */
+export async function startBare(workspace: Workspace, path: string, body: string): Promise<string> {
   const app = Fastify();
-  app.get(PATH, (_request, reply) => reply.type('application/json; charset=utf-8').send(body));
+  app.get(path, (_request, reply) => reply.type('application/json; charset=utf-8').send(body));
   workspace.defer(() => app.close());
-  return `${await app.listen({ host: '127.0.0.1', port: 0 })}${PATH}`;
+  return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
 /** In turn, so that a busy moment of the machine affects both; the first round of each only warms up. */

@@ -13,6 +13,8 @@ import type { Workspace } from './workspace.ts';
 export interface Cost {
   /** At the client: network, routing, decoding, JSON. */
   readonly totalMs: number;
+  /** Of these in the API process, from the request's headers to its answer (Server-Timing), in tenths. */
+  readonly apiMs: number;
   /** Time with at least one statement under way: the bound for any API that asks the engine the same. */
   readonly engineMs: number;
   readonly statements: number;
@@ -86,7 +88,14 @@ export async function startMeasuredApi(
       const text = await response.text();
       const totalMs = performance.now() - began;
       if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`);
-      return { body: JSON.parse(text) as T, cost: { totalMs, ...spent } }; // the caller names what the route answers
+      const apiMs = apiTime(response.headers.get('server-timing'));
+      return { body: JSON.parse(text) as T, cost: { totalMs, apiMs, ...spent } }; // the caller names what the route answers
     },
   };
+}
+
+function apiTime(serverTiming: string | null): number {
+  const total = /total;dur=([\d.]+)/.exec(serverTiming ?? '')?.[1];
+  if (total === undefined) throw new Error(`no total in Server-Timing: ${serverTiming}`);
+  return Number(total);
 }

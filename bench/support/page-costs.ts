@@ -2,7 +2,7 @@ import type { Figure } from './figure.ts';
 import type { Cost } from './measured-api.ts';
 import { median, quantile } from './quantiles.ts';
 
-/** What requests of one kind cost: latency at the client and of it the engine's part (both shown), and the rows read (judged). */
+/** What requests of one kind cost: latency at the client, of it the API's and the engine's part (all shown), and the rows read (judged). */
 export function costFigures(
   name: string,
   costs: readonly Cost[],
@@ -14,6 +14,13 @@ export function costFigures(
   return [
     { name: `${name}-p50`, value: median(total), unit: 'ms', goal: '-', ok: true },
     { name: `${name}-p99`, value: quantile(total, 0.99), unit: 'ms', goal: '-', ok: true },
+    {
+      name: `${name}-api-p50`,
+      value: median(costs.map(({ apiMs }) => apiMs)),
+      unit: 'ms',
+      goal: '-',
+      ok: true,
+    },
     { name: `${name}-engine-p50`, value: median(engine), unit: 'ms', goal: '-', ok: true },
     {
       name: `${name}-rows-read-max`,

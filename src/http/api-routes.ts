@@ -36,7 +36,7 @@ interface OperationRoute {
   readonly print: PrintAnswer | null;
   readonly tag: (body: Body) => string;
   /** Null where the server compresses each answer by itself. */
-  readonly pack: ((body: Body, text: string) => Buffer) | null;
+  readonly pack: ((body: Body, text: string | Buffer) => Buffer) | null;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -67,7 +67,7 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     api,
     print: sharingPrinter(operation),
     tag: operation.shared === 'all' ? once(weakEtag) : weakEtag,
-    pack: operation.shared === 'all' ? once((_body, text: string) => gzipSync(text)) : null,
+    pack: operation.shared === 'all' ? once((_body, text: string | Buffer) => gzipSync(text)) : null,
   };
   app.route({
     method: operation.method,
@@ -186,16 +186,17 @@ function addTrailers(reply: FastifyReply, trailers: Trailers): void {
 type Body = Readonly<Record<string, unknown>>;
 
 /** Prints an answer as JSON: what its schema declares and nothing else. */
-export type PrintAnswer = (reply: FastifyReply, body: Body) => string;
+export type PrintAnswer<Printed = string | Buffer> = (reply: FastifyReply, body: Body) => Printed;
 
 /**
  * Serializes the shared fields of an operation's answers once, the other fields for each answer; the shared ones come last. Null for
- * an operation without shared fields, whose answers Fastify serializes.
+ * an operation without shared fields, whose answers Fastify serializes. Where all is shared it is kept as bytes: a text would be
+ * encoded for each request.
  */
 export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnswer | null {
   if (shared.length === 0) return null;
   if (shared === 'all') {
-    const print = once((body, reply: FastifyReply) => String(reply.serialize(body)));
+    const print = once((body, reply: FastifyReply) => Buffer.from(String(reply.serialize(body))));
     return (reply, body) => print(body, reply);
   }
   const own = Type.Omit(output, [...shared]);
@@ -222,7 +223,7 @@ function once<Result, Rest extends readonly unknown[]>(
 }
 
 /** The text of one field, kept for as long as the value that it was printed from lives. */
-function partPrinter(name: string, { properties }: TObject): PrintAnswer {
+function partPrinter(name: string, { properties }: TObject): PrintAnswer<string> {
   const schema = properties[name];
   if (schema === undefined) throw new Error(`a shared field ${name} that the answer does not have`);
   const printed = new WeakMap<object, string>();

@@ -136,8 +136,8 @@ function shareRuns(reader: Reader): ShareRun {
   const sharing = createSharing({ joinMaxMs: JOINED_MAX_MS });
   return async (name, run, left) => {
     try {
-      const begin = (signal: AbortSignal) =>
-        run({ ...reader, rows: (statement) => reader.rows(statement, signal) });
+      const begin = (stopped: () => AbortSignal) =>
+        run({ ...reader, rows: (statement) => reader.rows(statement, stopped()) });
       return await sharing.join(name, begin, left);
     } catch (error) {
       throw left?.aborted === true

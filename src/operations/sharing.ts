@@ -6,11 +6,12 @@
 export interface Sharing {
   /**
    * The result of `begin`, or of the same work that another caller began. `name` says everything that the result depends on. `left` aborts
-   * when this caller leaves, which rejects for it alone; the signal of the work aborts when all of its callers have left.
+   * when this caller leaves, which rejects for it alone; the signal of the work aborts when all of its callers have left. The signal is
+   * made when the work first asks for it, because an answer from memory needs none.
    */
   join<Result>(
     name: string,
-    begin: (signal: AbortSignal) => Promise<Result>,
+    begin: (stopped: () => AbortSignal) => Promise<Result>,
     left?: AbortSignal,
   ): Promise<Result>;
 }
@@ -18,7 +19,7 @@ export interface Sharing {
 interface Work {
   readonly result: Promise<unknown>;
   readonly startedMs: number;
-  readonly stop: AbortController;
+  readonly stop: LateSignal;
   callers: number;
 }
 
@@ -28,16 +29,16 @@ export function createSharing({ joinMaxMs }: { readonly joinMaxMs: number }): Sh
   const end = (name: string, work: Work): void => {
     if (underWay.get(name) === work) underWay.delete(name);
   };
-  const start = (name: string, begin: (signal: AbortSignal) => Promise<unknown>): Work => {
-    const stop = new AbortController();
-    const work: Work = { result: begin(stop.signal), startedMs: performance.now(), stop, callers: 0 };
+  const start = (name: string, begin: (stopped: () => AbortSignal) => Promise<unknown>): Work => {
+    const stop = new LateSignal();
+    const work: Work = { result: begin(() => stop.signal()), startedMs: performance.now(), stop, callers: 0 };
     const ended = (): void => end(name, work);
     work.result.then(ended, ended);
     underWay.set(name, work);
     return work;
   };
   return {
-    join<Result>(name: string, begin: (signal: AbortSignal) => Promise<Result>, left?: AbortSignal) {
+    join<Result>(name: string, begin: (stopped: () => AbortSignal) => Promise<Result>, left?: AbortSignal) {
       const known = underWay.get(name);
       const isYoung = known !== undefined && performance.now() - known.startedMs <= joinMaxMs;
       const work = isYoung ? known : start(name, begin);
@@ -52,6 +53,23 @@ export function createSharing({ joinMaxMs }: { readonly joinMaxMs: number }): Sh
       });
     },
   };
+}
+
+/** A signal that is made when it is first asked for; also after it was aborted. */
+class LateSignal {
+  private controller: AbortController | undefined;
+  private isAborted = false;
+
+  signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.isAborted) this.controller.abort();
+    return this.controller.signal;
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.controller?.abort();
+  }
 }
 
 /** The result, unless the caller leaves before; then rejects with the reason. */

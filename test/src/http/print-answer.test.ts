@@ -22,7 +22,7 @@ async function printed(operation: AnyOperation, bodies: readonly Record<string, 
   const print = sharingPrinter(operation);
   if (print === null) throw new Error('nothing is shared');
   app.get('/', (_request, reply) =>
-    reply.send(JSON.stringify(bodies.map((body) => JSON.parse(print(reply, body))))),
+    reply.send(JSON.stringify(bodies.map((body) => JSON.parse(String(print(reply, body)))))),
   );
   const { body } = await app.inject('/');
   await app.close();
@@ -41,6 +41,23 @@ test('an answer has all its fields, shared or not, and none that is not declared
     whole,
     { ...whole, at: 2 },
   ]);
+});
+
+test('an answer that is the same for all is kept as bytes', async () => {
+  const print = sharingPrinter({ ...printing([]), shared: 'all' });
+  const body = { at: 1, prices: [{ usd: 0.5 }], plans: { free: '“' } };
+  const app = Fastify();
+  const printedAnswers: unknown[] = [];
+  app.get('/', (_request, reply) => {
+    printedAnswers.push(print?.(reply, body), print?.(reply, body));
+    return reply.send('');
+  });
+  await app.inject('/');
+  await app.close();
+  const [first, second] = printedAnswers;
+  expect(first).toBeInstanceOf(Buffer);
+  expect(JSON.parse(String(first))).toEqual(body);
+  expect(second).toBe(first);
 });
 
 test('two values of a shared field are never taken for one another', async () => {
