@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { keepRequestsYoung } from '../../src/http/server.ts';
 import { openTestAccess } from '../../test/kit/access.ts';
 import { CLOSED_SANDBOX } from '../../test/kit/closed-sandbox.ts';
 import { benchLog } from './bench-engine.ts';
@@ -41,6 +42,7 @@ export async function startMeasuredApi(
   workspace: Workspace,
   clock: Clock = systemClock,
 ): Promise<MeasuredApi> {
+  keepRequestsYoung();
   const spent = { engineMs: 0, statements: 0, rowsRead: 0 };
   let underWay = 0;
   let busySince = 0;
