@@ -51,6 +51,8 @@ export interface JobRequest {
   readonly maxRows: number;
   /** How old a kept result may be that is taken instead; null for none. */
   readonly maxAgeSeconds: number | null;
+  /** The snapshot that it is asked of, as it is printed; absent: the newest data. */
+  readonly asOf?: string;
   readonly plan: PlanId;
   readonly callerName: string;
   readonly surface: Surface;

@@ -13,7 +13,7 @@ export const sqlAsOfParam: Param<Snapshot | undefined> = {
   ...asOfParam,
   in: 'body',
   component: 'SqlAsOf',
-  description: `\`meta.snapshot\` of an earlier answer: the tables as they were then, final rows alone. For ${AS_OF_TABLES.join(' and ')}; not with functions of time or chance, nor with \`wait_seconds\`. Guide: [snapshots](/docs/snapshots).`,
+  description: `\`meta.snapshot\` of an earlier answer: the tables as they were then, final rows alone. For ${AS_OF_TABLES.join(' and ')}; not with functions of time or chance. Guide: [snapshots](/docs/snapshots).`,
 };
 
 /** What is NULL as of a snapshot. */
@@ -25,8 +25,19 @@ export const SQL_LEFT_OUT = AS_OF_TABLES.flatMap((table) =>
 const CHANGING =
   /^(now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_?timestamp|rand.*|generateuuid.*|datetimetouuidv7|arrayshuffle|arraypartialshuffle|arrayrandomsample|grouparraysample)$/;
 
+/** Rejects with `invalid_parameter` or `snapshot_gone` where the text has no answer as of the snapshot. */
+export async function checkAsOf(
+  asOf: Snapshot | undefined,
+  accepted: Accepted,
+  { index }: OperationDeps,
+): Promise<void> {
+  if (asOf === undefined) return;
+  checkAsOfText(accepted);
+  await index.snapshots.answerable(asOf);
+}
+
 /** Throws `invalid_parameter` for a text whose answer a snapshot does not fix. */
-export function checkAsOfText({ tables, functions }: Accepted): void {
+function checkAsOfText({ tables, functions }: Accepted): void {
   const known: readonly string[] = AS_OF_TABLES;
   const table = tables.find((name) => !known.includes(name));
   if (table !== undefined)

@@ -5,10 +5,10 @@ import type { Outcome, StreamedAnswer } from '../answer.ts';
 import { defineUsageOperation } from '../define.ts';
 import type { CallContext, OperationDeps } from '../deps.ts';
 import type { Meta } from '../meta.ts';
-import { type InputOf, invalid } from '../params.ts';
+import type { InputOf } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { engineRequest, outcomeOf, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
-import { checkAsOfText, metaNow, sqlAsOfParam } from './as-of.ts';
+import { checkAsOf, metaNow, sqlAsOfParam } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { explainAnswer } from './estimate.ts';
 import { type Buyer, certainFailure, judged, rejected } from './failures.ts';
@@ -102,8 +102,6 @@ export const runSql = defineUsageOperation({
   requestExamples: SQL_REQUEST_EXAMPLES,
   check: (input) => {
     textOf(input);
-    if (input.as_of !== undefined && isJob(input))
-      throw invalid('as_of', 'as_of does not go with wait_seconds: jobs read the newest data.');
     checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
@@ -120,12 +118,10 @@ export const runSql = defineUsageOperation({
     input.explain_only || isJob(input)
       ? null
       : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
-  review: async (input, { sql, index }, callerName): Promise<ReviewedQuery> => {
-    const accepted = await judged({ text: textOf(input), parameters: input.params, caller: callerName }, sql);
-    if (input.as_of !== undefined) {
-      checkAsOfText(accepted);
-      await index.snapshots.answerable(input.as_of);
-    }
+  review: async (input, deps, callerName): Promise<ReviewedQuery> => {
+    const text = { text: textOf(input), parameters: input.params, caller: callerName };
+    const accepted = await judged(text, deps.sql);
+    await checkAsOf(input.as_of, accepted, deps);
     return { input, accepted };
   },
   preflight,

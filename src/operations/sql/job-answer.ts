@@ -10,6 +10,7 @@ import {
   RESULT_LINK_MS,
 } from '../../../core/domain/job.ts';
 import { quForMilliseconds, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
+import { printSnapshot, type Snapshot } from '../../../core/domain/snapshot.ts';
 import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import type { KeptResult } from '../../results/results.ts';
@@ -49,6 +50,7 @@ export const SqlJobShape = Type.Object(
     tier: oneOf(SQL_TIER_IDS, { title: 'SqlTier' }),
     max_seconds: Type.Integer({ minimum: 1, description: 'How long it may run.' }),
     query: Type.String({ description: 'The text as it was sent.' }),
+    as_of: orNull(Type.String({ description: 'The snapshot that it is asked of; null: the newest data.' })),
     cancel_requested: Type.Boolean(),
     progress: orNull(
       Type.Object(
@@ -120,6 +122,7 @@ export const SQL_JOB_EXAMPLE: Static<typeof SqlJobShape> = {
   tier: 'standard',
   max_seconds: 60,
   query: 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee',
+  as_of: null,
   cancel_requested: false,
   progress: { rows_read: 4_194_304, rows_estimate: 10_000_000, percent: 41.9, seconds: 7.2, units: 2 },
   usage: { units_held: 12, units_charged: null, balance: null },
@@ -140,6 +143,7 @@ export async function jobAnswer(job: SqlJob, deps: OperationDeps): Promise<Stati
     tier: request.tier,
     max_seconds: request.seconds,
     query: request.sql,
+    as_of: request.asOf ?? null,
     cancel_requested: job.isCancelled,
     progress: progressOf(job),
     usage: {
@@ -214,6 +218,7 @@ export interface JobInput {
   readonly tier: SqlTierId;
   readonly maxRows: number;
   readonly max_age: number | undefined;
+  readonly as_of: Snapshot | undefined;
   readonly budget: SqlBudget;
 }
 
@@ -225,7 +230,7 @@ export async function submitJob(
 ): Promise<{ readonly job: SqlJob; readonly isNew: boolean }> {
   const { jobs } = keptSqlOf(deps);
   if (organization === null || hold === null) throw new Error('a job without units that are held for it');
-  const { text, params, tier, maxRows, max_age: maxAge, budget } = input;
+  const { text, params, tier, maxRows, max_age: maxAge, as_of: asOf, budget } = input;
   return jobs.submit({
     id: idempotencyKey === undefined ? randomUUID() : idOf(organization.id, idempotencyKey),
     organizationId: organization.id,
@@ -238,6 +243,7 @@ export async function submitJob(
       seconds: budget.seconds,
       maxRows,
       maxAgeSeconds: maxAge ?? null,
+      ...(asOf === undefined ? {} : { asOf: printSnapshot(asOf) }),
       plan: organization.plan,
       callerName,
       surface,

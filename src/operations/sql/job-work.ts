@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../core/clock.ts';
+import { parseSnapshot, type Snapshot } from '../../../core/domain/snapshot.ts';
 import { Failure } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
 import type { OperationDeps } from '../deps.ts';
-import { metaNow } from './as-of.ts';
+import { checkAsOf, metaNow } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { type Buyer, judged, rejected } from './failures.ts';
 import { keptSqlOf, unitsForKept } from './kept.ts';
@@ -22,20 +23,31 @@ export function createJobWork(deps: OperationDeps, sandbox: SqlSandbox): JobWork
     const { request } = job;
     const text = { text: request.sql, parameters: request.parameters, caller: request.callerName };
     const accepted = await whenFree(() => judged(text, deps.sql), control.signal);
+    const asOf = snapshotOf(job);
+    // It was answerable when the job was queued, and may be too old by now.
+    await checkAsOf(asOf, accepted, deps);
     const buyer: Buyer = {
       budget: { maxQu: request.maxQu, seconds: request.seconds },
       hasKey: true,
       text: request.sql,
       parameters: request.parameters,
     };
-    return runQuery({ job, accepted, buyer }, { deps, sandbox, clock: deps.clock }, control);
+    return runQuery({ job, accepted, asOf, buyer }, { deps, sandbox, clock: deps.clock }, control);
   };
 }
 
 interface Work {
   readonly job: SqlJob;
   readonly accepted: Accepted;
+  readonly asOf: Snapshot | undefined;
   readonly buyer: Buyer;
+}
+
+function snapshotOf({ request }: SqlJob): Snapshot | undefined {
+  if (request.asOf === undefined) return undefined;
+  const snapshot = parseSnapshot(request.asOf);
+  if (snapshot === null) throw new Error('a job is asked of a snapshot that cannot be read');
+  return snapshot;
 }
 
 interface WorkDeps {
@@ -45,7 +57,7 @@ interface WorkDeps {
 }
 
 async function runQuery(
-  { job, accepted, buyer }: Work,
+  { job, accepted, asOf, buyer }: Work,
   { deps, sandbox }: WorkDeps,
   control: JobControl,
 ): Promise<JobResult> {
@@ -53,7 +65,7 @@ async function runQuery(
   const { parameters, tier, maxRows, maxAgeSeconds, plan, callerName } = request;
   const kept = keptSqlOf(deps);
   const bounds = boundsOf(accepted, { budget: buyer.budget, maxRows, rowsMax: maxRows });
-  const meta = await metaNow(deps);
+  const meta = await metaNow(deps, asOf);
   const warnings = await warningsOf(accepted, deps, meta);
   const progress = openProgress(sandbox, control);
   void progress.estimate({ accepted, parameters, caller: callerName });
@@ -72,6 +84,7 @@ async function runQuery(
               callerName,
               meta,
               warnings,
+              ...(asOf === undefined ? {} : { asOf }),
               job: { seconds: bounds.seconds, onBegun: progress.begin },
             },
             control.signal,

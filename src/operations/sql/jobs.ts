@@ -9,6 +9,7 @@ import { defineOperation, defineUsageOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
+import { checkAsOf, sqlAsOfParam } from './as-of.ts';
 import { textOf } from './declare.ts';
 import { judged } from './failures.ts';
 import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
@@ -44,6 +45,7 @@ export const createSqlJob = defineUsageOperation({
   params: {
     sql: sqlParam,
     query: queryParam,
+    as_of: sqlAsOfParam,
     tier: sqlTierParam,
     max_qu: maxQuParam,
     params: sqlParametersParam,
@@ -53,7 +55,13 @@ export const createSqlJob = defineUsageOperation({
   output: SqlJobShape,
   status: 202,
   repeatable: true,
-  fails: ['invalid_query', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
+  fails: [
+    'invalid_query',
+    'snapshot_gone',
+    'upgrade_required',
+    'unsupported_media_type',
+    'payload_too_large',
+  ],
   paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,
@@ -69,9 +77,10 @@ export const createSqlJob = defineUsageOperation({
     tier,
     jobHoldMs: jobHoldMs(tier),
   }),
-  review: async (input, { sql }, callerName) => {
+  review: async (input, deps, callerName) => {
     const text = textOf(input);
-    await judged({ text, parameters: input.params, caller: callerName }, sql);
+    const accepted = await judged({ text, parameters: input.params, caller: callerName }, deps.sql);
+    await checkAsOf(input.as_of, accepted, deps);
     return { input, text };
   },
   run: async ({ input, text }, deps, context): Promise<Outcome> => {

@@ -6,6 +6,7 @@ import { parseSnapshot, printSnapshot } from '../../../core/domain/snapshot.ts';
 import { emptyAllTables } from '../../kit/empty-tables.ts';
 import { testLog } from '../../kit/engine.ts';
 import { test as base } from '../../kit/fixtures.ts';
+import { jobsOf } from '../../kit/jobs.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { drawnCatalogue, drawnRow } from '../../kit/regrade-history.ts';
 import { ALICE, ANN, BOB, CAFE, catalogueWith, payee, relayed, SHOP } from '../../kit/regrade-world.ts';
@@ -365,6 +366,47 @@ test('a kept result says its snapshot, its text and the hash of its bytes', asyn
   expect(cited.body).toMatchObject({ sql: first.body.sql, rows: first.body.rows, result: first.body.result });
   const newest = await asked.sql(text, undefined, { max_age: 60 });
   expect(newest.body.rows.length).toBeGreaterThan(first.body.rows.length);
+});
+
+test('a job of a snapshot has its rows, also where it is waited for, and says which one', async ({
+  chain,
+  asked,
+  customer,
+  sqlService,
+}) => {
+  const jobs = jobsOf(sqlService.api, customer);
+  await chain.grow(PAID);
+  await chain.finalize(0);
+  const snapshot = await asked.snapshot();
+  const text = 'SELECT tx_hash, facilitator FROM settlements ORDER BY tx_hash';
+  const before = await asked.sql(text, snapshot);
+  await chain.publish(NAMED);
+  await chain.sweep();
+  await chain.grow(PAID);
+  await chain.finalize(0);
+  const job = await jobs.succeeded({ sql: text, as_of: snapshot });
+  expect(job.as_of).toBe(snapshot);
+  const result = (await jobs.result(job.result.id, { format: 'json' })).body;
+  expect(result.rows).toEqual(before.body.rows);
+  expect(result.meta.snapshot).toBe(snapshot);
+  const waited = await asked.sql(text, snapshot, { wait_seconds: 30 });
+  expect(waited.body.rows).toEqual(before.body.rows);
+  const newest = await jobs.succeeded({ sql: text });
+  expect([newest.as_of, newest.result.row_count]).toEqual([null, 2 * PAID.length]);
+});
+
+test('a job of what a snapshot does not fix is refused before it is queued', async ({
+  chain,
+  asked,
+  customer,
+  sqlService,
+}) => {
+  const jobs = jobsOf(sqlService.api, customer);
+  await chain.grow(PAID);
+  await chain.finalize(0);
+  const refused = await jobs.create({ sql: 'SELECT now()', as_of: await asked.snapshot() });
+  expect([refused.status, refused.body.parameter]).toEqual([400, 'as_of']);
+  expect((await jobs.send('GET', '/v0/sql/jobs')).body.jobs).toEqual([]);
 });
 
 test('rankings and lists of other things say that they have no snapshot', async ({ chain, asked }) => {
