@@ -6,11 +6,11 @@ import type { PaymentStore } from '../payment-store.ts';
 import type { ResultStore } from '../result-store.ts';
 import type { RefreshStore, SavedQueryStore } from '../saved-query-store.ts';
 import { type ControlStore, StoreUnavailable } from '../store.ts';
-import type { Hold, UnitStore } from '../unit-store.ts';
+import type { UnitStore } from '../unit-store.ts';
 import type { UsageStore } from '../usage-store.ts';
-import { errorOf, failureOf, isBusy, openWithoutWaiting } from './database.ts';
+import { errorOf, failureOf } from './database.ts';
 import { openReads, type Reads } from './reads.ts';
-import { type UnitWrites, unitWrites } from './unit-writes.ts';
+import { createUnitChanges, type UnitChanges } from './unit-changes.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /**
@@ -24,17 +24,17 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 export function openSqliteStore(options: { readonly path: string; readonly log?: Log }): ControlStore {
   const queue = createWriteQueue(options);
   const reader = createReader(options.path, queue);
-  const holder = createHolder(options.path, queue);
+  const units = createUnitChanges(options.path, queue);
   const rates = createMemoryRates();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     reader.close();
-    holder.close();
+    units.close();
     await queue.close();
   };
   return {
     accounts: accountStore(queue, reader),
-    units: unitStore({ queue, reader, holder }),
+    units: unitStore({ queue, reader, units }),
     payments: paymentStore(queue, reader),
     usage: usageStore(queue, reader),
     rates: {
@@ -75,16 +75,16 @@ function accountStore(queue: WriteQueue, reader: Reader): AccountStore {
 function unitStore({
   queue,
   reader,
-  holder,
+  units,
 }: {
   readonly queue: WriteQueue;
   readonly reader: Reader;
-  readonly holder: Holder;
+  readonly units: UnitChanges;
 }): UnitStore {
   return {
     grant: (grant) => queue.write('grant', grant),
-    hold: (hold) => holder.hold(hold),
-    capture: (capture) => queue.write('capture', capture),
+    hold: units.hold,
+    capture: units.capture,
     release: (release) => queue.write('release', release),
     overdueHolds: (question) => reader.ask((reads) => reads.overdueHolds(question)),
     balance: (organizationId) => reader.ask((reads) => reads.balance(organizationId)),
@@ -197,63 +197,6 @@ function createReader(path: string, queue: WriteQueue): Reader {
       closed = true;
       drop();
     },
-  };
-}
-
-interface Holder {
-  hold: UnitStore['hold'];
-  close(): void;
-}
-
-/**
- * Makes holds. The first of each turn of the event loop is committed by the calling thread: nothing waits for the disk, and waking
- * the other thread takes longer than the commit. The others of a crowd join the next batch, and so do all while the writing thread
- * or another process has the lock. So does the first of this store, because the queue checks the file, and any that fails here,
- * because the queue knows what the failure means.
- */
-function createHolder(path: string, queue: WriteQueue): Holder {
-  let open:
-    | { readonly db: ReturnType<typeof openWithoutWaiting>; readonly holdAtOnce: UnitWrites['hold'] }
-    | undefined;
-  let isChecked = false;
-  let isTurnTaken = false;
-  const takeTurn = (): boolean => {
-    if (isTurnTaken || !isChecked || !queue.isIdle()) return false;
-    isTurnTaken = true;
-    setImmediate(() => {
-      isTurnTaken = false;
-    });
-    return true;
-  };
-  const drop = (): void => {
-    open?.db.close();
-    open = undefined;
-  };
-  const commitNow = (hold: Hold): ReturnType<UnitWrites['hold']> | null => {
-    try {
-      if (open === undefined) {
-        const db = openWithoutWaiting(path);
-        open = { db, holdAtOnce: unitWrites(db).hold };
-      }
-      open.db.exec('BEGIN IMMEDIATE');
-      const answer = open.holdAtOnce(hold);
-      open.db.exec('COMMIT');
-      return answer;
-    } catch (error) {
-      if (open?.db.inTransaction) open.db.exec('ROLLBACK');
-      if (!isBusy(error)) drop();
-      return null;
-    }
-  };
-  return {
-    hold: async (hold) => {
-      const answer = takeTurn() ? commitNow(hold) : null;
-      if (answer !== null) return answer;
-      const queued = await queue.write('hold', hold);
-      isChecked = true;
-      return queued;
-    },
-    close: drop,
   };
 }
 

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import { type Failure, failureOf, isBusy, openForWriting } from './database.ts';
-import { createWrites, type WriteName, type WriteRequest, type Writes } from './writes.ts';
+import { isLastingChange } from './lasting.ts';
+import { createWrites, type WriteRequest, type Writes } from './writes.ts';
 
 /** Entry of the thread that writes: takes batches, commits them, answers. It waits for the disk so that the event loop does not. */
 
@@ -30,15 +31,6 @@ interface Connection {
   syncWhen(lasting: boolean): void;
 }
 
-/**
- * A hold matters only while its process lives, so it is committed without waiting for the disk. `kill -9` does not lose it: the
- * operating system has the bytes. A power cut may lose the last holds, with the processes that made them; a change that is synced
- * has all earlier ones on disk with it, because the write-ahead log is one file that is read up to its first gap.
- */
-function isLastingChange(name: WriteName): boolean {
-  return name !== 'hold' && name !== 'ping';
-}
-
 interface Committer {
   /** Runs all in one transaction with at most one fsync. A request that throws undoes only itself. */
   commit(requests: readonly WriteRequest[]): WriteOutcome[];
@@ -55,7 +47,7 @@ function createCommitter(path: string): Committer {
   const attempt = (requests: readonly WriteRequest[]): WriteOutcome[] => {
     open ??= openWith(path);
     const { db, writes } = open;
-    open.syncWhen(requests.some(({ name }) => isLastingChange(name)));
+    open.syncWhen(requests.some(isLastingChange));
     db.exec('BEGIN IMMEDIATE');
     const outcomes = requests.map((request) => runOne(db, writes, request));
     db.exec('COMMIT');

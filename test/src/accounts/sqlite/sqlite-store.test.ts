@@ -113,6 +113,29 @@ test('a thousand holds at once cost a few commits, one alone costs one', async (
   expect(commitsInLog(path) - before - crowd).toBe(1);
 });
 
+test('holds that end without a charge leave the balance as it was, alone and in a crowd, and are ended for good', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const end = (holdId: string) => store.units.capture({ organizationId: 'org', holdId, units: 0, atMs: 3 });
+  for (const holdId of ['first', 'second']) {
+    await hold(store, holdId, 5);
+    expect(await end(holdId)).toMatchObject({
+      outcome: 'captured',
+      charged: 0,
+      balance: { balance: GRANTED },
+    });
+  }
+  const crowd = Array.from({ length: 50 }, (_, i) => `crowd-${i}`);
+  await Promise.all(crowd.map((holdId) => hold(store, holdId)));
+  const ended = await Promise.all(crowd.map(end));
+  expect(ended.every(({ outcome }) => outcome === 'captured')).toBe(true);
+  expect((await end('first')).outcome).toBe('replayed');
+  // Another connection sees what was answered.
+  const other = open(path);
+  expect(await other.units.balance('org')).toEqual({ granted: GRANTED, balance: GRANTED, held: 0, spent: 0 });
+  expect(await readLedger(other, 'org')).toHaveLength(1 + 2 * (2 + crowd.length));
+});
+
 test('a call that is refused undoes only itself, not those that were committed with it', async () => {
   const store = await openFunded();
   await hold(store, 'small', 2);
