@@ -12,6 +12,7 @@ import { INDEX_OPTIONS } from './assets/search.js';
 import { darkPicture, escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
 import { SYNONYMS } from './synonyms.ts';
+import { type TableCell, tableHtml } from './table.ts';
 
 /** A page of Markdown as HTML, with its table of contents and its sections for the search. */
 export interface RenderedPage {
@@ -112,9 +113,14 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
       return codeBlock(text, lang ?? '', fragment === undefined ? null : `${base}/console/sql${fragment}`);
     },
     table(token) {
-      const table = Renderer.prototype.table.call(this, token);
-      // Wide tables scroll on their own, and need the focus to be scrolled by keyboard.
-      return `<div class="table" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
+      const cell = ({ tokens }: Tokens.TableCell): TableCell => ({
+        html: this.parser.parseInline(tokens),
+        text: plainText(tokens),
+      });
+      return tableHtml(
+        token.header.map(cell),
+        token.rows.map((row) => row.map(cell)),
+      );
     },
     // Comments of the generator are removed; other HTML is shown as text.
     html: ({ text }) => {

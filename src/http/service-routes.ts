@@ -6,6 +6,7 @@ import { BASE_PATHS } from '../../core/domain/resources.ts';
 import { type DocsSite, servedText } from '../docs-site/docs-site.ts';
 import { escapeHtml } from '../docs-site/markdown.ts';
 import { INDEX_DESCRIPTION } from '../docs-site/shell.ts';
+import { type TableCell, tableHtml } from '../docs-site/table.ts';
 import { cached } from '../operations/ask.ts';
 import type { PriceListEntry } from '../operations/deps.ts';
 import { checkReady } from '../operations/index-state/index-state.ts';
@@ -215,11 +216,13 @@ interface CodeCell {
 type Cell = string | number | CodeCell;
 
 function htmlTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const names = head.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join('');
-  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${cellHtml(cell)}</td>`).join('')}</tr>`);
-  return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`;
+  return tableHtml(
+    head.map(tableCell),
+    rows.map((row) => row.map(tableCell)),
+  );
 }
 
-function cellHtml(cell: Cell): string {
-  return typeof cell === 'object' ? `<code>${escapeHtml(cell.code)}</code>` : escapeHtml(String(cell));
+function tableCell(cell: Cell): TableCell {
+  if (typeof cell === 'object') return { html: `<code>${escapeHtml(cell.code)}</code>`, text: cell.code };
+  return { html: escapeHtml(String(cell)), text: String(cell) };
 }

@@ -67,6 +67,31 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     await close();
   });
 
+  test('shows every cell of its tables on a telephone, but for results and two columns', async () => {
+    const { page, problems, close } = await openPage(browser, origin, NARROW);
+    const hidden: unknown[] = [];
+    for (const path of [...DOCS_PAGES.map(({ slug }) => `/docs/${slug}`), '/plans']) {
+      await page.goto(path);
+      const cells = await page.evaluate(`[...document.querySelectorAll('article .table')]
+        .filter((table) => table.closest('.result') === null && table.querySelectorAll('th').length > 2)
+        .flatMap((table) => [...table.querySelectorAll('td')]
+          .filter((td) => td.getBoundingClientRect().right > table.getBoundingClientRect().right + 1)
+          .map((td) => td.textContent))`);
+      if (Array.isArray(cells) && cells.length > 0) hidden.push([path, cells.slice(0, 3)]);
+    }
+    expect(hidden).toEqual([]);
+    expect(problems()).toEqual([]);
+    await close();
+  });
+
+  test('names the column of each cell where rows become entries', async () => {
+    const { page, close } = await openPage(browser, origin, NARROW);
+    await page.goto('/docs/configuration');
+    const cell = page.locator('.stacks td', { hasText: /^HOST$/ });
+    expect(await cell.getAttribute('data-label')).toBe('environment');
+    await close();
+  });
+
   test('shows the current page in the navigation, however far down it is', async () => {
     const { page, problems, close } = await openPage(browser, origin, { width: 1_440, height: 844 });
     await page.goto('/docs/design-scale');
