@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { isChain } from '../../core/domain/chains.ts';
 import { graphPass } from '../../ingest/graphs/pass.ts';
@@ -56,20 +57,55 @@ async function runPasses(writer: Writer, nowMs: number, say: (line: string) => v
   say(`wallets judged in ${(verdicts.ms / 1_000).toFixed(1)} s`);
 }
 
-export async function openLab(context: BenchContext): Promise<Lab> {
-  const { quick, workspace, say } = context;
-  const todayStart = Math.floor(Date.now() / 1_000 / DAY_SECONDS) * DAY_SECONDS;
-  const noon = todayStart + DAY_SECONDS / 2;
+/** What is written beside an index that is kept, because it cannot be read from it. */
+interface Index {
+  readonly rows: number;
+  readonly todayStart: number;
+  readonly seedMs: number;
+  readonly closing: Closing;
+}
+
+/** The index of `--data` where there is one; otherwise a new one. */
+async function openIndex(
+  context: BenchContext,
+): Promise<{ readonly engine: BenchEngine; readonly index: Index }> {
+  const { quick, workspace, data, say } = context;
   const rows = context.rows ?? (quick ? ROWS_QUICK : ROWS);
-  const free = statfsSync(workspace.dir);
-  const needed = rows * (DISK_BYTES_PER_ROW + (rows > POSTGRES_ROWS_MAX ? 0 : POSTGRES_BYTES_PER_ROW));
-  if (free.bavail * free.bsize < needed)
-    throw new Error(`${workspace.dir} has too little room: ${Math.ceil(needed / 1e9)} GB are needed`);
-  const engine = await startBenchEngine(workspace, 'entities');
-  const history = { rows, newestTime: noon, days: quick ? DAYS_QUICK : DAYS };
+  const facts = data === undefined ? undefined : join(data, 'index.json');
+  if (facts !== undefined && existsSync(facts)) {
+    const index = JSON.parse(readFileSync(facts, 'utf8')) as Index; // written below
+    if (index.rows !== rows) throw new Error(`${data} has ${index.rows} rows: give --rows ${index.rows}`);
+    const engine = await startBenchEngine(workspace, 'entities', { dataDir: data });
+    say(`${data} has ${rows} rows already`);
+    // The last run named a relayer, which left days open.
+    await closeDays(engine.writer, index.todayStart, say);
+    return { engine, index };
+  }
+  const todayStart = Math.floor(Date.now() / 1_000 / DAY_SECONDS) * DAY_SECONDS;
+  if (data !== undefined) mkdirSync(data, { recursive: true });
+  requireRoom(data ?? workspace.dir, rows);
+  const engine = await startBenchEngine(workspace, 'entities', { dataDir: data });
+  const history = { rows, newestTime: todayStart + DAY_SECONDS / 2, days: quick ? DAYS_QUICK : DAYS };
   const { ms: seedMs } = await timed(() => seedHistory(engine.writer, history, say));
   say(`${rows} rows in ${(seedMs / 1_000).toFixed(1)} s`);
   const closing = await closeDays(engine.writer, todayStart, say);
+  const index: Index = { rows, todayStart, seedMs, closing };
+  if (facts !== undefined) writeFileSync(facts, JSON.stringify(index));
+  return { engine, index };
+}
+
+function requireRoom(directory: string, rows: number): void {
+  const free = statfsSync(directory);
+  const needed = rows * (DISK_BYTES_PER_ROW + (rows > POSTGRES_ROWS_MAX ? 0 : POSTGRES_BYTES_PER_ROW));
+  if (free.bavail * free.bsize < needed)
+    throw new Error(`${directory} has too little room: ${Math.ceil(needed / 1e9)} GB are needed`);
+}
+
+export async function openLab(context: BenchContext): Promise<Lab> {
+  const { workspace, say } = context;
+  const { engine, index } = await openIndex(context);
+  const { todayStart, rows, seedMs, closing } = index;
+  const noon = todayStart + DAY_SECONDS / 2;
   await runPasses(engine.writer, noon * 1_000, say);
   const clock = createSwingingClock(noon);
   const api = await startMeasuredApi(engine.reader, workspace, clock);

@@ -28,11 +28,17 @@ export async function startBenchEngine(
   name: string,
   {
     queryLog = false,
-  }: { /** Whether the engine keeps what each statement used. */ readonly queryLog?: boolean } = {},
+    dataDir = join(workspace.dir, name),
+  }: {
+    /** Whether the engine keeps what each statement used. */
+    readonly queryLog?: boolean;
+    /** One that outlives the run. */
+    readonly dataDir?: string | undefined;
+  } = {},
 ): Promise<BenchEngine> {
   const log = benchLog();
   const engine = await startEmbeddedEngine({
-    dataDir: join(workspace.dir, name),
+    dataDir,
     database: 'settlement_index',
     maxMemoryMegabytes: MAX_MEMORY_MEGABYTES,
     queryLog,

@@ -7,6 +7,8 @@ export interface BenchContext {
   readonly quick: boolean;
   /** Of `--rows`; undefined where it was not given. */
   readonly rows: number | undefined;
+  /** Of `--data`: a directory whose index is made once and used again; undefined where it was not given. */
+  readonly data: string | undefined;
   readonly workspace: Workspace;
   /** Prints a line of progress, with the time since the start. */
   say(line: string): void;
@@ -31,7 +33,7 @@ export async function runBench(options: {
   readonly description: string;
   readonly parts: readonly BenchPart[];
 }): Promise<void> {
-  const { quick, rows, only } = parseArguments(options);
+  const { quick, rows, data, only } = parseArguments(options);
   const workspace = createWorkspace(options.name);
   let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -44,6 +46,7 @@ export async function runBench(options: {
   const context: BenchContext = {
     quick,
     rows,
+    data,
     workspace,
     say: (line) => console.log(`[${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s] ${line}`),
   };
@@ -79,6 +82,7 @@ async function runPart(part: BenchPart, context: BenchContext): Promise<readonly
 function parseArguments(options: Parameters<typeof runBench>[0]): {
   readonly quick: boolean;
   readonly rows: number | undefined;
+  readonly data: string | undefined;
   readonly only: readonly string[] | undefined;
 } {
   const names = options.parts.map(({ name }) => name);
@@ -88,6 +92,7 @@ function parseArguments(options: Parameters<typeof runBench>[0]): {
     .addOption(
       new Option('--rows <number>', 'settlements of a bench that takes it, such as 10M').argParser(readRows),
     )
+    .option('--data <directory>', 'where a bench that takes it keeps its index and finds it again')
     .addOption(new Option('--only <part...>', 'run these parts only').choices(names))
     .addHelpText(
       'after',
