@@ -3,6 +3,7 @@ import { SHARE_COLUMNS, verdictOf } from '../../clickhouse/engine/verdict-rule.t
 import { type JudgedRole, SAMPLE_MIN_SETTLEMENTS } from '../../core/domain/data-quality.ts';
 import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope, flows } from './flows.ts';
+import { type WalletRange, within } from './wallet-ranges.ts';
 
 /**
  * The figures of every wallet in one role: what it paid or was paid in each window, and how much of it is organic (docs/methodology.md,
@@ -12,6 +13,8 @@ import { during, type FlowScope, flows } from './flows.ts';
 export interface FiguresScope {
   readonly scope: FlowScope;
   readonly role: JudgedRole;
+  /** The wallets whose figures are wanted. */
+  readonly among: WalletRange;
 }
 
 /** Ordered pairs of different members of a ring of the newest pass. */
@@ -98,7 +101,7 @@ function dayByDay({ spans: [now] }: FlowScope, when: Sql): Sql {
 
 /** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, self_usd, mutual_usd, lost_days, excluded. */
 function lostFigures(of: FiguresScope): Sql {
-  const { scope, role } = of;
+  const { scope, role, among } = of;
   // Payments that are not organic have both ends among a few wallets: those that pay and are paid, and members of rings. So the pairs of
   // these alone are added up, a twentieth of all pairs.
   const twoWay = sql`(
@@ -110,9 +113,13 @@ function lostFigures(of: FiguresScope): Sql {
     ),
     sql`countIf(NOT is_organic AND ${column('n', index)} > 0) AS ${column('lost_parties', index)}`,
   ]);
+  // Both directions of a pair: what the wallet was paid, and what it paid.
+  const ofWallets = sql`(${within(sql`payer`, among)} OR ${within(sql`payee`, among)})`;
+  const rows = flows(scope, role, [ofWallets, sql`payer IN ${twoWay}`, sql`payee IN ${twoWay}`]);
   return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(usd0, is_self) AS self_usd, sumIf(usd0, is_mutual) AS mutual_usd,
       sumMapIf(days.1, days.2, days.3, days.4, NOT is_organic) AS lost_days, groupArrayIf(other, NOT is_organic) AS excluded
-    FROM (${pairs(of, flows(scope, role, [sql`payer IN ${twoWay}`, sql`payee IN ${twoWay}`]))})
+    FROM (${pairs(of, rows)})
+    WHERE ${within(sql`wallet`, among)}
     GROUP BY chain, wallet`;
 }
 
@@ -120,13 +127,14 @@ function lostFigures(of: FiguresScope): Sql {
  * How narrowly a wallet's dollars of the window are spread: columns largest_usd and squared. Only of wallets with enough settlements to be
  * judged, because it takes a group for each pair.
  */
-function narrowFigures({ scope, role }: FiguresScope, now: Sql): Sql {
+function narrowFigures({ scope, role, among }: FiguresScope, now: Sql): Sql {
   const [wallet] = sides(role);
-  const judged = sql`(SELECT ${wallet} FROM (${flows(scope, role)}) WHERE ${now} GROUP BY ${wallet}
+  const wanted = within(wallet, among);
+  const judged = sql`(SELECT ${wallet} FROM (${flows(scope, role, [wanted])}) WHERE ${now} GROUP BY ${wallet}
     HAVING sum(n) >= ${uint32(SAMPLE_MIN_SETTLEMENTS)})`;
   return sql`SELECT chain, wallet, max(sum_usd) AS largest_usd, sum(${micros(sql`sum_usd`)} * ${micros(sql`sum_usd`)}) AS squared
     FROM (SELECT chain, ${wallet} AS wallet, sum(usd) AS sum_usd
-      FROM (${flows(scope, role, [sql`${wallet} IN ${judged}`, sql`payer != payee`])}) WHERE ${now} ${groupBy(scope, sql`payer, payee`)})
+      FROM (${flows(scope, role, [wanted, sql`${wallet} IN ${judged}`, sql`payer != payee`])}) WHERE ${now} ${groupBy(scope, sql`payer, payee`)})
     GROUP BY chain, wallet`;
 }
 
@@ -136,7 +144,7 @@ function sides(role: JudgedRole): readonly [wallet: Sql, counterparty: Sql] {
 
 /** The columns of `ranked_wallets` from `chain` to `lost_proven`. */
 export function walletFigures(of: FiguresScope): Sql {
-  const { scope, role } = of;
+  const { scope, role, among } = of;
   const [wallet, other] = sides(role);
   const [now] = scope.spans;
   if (now === undefined) throw new TypeError('a ranking without a window');
@@ -160,7 +168,7 @@ export function walletFigures(of: FiguresScope): Sql {
       SELECT *, n0 AS settlements, ${micros(sql`usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
       FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...met])}
-        FROM (${flows(scope, role)}) ${groupBy(scope, wallet)}) AS paid
+        FROM (${flows(scope, role, [within(wallet, among)])}) ${groupBy(scope, wallet)}) AS paid
       LEFT JOIN (${lostFigures(of)}) AS lost USING (chain, wallet)
       LEFT JOIN (${narrowFigures(of, during(sql`at`, now))}) AS narrow USING (chain, wallet)
       LEFT JOIN ${RING_COUNTS} AS ringed_wallets ON wallet = ringed))`;

@@ -1,4 +1,5 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, texts, trustedText } from '../../clickhouse/engine/sql.ts';
 import { closedSlices, cutBy, openRows, type RollupCoverage } from '../../clickhouse/tables/coverage.ts';
 import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../clickhouse/tables/rollups.ts';
@@ -53,6 +54,20 @@ export function flows(
       if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6))
     FROM (SELECT chain, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${allOf(open)})
     WHERE ${allOf([IS_COUNTED, served, ...parties])}`;
+}
+
+const COUNT_MAX_SECONDS = 30;
+
+/** How many rows of closed slices there are to add up. */
+export async function countPairs(writer: Writer, { spans }: FlowScope): Promise<number> {
+  const from = dateTime(spans.at(-1)?.from ?? 0);
+  const { rows } = await writer.rows({
+    name: 'ranking-pairs',
+    maxSeconds: COUNT_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT count() FROM ${trustedText(PAIR_DAY.name)} WHERE day >= toDate(${from})`,
+  });
+  return Number(rows[0]?.[0]);
 }
 
 /** Condition that a moment lies in a span. */

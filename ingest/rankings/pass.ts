@@ -16,7 +16,8 @@ import { COMPUTE_SETTINGS } from '../rollup/close.ts';
 import { listOf } from '../rollup/statements.ts';
 import { facilitatorsInto } from './facilitators.ts';
 import { FIGURE_COLUMNS, walletFigures } from './figures.ts';
-import { type FlowScope, flowScope } from './flows.ts';
+import { countPairs, type FlowScope, flowScope } from './flows.ts';
+import { type WalletRange, walletRanges } from './wallet-ranges.ts';
 
 /**
  * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
@@ -31,6 +32,8 @@ const LOOK_MAX_SECONDS = 30;
 const GENERATIONS_KEPT = 2;
 /** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
 const GENERATION_SPREAD = 1_000_000;
+/** Rows of pairs and days whose figures one statement computes, with all that it remembers in the memory of COMPUTE_SETTINGS. */
+const PAIRS_PER_RANGE = 2_500_000;
 const ROLES: readonly JudgedRole[] = ['payee', 'payer'];
 
 export interface RankingPassOptions {
@@ -39,8 +42,9 @@ export interface RankingPassOptions {
   readonly chains: readonly Chain[];
   readonly nowMs: number;
   readonly signal?: AbortSignal;
-  /** Tests lower it. */
+  /** Tests lower both. */
   readonly walletsMax?: number;
+  readonly pairsPerRange?: number;
 }
 
 export interface RankingPass {
@@ -52,7 +56,8 @@ export interface RankingPass {
 
 /** Null where no settlement is indexed. */
 export async function rankingPass(writer: Writer, options: RankingPassOptions): Promise<RankingPass | null> {
-  const { window, chains, nowMs, signal, walletsMax = RANKED_WALLETS_MAX } = options;
+  const { window, chains, nowMs, signal } = options;
+  const { walletsMax = RANKED_WALLETS_MAX, pairsPerRange = PAIRS_PER_RANGE } = options;
   const started = performance.now();
   const atSeconds = Math.floor(nowMs / 1_000);
   if (!(await hasSettlements(writer))) return null;
@@ -65,8 +70,10 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
     const settings = { ...COMPUTE_SETTINGS, ...NULLS_AS_ZERO };
     return writer.run({ name, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings });
   };
+  const ranges = walletRanges(await countPairs(writer, scope), pairsPerRange);
   for (const role of ROLES)
-    await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role }));
+    for (const among of ranges)
+      await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role, among }));
   await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
   await compute(
     `ranking-facilitators ${window}`,
@@ -114,6 +121,7 @@ function figuresInto(
     readonly window: Window;
     readonly scope: FlowScope;
     readonly role: JudgedRole;
+    readonly among: WalletRange;
   },
 ): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
@@ -149,9 +157,10 @@ const place = (order: Sql): Sql =>
  */
 function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
   const max = uint32(walletsMax);
+  // Of the best alone: an array of all would be as large as the index.
   const last = ORDERS.map(
     (order, index) =>
-      sql`arrayReverseSort(groupArray(${place(order)}))[${max}] AS ${trustedText(`last${index}`)}`,
+      sql`-groupArraySorted(${trustedText(String(walletsMax))})(-(${place(order)}))[${max}] AS ${trustedText(`last${index}`)}`,
   );
   const isBest = ORDERS.map(
     (order, index) => sql`(${order} > 0 AND ${place(order)} >= ${trustedText(`last${index}`)})`,

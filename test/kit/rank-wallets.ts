@@ -4,6 +4,9 @@ import { WINDOWS, type Window } from '../../core/domain/window.ts';
 import { rankingPass } from '../../ingest/rankings/pass.ts';
 import { BASE, NOON, POLYGON } from './rows.ts';
 
+/** So that a few days of a test have several ranges of wallets. */
+const PAIRS_PER_RANGE = 40;
+
 /** Ranks the wallets of some windows, by default of all, as the worker does. */
 export async function rankWallets(
   writer: Writer,
@@ -12,13 +15,21 @@ export async function rankWallets(
     chains = [BASE, POLYGON],
     nowMs = NOON * 1_000,
     walletsMax,
+    pairsPerRange = PAIRS_PER_RANGE,
   }: {
     readonly windows?: readonly Window[];
     readonly chains?: readonly Chain[];
     readonly nowMs?: number;
     readonly walletsMax?: number;
+    readonly pairsPerRange?: number;
   } = {},
 ): Promise<void> {
   for (const window of windows)
-    await rankingPass(writer, { window, chains, nowMs, ...(walletsMax === undefined ? {} : { walletsMax }) });
+    await rankingPass(writer, {
+      window,
+      chains,
+      nowMs,
+      pairsPerRange,
+      ...(walletsMax === undefined ? {} : { walletsMax }),
+    });
 }
