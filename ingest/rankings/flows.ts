@@ -58,14 +58,16 @@ export function flows(
 
 const COUNT_MAX_SECONDS = 30;
 
-/** How many rows of closed slices there are to add up. */
-export async function countPairs(writer: Writer, { spans }: FlowScope): Promise<number> {
+/** About how many rows `flows` gives: those of closed slices, and the settlements outside. */
+export async function countPairs(writer: Writer, { spans, coverage }: FlowScope): Promise<number> {
   const from = dateTime(spans.at(-1)?.from ?? 0);
+  const open = [sql`block_time >= ${from}`, openRows(coverage)];
   const { rows } = await writer.rows({
     name: 'ranking-pairs',
     maxSeconds: COUNT_MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT count() FROM ${trustedText(PAIR_DAY.name)} WHERE day >= toDate(${from})`,
+    sql: sql`SELECT (SELECT count() FROM ${trustedText(PAIR_DAY.name)} WHERE day >= toDate(${from}))
+      + (SELECT count() FROM settlements WHERE ${allOf(open)})`,
   });
   return Number(rows[0]?.[0]);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import { type Address, address } from '../../../../core/domain/address.ts';
 import { PASS_LIMITS } from '../../../../ingest/rings/edges.ts';
 import { ringPass } from '../../../../ingest/rings/pass.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
@@ -107,6 +107,8 @@ const AGES = [
   80 * DAY,
   120 * DAY,
 ];
+/** So that most of the indexes below are ranked in several ranges. */
+const PAIRS_PER_RANGE = 8;
 const payments = fc.array(
   fc.record({
     payer: fc.integer({ min: 0, max: 5 }),
@@ -141,14 +143,20 @@ function relayedBy(payer: number, isProven: boolean, usd: bigint): string {
   return usd === 1n ? 'coinbase' : '';
 }
 
+/** Spread over all addresses, because a pass ranks them range by range. */
+function party(number: number): Address {
+  const first = (number * 7_001 + 3_000).toString(16).padStart(4, '0');
+  return address(`0x${first}${number.toString(16).padStart(36, '0')}`);
+}
+
 function rowsOf(given: readonly Payment[]): { readonly row: Settlement; readonly fate: Payment['fate'] }[] {
   return given.flatMap(({ payer, payee, age, usd, chain, isProven, fate, times }, slot) =>
     Array.from({ length: times }, (_, time) => ({
       fate,
       row: settlement({
         chain,
-        payer: wallet(0x100 + payer),
-        payee: wallet(0x100 + payee),
+        payer: party(payer),
+        payee: party(payee),
         blockTime: NOON - age,
         blockNumber: 20_000_000 - age,
         logIndex: slot * 10 + time,
@@ -255,7 +263,7 @@ describe('rankings of wallets', () => {
           expect(rings.length > 0 || !isRinged).toBe(true);
           for (const isRolledUp of [false, true]) {
             if (isRolledUp) await rollUp(engine.writer, {});
-            await rankWallets(engine.writer, { windows: [window] });
+            await rankWallets(engine.writer, { windows: [window], pairsPerRange: PAIRS_PER_RANGE });
             await freshApi();
             await expectRecounted(window, rows, rings, {
               side,
