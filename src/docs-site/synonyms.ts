@@ -34,7 +34,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ['example queries', 'sample queries', 'worked queries', 'cookbook'],
   ['idempotency', 'repeat', 'send again', 'requests repeated'],
   ['finality', 'finalized', 'confirmed', 'irreversible', 'confirmations'],
-  ['lag', 'latency', 'delay', 'how fresh', 'freshness', 'lag_seconds'],
+  ['lag', 'latency', 'delay', 'how fresh', 'how far behind', 'lag_seconds', 'what to watch'],
   ['tls', 'ssl', 'https', 'certificate', 'behind a proxy'],
   ['confidence', 'how sure', 'evidence', 'probability'],
 ];

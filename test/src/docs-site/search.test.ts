@@ -39,6 +39,9 @@ describe('the first result', () => {
     ['wash trading', '/docs/cookbook'],
     ['pricing', '/docs/sql#tiers-and-prices'],
     ['delete my data', '/docs/operations#forgetaccountqueries'],
+    ['lag', '/docs/upkeep#what-to-watch'],
+    ['how far behind', '/docs/upkeep#what-to-watch'],
+    ['tls', '/docs/connect#the-http-interface'],
     ['schedule a query', '/docs/saved-queries#freshness-and-schedules'],
   ])('of "%s" is %s', (words, url) => {
     const [first = ''] = found(words);
