@@ -1,5 +1,6 @@
 import { loadFor } from '../gate/account-rate.ts';
 import type { Figure } from '../support/figure.ts';
+import { apiTime } from '../support/measured-api.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import type { Stage } from './stage.ts';
@@ -12,6 +13,8 @@ const MAX_AGE_SECONDS = 86_400;
 /** For one key: a tier has 30 queries a minute, also where a kept result answers them. */
 const REPEATS = 25;
 const REPEATS_QUICK = 10;
+/** Of the keys: until V8 has compiled the path of a request, it takes several times as long. */
+const WARM_UP_SHARE = 0.5;
 const ROUND_MS = 5_000;
 const ROUND_MS_QUICK = 1_500;
 const ROUNDS = 3;
@@ -21,37 +24,48 @@ const HANDLE = 'bench-author';
 const SLUG = 'top-payees';
 
 export async function measureKept(context: BenchContext, stage: Stage): Promise<Figure[]> {
-  const [author = '', buyer = '', ...others] = stage.keys.heavy;
+  const [author = '', buyer = '', ...others] = stage.keys.kept;
   return [
-    await measureAgain(context, stage, others),
+    ...(await measureAgain(context, stage, others)),
     ...(await measureSaved(context, stage, { author, buyer })),
   ];
 }
 
-/** The median time of one query after the other that is answered from the kept result. */
+/** The median time of one query after the other that is answered from the kept result, by a process that has answered some before. */
 async function measureAgain(
   { quick, say }: BenchContext,
   { url }: Stage,
   keys: readonly string[],
-): Promise<Figure> {
+): Promise<Figure[]> {
   const body = JSON.stringify({ sql: QUERY, max_age: MAX_AGE_SECONDS });
-  const ask = async (key: string): Promise<void> => {
+  const ask = async (key: string): Promise<number> => {
     const answer = await fetch(`${url}/v0/sql`, { method: 'POST', headers: headersOf(key), body });
     const text = await answer.text();
     if (answer.status !== 200) throw new Error(`a query is answered ${answer.status}: ${text.slice(0, 300)}`);
+    return apiTime(answer.headers.get('server-timing'));
   };
-  const times: number[] = [];
-  for (const key of keys) {
+  let times: { readonly ms: number; readonly apiMs: number }[] = [];
+  for (const [index, key] of keys.entries()) {
     await ask(key); // the first makes the result, those of the others are charged for it
+    if (index === Math.ceil(keys.length * WARM_UP_SHARE)) times = [];
     for (let repeat = 0; repeat < (quick ? REPEATS_QUICK : REPEATS); repeat++) {
       const began = performance.now();
-      await ask(key);
-      times.push(performance.now() - began);
+      const apiMs = await ask(key);
+      times.push({ ms: performance.now() - began, apiMs });
     }
   }
-  const value = median(times);
+  const value = median(times.map(({ ms }) => ms));
   say(`a kept result takes ${value.toFixed(2)} ms`);
-  return { name: 'kept-result-p50', value, unit: 'ms', goal: `<=${KEPT_GOAL_MS}`, ok: value <= KEPT_GOAL_MS };
+  return [
+    { name: 'kept-result-p50', value, unit: 'ms', goal: `<=${KEPT_GOAL_MS}`, ok: value <= KEPT_GOAL_MS },
+    {
+      name: 'kept-result-api-p50',
+      value: median(times.map(({ apiMs }) => apiMs)),
+      unit: 'ms',
+      goal: '-',
+      ok: true,
+    },
+  ];
 }
 
 /** Answers a second of a warm saved query: for the keys of its organization, which pay nothing, and for another one, charged each time. */

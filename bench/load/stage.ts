@@ -46,6 +46,8 @@ export interface Keys {
   readonly patient: string;
   /** For heavy queries. */
   readonly heavy: readonly string[];
+  /** For kept results. */
+  readonly kept: readonly string[];
 }
 
 export interface ServiceProcess {
@@ -64,6 +66,7 @@ const UNITS = 10_000_000;
 const CUSTOMERS = 400;
 const CUSTOMERS_QUICK = 100;
 const HEAVY_CUSTOMERS = 6;
+const KEPT_CUSTOMERS = 20;
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -101,7 +104,13 @@ async function makeKeys(dataDir: string, customers: number): Promise<Keys> {
   };
   try {
     const [storm = '', patient = ''] = await some(2);
-    return { storm, patient, crowd: await some(customers), heavy: await some(HEAVY_CUSTOMERS) };
+    return {
+      storm,
+      patient,
+      crowd: await some(customers),
+      heavy: await some(HEAVY_CUSTOMERS),
+      kept: await some(KEPT_CUSTOMERS),
+    };
   } finally {
     await store.close();
   }
