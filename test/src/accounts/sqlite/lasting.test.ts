@@ -16,7 +16,7 @@ test.each<[string, WriteRequest, boolean]>([
   ],
   ['a release', request('release', { ...HOLD, kind: 'release', note: 'it failed' }), true],
   ['a grant', request('grant', { organizationId: 'org', grantId: 'g', units: 1, note: 'n', atMs: 1 }), true],
-])('%s waits for the disk or not', (_what, change, isLasting) => {
+])('whether %s waits for the disk', (_what, change, isLasting) => {
   expect(isLastingChange(change)).toBe(isLasting);
 });
 
