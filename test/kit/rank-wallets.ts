@@ -4,9 +4,6 @@ import { WINDOWS, type Window } from '../../core/domain/window.ts';
 import { rankingPass } from '../../ingest/rankings/pass.ts';
 import { BASE, NOON, POLYGON } from './rows.ts';
 
-/** So that a few days of a test have several ranges of wallets. */
-const PAIRS_PER_RANGE = 40;
-
 /** Ranks the wallets of some windows, by default of all, as the worker does. */
 export async function rankWallets(
   writer: Writer,
@@ -15,7 +12,7 @@ export async function rankWallets(
     chains = [BASE, POLYGON],
     nowMs = NOON * 1_000,
     walletsMax,
-    pairsPerRange = PAIRS_PER_RANGE,
+    pairsPerRange,
   }: {
     readonly windows?: readonly Window[];
     readonly chains?: readonly Chain[];
@@ -29,7 +26,7 @@ export async function rankWallets(
       window,
       chains,
       nowMs,
-      pairsPerRange,
+      ...(pairsPerRange === undefined ? {} : { pairsPerRange }),
       ...(walletsMax === undefined ? {} : { walletsMax }),
     });
 }
