@@ -73,6 +73,15 @@ export const RANKED_WALLETS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** The wallets that a pass which ranks wallets looks among for payments that are not organic. */
+export const TWO_WAY_WALLETS = {
+  name: 'two_way_wallets',
+  columns: {},
+  placement: onFirst('the wallets of one pass that pay and are paid, read by it alone'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** Facilitators by what they relayed, written and published by the pass that ranks wallets. */
 export const RANKED_FACILITATORS = {
   name: 'ranked_facilitators',

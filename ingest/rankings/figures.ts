@@ -3,6 +3,8 @@ import { SHARE_COLUMNS, verdictOf } from '../../clickhouse/engine/verdict-rule.t
 import { type JudgedRole, SAMPLE_MIN_SETTLEMENTS } from '../../core/domain/data-quality.ts';
 import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope, flows } from './flows.ts';
+import { RING_COUNTS, RING_PAIRS } from './rings.ts';
+import { twoWay } from './two-way.ts';
 import { type WalletRange, within } from './wallet-ranges.ts';
 
 /**
@@ -15,17 +17,9 @@ export interface FiguresScope {
   readonly role: JudgedRole;
   /** The wallets whose figures are wanted. */
   readonly among: WalletRange;
+  /** The generation that has the wallets which pay and are paid (two-way.ts). */
+  readonly staged: bigint;
 }
-
-/** Ordered pairs of different members of a ring of the newest pass. */
-const RING_PAIRS: Sql = sql`(SELECT DISTINCT pair.1, pair.2 FROM (
-    SELECT arrayJoin(arrayFlatten(arrayMap(a -> arrayMap(b -> (a, b), members), members))) AS pair
-    FROM (SELECT arrayMap(one -> toFixedString(unhex(substring(one, 3)), 20), members) AS members
-      FROM wallet_rings WHERE gen = (SELECT max(gen) FROM ring_passes))))`;
-
-/** How many rings of the newest pass a wallet is in: columns ringed, rings. */
-const RING_COUNTS: Sql = sql`(SELECT toFixedString(unhex(substring(wallet, 3)), 20) AS ringed, count() AS rings
-  FROM wallet_rings WHERE gen = (SELECT max(gen) FROM ring_passes) GROUP BY ringed)`;
 
 /** Whole millionths in 256 bits, whose squares are exact. */
 const micros = (usd: Sql): Sql => sql`toInt256(toDecimal256(${usd}, 6) * 1000000)`;
@@ -101,12 +95,7 @@ function dayByDay({ spans: [now] }: FlowScope, when: Sql): Sql {
 
 /** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, self_usd, mutual_usd, lost_days, excluded. */
 function lostFigures(of: FiguresScope): Sql {
-  const { scope, role, among } = of;
-  // Payments that are not organic have both ends among a few wallets: those that pay and are paid, and members of rings. So the pairs of
-  // these alone are added up, a twentieth of all pairs.
-  const twoWay = sql`(
-    SELECT payee FROM (SELECT DISTINCT payee FROM (${flows(scope, 'payee')})) WHERE payee IN (SELECT DISTINCT payer FROM (${flows(scope, 'payer')}))
-    UNION DISTINCT SELECT ringed FROM ${RING_COUNTS})`;
+  const { scope, role, among, staged } = of;
   const lost = scope.spans.flatMap((_, index) => [
     ...FIGURES.map(
       (figure) => sql`sumIf(${column(figure, index)}, NOT is_organic) AS ${column(`lost_${figure}`, index)}`,
@@ -115,7 +104,11 @@ function lostFigures(of: FiguresScope): Sql {
   ]);
   // Both directions of a pair: what the wallet was paid, and what it paid.
   const ofWallets = sql`(${within(sql`payer`, among)} OR ${within(sql`payee`, among)})`;
-  const rows = flows(scope, role, [ofWallets, sql`payer IN ${twoWay}`, sql`payee IN ${twoWay}`]);
+  const rows = flows(scope, role, [
+    ofWallets,
+    sql`payer IN ${twoWay(staged)}`,
+    sql`payee IN ${twoWay(staged)}`,
+  ]);
   return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(usd0, is_self) AS self_usd, sumIf(usd0, is_mutual) AS mutual_usd,
       sumMapIf(days.1, days.2, days.3, days.4, NOT is_organic) AS lost_days, groupArrayIf(other, NOT is_organic) AS excluded
     FROM (${pairs(of, rows)})

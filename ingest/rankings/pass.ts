@@ -8,6 +8,7 @@ import {
   RANKED_WALLETS,
   RANKED_WALLETS_MAX,
   RANKING_PASSES,
+  TWO_WAY_WALLETS,
 } from '../../clickhouse/tables/generations.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { JudgedRole } from '../../core/domain/data-quality.ts';
@@ -15,9 +16,10 @@ import type { Window } from '../../core/domain/window.ts';
 import { COMPUTE_SETTINGS } from '../rollup/close.ts';
 import { listOf } from '../rollup/statements.ts';
 import { facilitatorsInto } from './facilitators.ts';
-import { FIGURE_COLUMNS, walletFigures } from './figures.ts';
-import { countPairs, type FlowScope, flowScope } from './flows.ts';
-import { type WalletRange, walletRanges } from './wallet-ranges.ts';
+import { FIGURE_COLUMNS, type FiguresScope, walletFigures } from './figures.ts';
+import { countPairs, flowScope } from './flows.ts';
+import { twoWayInto } from './two-way.ts';
+import { walletRanges } from './wallet-ranges.ts';
 
 /**
  * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
@@ -71,9 +73,11 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
     return writer.run({ name, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings });
   };
   const ranges = walletRanges(await countPairs(writer, scope), pairsPerRange);
+  for (const among of ranges)
+    await compute(`ranking-two-way ${window}`, twoWayInto(staged, { window, scope, among }));
   for (const role of ROLES)
     for (const among of ranges)
-      await compute(`ranking-figures ${window}`, figuresInto(staged, { window, scope, role, among }));
+      await compute(`ranking-figures ${window}`, figuresInto({ window, scope, role, among, staged }));
   await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
   await compute(
     `ranking-facilitators ${window}`,
@@ -82,7 +86,7 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
   const tookMs = Math.round(performance.now() - started);
   const wallets = await publish(writer, { gen, window, atSeconds, tookMs });
   const among = sql`span = ${text(window)}`;
-  for (const rows of [RANKED_WALLETS, RANKED_FACILITATORS])
+  for (const rows of [RANKED_WALLETS, RANKED_FACILITATORS, TWO_WAY_WALLETS])
     await dropOldGenerations(writer, { rows, passes: RANKING_PASSES, among }, GENERATIONS_KEPT);
   return { gen, window, wallets, tookMs };
 }
@@ -106,7 +110,7 @@ async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
     name: 'ranking-generation',
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT greatest((SELECT max(gen) FROM ranking_passes), (SELECT max(gen) FROM ranked_wallets))`,
+    sql: sql`SELECT greatest((SELECT max(gen) FROM ranking_passes), (SELECT max(gen) FROM ranked_wallets), (SELECT max(gen) FROM two_way_wallets))`,
   });
   const newest = BigInt(String(rows[0]?.[0] ?? 0));
   return ownGeneration({ fresh: BigInt(nowMs), newest, spread: GENERATION_SPREAD });
@@ -115,17 +119,9 @@ async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
 const COLUMNS = ['span', 'role', ...FIGURE_COLUMNS, 'gen'];
 const columns = (names: readonly string[]): Sql => listOf(names.map(trustedText));
 
-function figuresInto(
-  gen: bigint,
-  of: {
-    readonly window: Window;
-    readonly scope: FlowScope;
-    readonly role: JudgedRole;
-    readonly among: WalletRange;
-  },
-): Sql {
+function figuresInto(of: FiguresScope & { readonly window: Window }): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
-    SELECT ${text(of.window)}, ${text(of.role)}, *, ${uint64(gen)} FROM (${walletFigures(of)})`;
+    SELECT ${text(of.window)}, ${text(of.role)}, *, ${uint64(of.staged)} FROM (${walletFigures(of)})`;
 }
 
 const micros = (usd: string): string => `toInt256(toDecimal256(${usd}, 6) * 1000000)`;

@@ -288,6 +288,24 @@ const sale = (fields: Partial<Settlement> & { readonly age?: number }): Settleme
 let nextBlock = 50_000;
 
 describe('a row', () => {
+  test('leaves out payments between members of a ring whose other payments lie before the window', async () => {
+    const [buyer, ring] = [wallet(0x301), [wallet(0x311), wallet(0x312), wallet(0x313)] as const];
+    const paid = ([payer, payee]: readonly [Address, Address], age: number) =>
+      sale({ payer, payee, age, amountUsdMicros: 40_000_000n });
+    await insertSettlements(engine.writer, [
+      // Rings are looked for in whole days before today, among pairs with two payments.
+      ...[20 * HOUR, 3 * DAY].map((age) => paid([ring[0], ring[1]], age)),
+      ...[3 * DAY, 3 * DAY].map((age) => paid([ring[1], ring[2]], age)),
+      ...[4 * DAY, 4 * DAY].map((age) => paid([ring[2], ring[0]], age)),
+      sale({ payer: buyer, payee: ring[1], amountUsdMicros: 1_000_000n }),
+    ]);
+    await findRings();
+    expect(await ringsNow()).toHaveLength(1);
+    await rankWallets(engine.writer, { windows: ['24h'] });
+    const rows = await walkRanking('of=merchants&window=24h&include_flagged=true');
+    expect(rows.map((row) => [row.wallet, row.figures['organic_usd']])).toEqual([[ring[1], 1]]);
+  });
+
   test('has its rank of the window before, the change, and the window in parts', async () => {
     const [first, second] = [wallet(0x301), wallet(0x302)];
     await insertSettlements(engine.writer, [
