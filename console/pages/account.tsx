@@ -103,10 +103,11 @@ function unitsText({ qu, range }: RoutePrice): string {
     : `${range.qu.min}–${range.qu.max} QU, ${range.qu.per_unit} per ${range.unit}`;
 }
 
-function dollarsText({ x402_usd: usd, range }: RoutePrice): string {
-  if (usd === 0) return 'free';
-  if (range === null) return usdText(usd);
-  const { min, max, per_unit: each } = range.x402_usd;
+function dollarsText({ qu, x402_usd: usd, range }: RoutePrice): string {
+  if (usd === 0) return qu === 0 ? 'free' : 'not sold';
+  const dollars = range?.x402_usd ?? null;
+  if (dollars === null) return usdText(usd);
+  const { min, max, per_unit: each } = dollars;
   return `${usdText(min)}–${usdText(max)}, ${usdText(each)} a unit`;
 }
 

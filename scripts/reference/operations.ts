@@ -19,8 +19,9 @@ function routesTable(operations: readonly AnyOperation[]): string {
 function priceWords({ price }: AnyOperation): string {
   const { range } = price;
   if (range !== undefined) {
-    const { min, max } = range.x402UsdMicros;
-    return `${range.qu.min} to ${range.qu.max} QU, or ${usdNumber(min)} to ${usdNumber(max)} USD`;
+    const usd = range.x402UsdMicros;
+    const units = `${range.qu.min} to ${range.qu.max} QU`;
+    return usd === null ? units : `${units}, or ${usdNumber(usd.min)} to ${usdNumber(usd.max)} USD`;
   }
   const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
   switch (price.class) {

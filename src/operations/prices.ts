@@ -23,7 +23,8 @@ interface PriceRange {
   /** What one unit buys. */
   readonly unit: string;
   readonly qu: { readonly min: number; readonly max: number };
-  readonly x402UsdMicros: { readonly min: bigint; readonly max: bigint; readonly perUnit: bigint };
+  /** Null where a call is not sold over x402. */
+  readonly x402UsdMicros: { readonly min: bigint; readonly max: bigint; readonly perUnit: bigint } | null;
 }
 
 export const PRICES = {
@@ -95,7 +96,7 @@ export function unitsInShort({ class: priceClass, qu, range }: Price): string {
 /** The same in dollars over x402. */
 export function dollarsInShort({ class: priceClass, x402UsdMicros, range }: Price): string {
   if (priceClass === 'free') return 'free';
-  if (range !== undefined)
+  if (range !== undefined && range.x402UsdMicros !== null)
     return `${usdNumber(range.x402UsdMicros.min)} to ${usdNumber(range.x402UsdMicros.max)}`;
   return x402UsdMicros === 0n ? 'not over x402' : String(usdNumber(x402UsdMicros));
 }
@@ -188,4 +189,9 @@ export const JOB_PRICE: Price = {
   qu: 1,
   x402UsdMicros: 0n,
   meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` (up to ${JOB_QU_MAX}), with an organization key only.`,
+  range: {
+    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine time`,
+    qu: { min: 1, max: JOB_QU_MAX },
+    x402UsdMicros: null,
+  },
 };

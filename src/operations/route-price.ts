@@ -9,6 +9,14 @@ import { orNull } from './shapes.ts';
 const QuCount = Type.Integer({ minimum: 1 });
 const Usd = Type.Number({ minimum: 0 });
 
+const UsdRangeShape = Type.Object(
+  { min: Usd, max: Usd, per_unit: Usd },
+  {
+    title: 'UsdRange',
+    description: 'Of one call over x402, in dollars. Null in its place where calls are not sold over x402.',
+  },
+);
+
 const PriceRangeShape = Type.Object(
   {
     unit: Type.String({ description: 'What one unit buys.' }),
@@ -16,10 +24,7 @@ const PriceRangeShape = Type.Object(
       { min: QuCount, max: QuCount, per_unit: QuCount },
       { title: 'UnitRange', description: 'Of one call on the credit lane, in Query Units.' },
     ),
-    x402_usd: Type.Object(
-      { min: Usd, max: Usd, per_unit: Usd },
-      { title: 'UsdRange', description: 'Of one call over x402, in dollars.' },
-    ),
+    x402_usd: Type.Unsafe<Static<typeof UsdRangeShape> | null>({ anyOf: [UsdRangeShape, { type: 'null' }] }),
   },
   {
     title: 'PriceRange',
@@ -63,18 +68,22 @@ export function routePrice({ id, method, path, price }: PriceListEntry): Static<
 /** Null for a fixed price. */
 export function rangeAnswer({ range }: Price): Static<typeof PriceRangeShape> | null {
   if (range === undefined) return null;
-  const { min, max, perUnit } = range.x402UsdMicros;
+  const usd = range.x402UsdMicros;
   return {
     unit: range.unit,
     qu: { min: range.qu.min, max: range.qu.max, per_unit: 1 },
-    x402_usd: { min: usdNumber(min), max: usdNumber(max), per_unit: usdNumber(perUnit) },
+    x402_usd:
+      usd === null
+        ? null
+        : { min: usdNumber(usd.min), max: usdNumber(usd.max), per_unit: usdNumber(usd.perUnit) },
   };
 }
 
 /** As crawlers of payable APIs read a price (draft of the discovery extension at paymentauth.org); we add the last two fields. */
 export function advertisedPrice({ x402UsdMicros, range }: Price): Readonly<Record<string, string>> {
   const currency = 'USD';
-  if (range === undefined) return { mode: 'fixed', currency, amount: dollars(x402UsdMicros) };
+  if (range === undefined || range.x402UsdMicros === null)
+    return { mode: 'fixed', currency, amount: dollars(x402UsdMicros) };
   const { min, max, perUnit } = range.x402UsdMicros;
   return {
     mode: 'dynamic',

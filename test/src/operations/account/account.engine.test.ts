@@ -282,8 +282,11 @@ describe('prices', () => {
     qu: { min: 1, max: 10_060, per_unit: 1 },
     x402_usd: { min: 0.01, max: 100.6, per_unit: 0.01 },
   };
-  const RANGES: Readonly<Record<string, typeof SQL_RANGE>> = {
+  /** Jobs are not sold over x402. */
+  const JOB_RANGE = { ...SQL_RANGE, qu: { min: 1, max: 180, per_unit: 1 }, x402_usd: null };
+  const RANGES: Readonly<Record<string, object>> = {
     runSql: SQL_RANGE,
+    createSqlJob: JOB_RANGE,
     callSavedQuery: SAVED_QUERY_RANGE,
   };
 
