@@ -98,25 +98,28 @@ export const EVIDENCE_TIERS = [
  * Facts found on chain or in a catalogue, one bit each, stored in the row so that a regrade needs no chain access. The order is the
  * storage format: append only.
  */
-export const REASONS = [
-  'authorization_used',
-  'permit2_settled',
-  'direct_call',
-  'routed_call',
-  'third_party_relay',
-  'relayed_by_payer',
-  'relayed_by_payee',
-  'receive_with_authorization',
-  'builder_code',
-  'x402_contract',
-  'payee_catalogued',
-  'relayer_named',
-  'no_marker',
-  'self_payment',
-  'channel_deposit',
-] as const;
+export const REASON_MEANINGS = {
+  authorization_used: 'An `AuthorizationUsed` event of the payer (EIP-3009) belongs to the transfer.',
+  permit2_settled: 'The Permit2 proxy of x402 settled the transfer.',
+  direct_call: 'The transaction called the token itself, with the payer, payee and amount of the transfer.',
+  routed_call: 'The transaction called another contract, or the token in another way.',
+  third_party_relay: 'Neither payer nor payee sent the transaction.',
+  relayed_by_payer: 'The payer sent the transaction.',
+  relayed_by_payee: 'The payee sent the transaction.',
+  receive_with_authorization:
+    'The payee took the payment itself (`receiveWithAuthorization`), so nothing was relayed.',
+  builder_code: 'The calldata names a builder code of a facilitator (ERC-8021).',
+  x402_contract: 'The call went through a contract that serves x402 only.',
+  payee_catalogued: 'A resource of a catalogue is paid at the payee.',
+  relayer_named: 'The sender of the transaction is a known relayer of a facilitator.',
+  no_marker: 'Neither an authorization nor Permit2: a plain transfer.',
+  self_payment: 'Payer and payee are one wallet.',
+  channel_deposit: 'The payee is a known payment channel or escrow contract.',
+} as const;
 
-export type Reason = (typeof REASONS)[number];
+export type Reason = keyof typeof REASON_MEANINGS;
+
+export const REASONS = Object.keys(REASON_MEANINGS) as readonly Reason[];
 
 /** The bit of each reason. */
 export const SEEN = Object.fromEntries(REASONS.map((reason, bit) => [reason, 1 << bit])) as Readonly<

@@ -1,4 +1,4 @@
-import { EVIDENCE_LADDER, EVIDENCE_METHODS, REASONS } from '../../core/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, REASON_MEANINGS, REASONS } from '../../core/domain/evidence.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `How sure the index is that a transfer was an x402 settlement. Each row carries \`evidence { verified, method, probability, tier, reasons }\`.
@@ -12,6 +12,9 @@ export function evidencePage(): string {
     const { tier, verified, probability, meaning } = EVIDENCE_LADDER[method];
     return [code(method), code(tier), String(verified), String(probability), meaning];
   });
-  const reasons = REASONS.map((reason) => `- ${code(reason)}\n`).join('');
-  return `${generatedHead('The evidence ladder', 'core/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
+  const reasons = table(
+    ['reason', 'what was seen'],
+    REASONS.map((reason) => [code(reason), REASON_MEANINGS[reason]]),
+  );
+  return `${generatedHead('The evidence ladder', 'core/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\n${reasons}`;
 }
