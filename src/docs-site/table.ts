@@ -10,9 +10,9 @@ export interface TableCell {
 const NARROW_CHARS = 50;
 /** The padding of a cell. */
 const CELL_CHARS = 3.5;
-/** Longer texts are broken into lines, and need so much to be read. */
+/** Longer texts are broken into lines, and need so much to be read: two columns of them fit. */
 const SHORT_CHARS = 12;
-const PROSE_CHARS = 22;
+const PROSE_CHARS = 21;
 
 /**
  * A table that scrolls on its own where it is too wide, and takes the focus to be scrolled by keyboard. Where a telephone cannot show
@@ -20,7 +20,7 @@ const PROSE_CHARS = 22;
  */
 export function tableHtml(head: readonly TableCell[], rows: readonly (readonly TableCell[])[]): string {
   const columns = head.map((name, at) => [name, ...rows.map((row) => row[at] ?? EMPTY)]);
-  const stacks = head.length > 2 && columns.reduce((sum, cells) => sum + widthOf(cells), 0) > NARROW_CHARS;
+  const stacks = columns.reduce((sum, cells) => sum + widthOf(cells), 0) > NARROW_CHARS;
   const names = head.map(({ html }) => `<th scope="col">${html}</th>`).join('');
   const lines = rows.map((row) => {
     const cells = row.map(({ html, text }, at) => {
