@@ -146,6 +146,9 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
       await looksRight(watched, 'usage');
       await page.goto('/console/account');
       await page.getByRole('heading', { level: 2, name: 'Prices' }).waitFor();
+      const job = page.getByRole('row').filter({ hasText: 'createSqlJob' });
+      await job.getByText('1–180 QU').waitFor();
+      await job.getByText('not sold').waitFor();
       await looksRight(watched, 'account');
     },
     TIMEOUT_MS,
