@@ -34,6 +34,7 @@ const ROWS_OF_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   'dataset-newest-time': [0, 0],
   'rollup-coverage': [0, [], []],
   'relayer-totals': ['0', 0, 0],
+  'snapshot-revision': [0, 0],
 };
 const UNITS = 10_000_000;
 const REQUESTS_PER_MINUTE = 100_000_000;
