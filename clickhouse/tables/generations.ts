@@ -64,6 +64,15 @@ export const LARGE_WALLETS = {
   backup: 'derived',
 } as const satisfies Table;
 
+/** What wallets too large to be read at once paid back, written by the pass of their verdicts. */
+export const LARGE_WALLET_REFUNDS = {
+  name: 'large_wallet_refunds',
+  columns: {},
+  placement: onFirst('a row of each large wallet and chain'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
 /** The wallets that rankings list, by window (column `span`), role and chain. A pass is about one window. */
 export const RANKED_WALLETS = {
   name: 'ranked_wallets',

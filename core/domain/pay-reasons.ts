@@ -15,6 +15,9 @@ export const RATING_CLIENTS_MIN = 5;
 export const WELL_RATED_MIN = 60;
 export const BADLY_RATED_BELOW = 40;
 
+/** How far back refunds are counted. */
+export const REFUND_WINDOW = '30d';
+
 export const REASONS_FOR = {
   mostly_proven: 'Half or more of the dollars that it received are proven x402 payments.',
   many_counterparties: `It dealt with ${MANY_COUNTERPARTIES_MIN} or more other wallets.`,

@@ -2,6 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   dropOldGenerations,
+  LARGE_WALLET_REFUNDS,
   LARGE_WALLETS,
   ownGeneration,
   VERDICT_PASSES,
@@ -16,6 +17,7 @@ import {
   type LargeScan,
   type LargeWallet,
   rangesOf,
+  refundsOfLarge,
   scanOfLarge,
   verdictsOfLarge,
   verdictsOfRange,
@@ -111,7 +113,7 @@ export async function verdictPass({
     ...rangesOf(digitsFor(state.rows, limits.rowsPerStatement)).map((range) =>
       verdictsOfRange(range, large, part),
     ),
-    ...large.map((wallet) => verdictsOfLarge(wallet, part)),
+    ...large.flatMap((wallet) => [verdictsOfLarge(wallet, part), refundsOfLarge(wallet, part)]),
     ...(await readLargeScans(writer, large, limits)).flatMap((scan) => [
       scanOfLarge(scan, 'payee', part),
       scanOfLarge(scan, 'payer', part),
@@ -128,7 +130,7 @@ export async function verdictPass({
   }
   const verdicts = await countOf(writer, gen);
   await publish(writer, { gen, basis: state.basis, verdicts, judgedAt: part.judgedAt });
-  for (const rows of [WALLET_VERDICTS, LARGE_WALLETS])
+  for (const rows of [WALLET_VERDICTS, LARGE_WALLETS, LARGE_WALLET_REFUNDS])
     await dropOldGenerations(writer, { rows, passes: VERDICT_PASSES }, GENERATIONS_KEPT);
   return {
     gen,

@@ -1,5 +1,6 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import { partnerFigures, SCAN_SUMS } from '../../clickhouse/engine/counterparty-scan.ts';
+import { REFUND_FIGURES, REFUND_SUMS } from '../../clickhouse/engine/refund-figures.ts';
 import {
   allOf,
   dateTime,
@@ -12,6 +13,8 @@ import {
   uint64,
 } from '../../clickhouse/engine/sql.ts';
 import { SHARE_COLUMNS, triggeredOf, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
+import { REFUND_WINDOW } from '../../core/domain/pay-reasons.ts';
+import { secondsOf } from '../../core/domain/window.ts';
 
 /** The verdicts on a part of all wallets, from the same rows and by the same sums as a profile (src/operations/wallets). */
 
@@ -96,6 +99,20 @@ export function scanOfLarge(
       reciprocal_usd, judged_at, gen)
     SELECT ${text(wallet)}, ${text(chain)}, ${text(role)}, ${sums}, ${dateTime(judgedAt)}, ${uint64(gen)}
     FROM (SELECT ${partnerFigures(wallet, role)} FROM wallet_rows FINAL WHERE ${rows} AND ${IS_COUNTED} GROUP BY counterparty)`;
+}
+
+/** The rows of large_wallet_refunds, one for each chain of the wallet and one over all. */
+export function refundsOfLarge({ wallet }: LargeWallet, { gen, judgedAt }: PartOfPass): Sql {
+  const since = dateTime(judgedAt - secondsOf(REFUND_WINDOW));
+  return sql`INSERT INTO large_wallet_refunds (wallet, chain, payers, settlements, usd, judged_at, gen)
+    SELECT ${text(wallet)}, chain, ${REFUND_SUMS}, ${dateTime(judgedAt)}, ${uint64(gen)}
+    FROM (
+      SELECT chain, ${REFUND_FIGURES}
+      FROM (SELECT chain, counterparty, role = 'payee' AS inbound, 1 AS n, toDecimal128(amount_usd, 6) AS usd, block_time AS first_time, block_time AS last_time
+        FROM wallet_rows FINAL WHERE wallet = ${text(wallet)} AND block_time >= ${since} AND ${IS_COUNTED})
+      WHERE counterparty != unhex(${text(wallet.slice(2))})
+      GROUP BY GROUPING SETS ((chain, counterparty), (counterparty)))
+    GROUP BY chain`;
 }
 
 const micros = (role: Sql): Sql =>

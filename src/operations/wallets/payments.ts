@@ -27,6 +27,8 @@ interface PaymentScope extends ProfileScope {
   readonly role?: WalletRole | undefined;
   /** Only with this wallet. */
   readonly other?: Address | undefined;
+  /** Rows that it may take to read the wallet from its rows. Tests lower it. */
+  readonly wholeRowsReadMax?: number;
 }
 
 /** A statement about payments. */
@@ -43,33 +45,41 @@ export async function askPayments(
   question: (wallet: Address) => PaymentQuestion,
 ): Promise<readonly Row[]> {
   for (const scope of scopes) {
-    const rows = await askSmall(deps.reader, scope, question(scope.wallet));
+    const rows = await askSmallWallet(deps.reader, scope, question(scope.wallet));
     if (rows !== null) return rows;
   }
-  const [scope] = scopes;
+  return askPairs(deps, scopes[0], question(scopes[0].wallet));
+}
+
+/** About the pairs of a wallet, whose size does not matter. */
+export async function askPairs(
+  { reader, coverage }: { readonly reader: Reader; readonly coverage: RollupCoverage },
+  scope: PaymentScope,
+  { sql: statement, ...about }: PaymentQuestion,
+): Promise<readonly Row[]> {
   if (scope.asOf !== undefined) throw tooLargeFor(SNAPSHOT_ROWS_READ_MAX);
-  const { sql: statement, ...about } = question(scope.wallet);
-  const { rows } = await ask(deps.reader, PROFILE_RESOURCE, {
+  const { rows } = await ask(reader, PROFILE_RESOURCE, {
     ...about,
     maxSeconds: MAX_SECONDS,
     settings: PAIR_SETTINGS,
-    sql: statement(pairPayments(scope, deps.coverage)),
+    sql: statement(pairPayments(scope, coverage)),
   });
   return rows;
 }
 
-/** Null where the engine finds, before it reads, that the wallet's rows are too many. */
-async function askSmall(
+/** About the rows of a wallet; null where the engine finds, before it reads, that they are too many. */
+export async function askSmallWallet(
   reader: Reader,
   scope: PaymentScope,
   { sql: statement, ...about }: PaymentQuestion,
 ): Promise<readonly Row[] | null> {
+  const { asOf, wholeRowsReadMax = WHOLE_ROWS_READ_MAX } = scope;
   try {
     const { rows } = await reader.rows({
       ...about,
       maxSeconds: MAX_SECONDS,
       settings: {
-        max_rows_to_read: scope.asOf === undefined ? WHOLE_ROWS_READ_MAX : SNAPSHOT_ROWS_READ_MAX,
+        max_rows_to_read: asOf === undefined ? wholeRowsReadMax : SNAPSHOT_ROWS_READ_MAX,
       },
       sql: statement(rowPayments(scope)),
     });
@@ -96,10 +106,13 @@ function rowPayments(scope: PaymentScope): Sql {
     FROM ${walletRows(scope.asOf, during)} WHERE ${allOf(counted)})`;
 }
 
-function pairPayments({ wallet, other, role, span, ...common }: PaymentScope, coverage: RollupCoverage): Sql {
+function pairPayments(
+  { wallet, other, role, span, chain, final }: PaymentScope,
+  coverage: RollupCoverage,
+): Sql {
   const figures = sql`day, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven, first_time, last_time`;
-  const received = pairsBetween(span, { ...common, payer: other, payee: wallet }, coverage);
-  const paid = pairsBetween(span, { ...common, payer: wallet, payee: other }, coverage);
+  const received = pairsBetween(span, { chain, final, payer: other, payee: wallet }, coverage);
+  const paid = pairsBetween(span, { chain, final, payer: wallet, payee: other }, coverage);
   return sql`(${unionAll([
     ...(role === 'payer' ? [] : [sql`SELECT payer AS other, 1 AS inbound, ${figures} FROM ${received}`]),
     ...(role === 'payee' ? [] : [sql`SELECT payee AS other, 0 AS inbound, ${figures} FROM ${paid}`]),

@@ -1,7 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
-import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -11,51 +10,11 @@ import type { FinalBlock } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';
-import { addressBytes, askPayments } from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
-/** What a summary says that a profile does not: money sent back, what is offered, and what is usually paid. */
+/** What a summary says that a profile does not: what is offered, and what is usually paid. */
 
 const MAX_SECONDS = 5;
-
-export interface Refunds {
-  /** Payers that got money back. */
-  readonly payers: number;
-  /** Settlements by which they did. */
-  readonly count: number;
-  /** Of each payer at most what it had paid. */
-  readonly usdMicros: bigint;
-}
-
-interface RefundQuery {
-  readonly wallet: Address;
-  readonly chain: Chain | undefined;
-  readonly final: readonly FinalBlock[] | undefined;
-  readonly span: TimeRange;
-  readonly coverage: RollupCoverage;
-}
-
-/**
- * What the wallet paid to wallets that had paid it, in a span of time. Which payment answers which is not on the chain, so a payer
- * counts if the wallet paid it after its first payment, with what it was paid in all, up to what it paid.
- */
-export async function readRefunds(reader: Reader, { coverage, ...scope }: RefundQuery): Promise<Refunds> {
-  const rows = await askPayments({ reader, coverage }, [scope], (wallet) => ({
-    name: 'wallet-refunds',
-    maxRows: 1,
-    sql: (payments) => sql`SELECT count(), sum(back_n), toString(sum(least(paid_usd, back_usd))) FROM (
-        SELECT sumIf(usd, inbound = 1) AS paid_usd, sumIf(usd, inbound = 0) AS back_usd, sumIf(n, inbound = 0) AS back_n,
-          countIf(inbound = 1) AS was_paid, minIf(first_time, inbound = 1) AS first_paid, maxIf(last_time, inbound = 0) AS last_back
-        FROM ${payments} WHERE other != ${addressBytes(wallet)} GROUP BY other)
-      WHERE was_paid > 0 AND last_back >= first_paid`,
-  }));
-  const [payers, count, usd] = rows[0] ?? [];
-  return {
-    payers: integerField(payers),
-    count: integerField(count),
-    usdMicros: microsFromDecimal(textField(usd)),
-  };
-}
 
 export interface WalletOffers {
   /** Resources and methods with an offer that is paid to the wallet. */

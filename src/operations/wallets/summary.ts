@@ -2,7 +2,7 @@ import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { payReasons } from '../../../core/domain/pay-reasons.ts';
+import { payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
@@ -15,19 +15,17 @@ import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
   NO_OFFERS,
-  type Refunds,
-  readRefunds,
   readUsualPrice,
   readWalletOffers,
   type UsualPrice,
   type WalletOffers,
 } from './read-summary.ts';
+import { type Refunds, readRefunds } from './refunds.ts';
 import { SUMMARY_EXAMPLE, type SummaryAnswer, SummaryShape, TEXT_MAX_CHARS } from './summary-shape.ts';
 import { coverageFor, spanOf, windowEnd } from './window.ts';
 
 /** Whether to pay an address, in a few lines. Every figure is that of the profile as a payee. */
 
-const REFUND_WINDOW = '30d';
 const SCORE_DECIMALS = 2;
 
 /** Everything that was read. */

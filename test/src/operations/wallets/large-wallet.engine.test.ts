@@ -7,6 +7,8 @@ import { verdictPass } from '../../../../ingest/verdicts/pass.ts';
 import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
 import { lookUpLists } from '../../../../src/operations/wallets/owners.ts';
 import { type Profile, readProfile } from '../../../../src/operations/wallets/read-profile.ts';
+import { readRefunds } from '../../../../src/operations/wallets/refunds.ts';
+import { spanOf } from '../../../../src/operations/wallets/window.ts';
 import { testClock } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testLog } from '../../../kit/engine.ts';
@@ -53,6 +55,29 @@ const judgeAll = () =>
     clock: testClock(),
     limits: { wholeRowsMax: ROWS / 2, newestRowsMax: BOUNDS.scanRowsMax },
   });
+
+/** Of 30 days, and the statement that gave them. */
+async function refundsOf(chain: Chain | undefined, { wholeRowsReadMax = 1, isFinal = false } = {}) {
+  const asked: string[] = [];
+  const reader: Reader = {
+    ...engine.reader,
+    rows: async (statement, signal) => {
+      const answer = await engine.reader.rows(statement, signal);
+      asked.push(statement.name);
+      return answer;
+    },
+  };
+  const rollups = createRollups({ reader: engine.reader, clock: testClock() });
+  const refunds = await readRefunds(reader, {
+    wallet: SHOP,
+    chain,
+    final: isFinal ? [{ chain: BASE, block: 1_000_000 }] : undefined,
+    span: spanOf('30d', NOON + 1),
+    coverage: isFinal ? { open: [{ from: 0, to: null }], splitDays: [] } : await rollups.coverage(),
+    wholeRowsReadMax,
+  });
+  return { refunds, asked: asked.at(-1) };
+}
 
 interface Read {
   readonly profile: Profile;
@@ -112,6 +137,25 @@ test('after a pass of verdicts the profile of a busy wallet says the same, and r
     // Half a day has 500 settlements; whole granules of several parts and the days of both tables come on top.
     expect(rowsOf(asked)).toBeLessThan(7_500);
   }
+}, 180_000);
+
+test('what a busy wallet paid back is the same from its rows, from the days of its pairs and from the last pass', async () => {
+  await insertSettlements(
+    engine.writer,
+    Array.from({ length: ROWS }, (_, at) => payment(at)),
+  );
+  await rollUp(engine.writer, { below: TODAY });
+  const chains = [undefined, BASE, POLYGON] as const;
+  const fromRows = await Promise.all(
+    chains.map((chain) => refundsOf(chain, { wholeRowsReadMax: 10_000_000 })),
+  );
+  const fromPairs = await Promise.all(chains.map((chain) => refundsOf(chain)));
+  await judgeAll();
+  const kept = await Promise.all(chains.map((chain) => refundsOf(chain)));
+  expect(fromRows[0]?.refunds.payers).toBeGreaterThan(100);
+  expect(fromPairs).toEqual(fromRows);
+  expect(kept).toEqual(fromRows.map(({ refunds }) => ({ refunds, asked: 'wallet-kept-refunds' })));
+  expect(await refundsOf(BASE, { isFinal: true })).toEqual(fromRows[1]);
 }, 180_000);
 
 test('of final settlements alone, and before the first pass, the newest rows are read', async () => {
