@@ -89,13 +89,6 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Read a list of settlements once, then only the changes, reorgs included.',
   },
   {
-    slug: 'bundles',
-    file: 'bundles.md',
-    reader: 'analysts',
-    title: 'Download it all',
-    description: 'Signed Parquet files of finalized days: download, check against an API, query with DuckDB.',
-  },
-  {
     slug: 'sql',
     file: 'sql.md',
     reader: 'analysts',
@@ -137,6 +130,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     title: 'Connecting tools',
     description:
       'Grafana, Metabase, Superset, DBeaver, Python and others over the ClickHouse HTTP interface.',
+  },
+  {
+    slug: 'bundles',
+    file: 'bundles.md',
+    reader: 'analysts',
+    title: 'Download it all',
+    description: 'Signed Parquet files of finalized days: download, check against an API, query with DuckDB.',
   },
   {
     slug: 'sql-tables',
