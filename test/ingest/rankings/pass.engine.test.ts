@@ -93,7 +93,7 @@ describe('a pass', () => {
       };
       const outcome = await pass(dying).catch((error: Error) => error.message);
       if (outcome !== 'killed') {
-        expect(survived).toBe(5); // figures of two roles, the choice, facilitators, the publication
+        expect(survived).toBe(6); // wallets that pay and are paid, figures of two roles, the choice, facilitators, the publication
         break;
       }
       expect(await published()).toEqual(before);
@@ -104,6 +104,7 @@ describe('a pass', () => {
     ]);
     await pass();
     expect(await rowsOf('SELECT uniqExact(gen) FROM ranked_wallets')).toEqual([['2']]);
+    expect(await rowsOf('SELECT count() FROM two_way_wallets')).toEqual([['0']]);
   });
 
   test('over one window drops nothing of another', async () => {
