@@ -1,5 +1,5 @@
 -- The wallets whose payments may not be organic: those that pay and are paid in the windows of a pass that ranks wallets, and members of
--- rings. Each statement of the pass reads them (ingest/rankings); nobody reads them after it.
+-- rings. Only the statements of that pass read them (ingest/rankings). It deletes them at its end, and those of a killed pass with them.
 CREATE TABLE IF NOT EXISTS two_way_wallets
 (
     span LowCardinality(String),
