@@ -59,23 +59,27 @@ export function writtenAgain(error: EngineError): Failure | undefined {
 
 /**
  * One value, loaded at most once per `maxAgeMs` and never twice at the same time: a thousand requests in a second cost one
- * query. A failed load is not kept: all callers that wait for it get the error, the next one loads again.
+ * query. A failed load is not kept: all callers that wait for it get the error, the next one loads again. With `staleMs` callers of a
+ * busy service do not wait for a load: the one that finds the value too old starts it, and all get the old value until it has ended.
  */
 export function cached<Value>(options: {
   readonly clock: Clock;
   readonly maxAgeMs: number;
+  /** How far beyond `maxAgeMs` the old value is answered while a new one is loaded; by default not at all. */
+  readonly staleMs?: number;
   /** False for a value that must not be kept, for example "nothing yet". */
   readonly keep?: (value: Value) => boolean;
-  readonly load: () => Promise<Value>;
+  /** `old`: what callers get meanwhile; undefined where they wait. */
+  readonly load: (old: Value | undefined) => Promise<Value>;
 }): () => Promise<Value> {
-  const { clock, maxAgeMs, load, keep = () => true } = options;
+  const { clock, maxAgeMs, load, staleMs = 0, keep = () => true } = options;
   let kept: { readonly value: Value; readonly atMs: number } | undefined;
   let underWay: Promise<Value> | undefined;
 
-  const loadOnce = async (): Promise<Value> => {
+  const loadOnce = async (old: Value | undefined): Promise<Value> => {
     const atMs = clock.nowMs();
     try {
-      const value = await load();
+      const value = await load(old);
       kept = keep(value) ? { value, atMs } : undefined;
       return value;
     } finally {
@@ -84,9 +88,13 @@ export function cached<Value>(options: {
   };
 
   return () => {
-    if (kept !== undefined && Math.abs(clock.nowMs() - kept.atMs) < maxAgeMs)
-      return Promise.resolve(kept.value);
-    underWay ??= loadOnce();
-    return underWay;
+    const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : Math.abs(clock.nowMs() - kept.atMs);
+    if (kept !== undefined && ageMs < maxAgeMs) return Promise.resolve(kept.value);
+    const old = ageMs < maxAgeMs + staleMs ? kept : undefined;
+    underWay ??= loadOnce(old?.value);
+    if (old === undefined) return underWay;
+    // The next caller loads again; once the value is older than `staleMs` allows, callers get the error.
+    underWay.catch(() => undefined);
+    return Promise.resolve(old.value);
   };
 }

@@ -65,7 +65,12 @@ interface Catalogued {
 export function createNames(deps: { readonly reader: Reader; readonly clock: Clock }): Names {
   const { reader, clock } = deps;
   const agents: AgentNames = createAgentNames(deps);
-  const catalogued = cached({ clock, maxAgeMs: MAX_AGE_MS, load: () => readCatalogued(reader) });
+  const catalogued = cached({
+    clock,
+    maxAgeMs: MAX_AGE_MS,
+    staleMs: MAX_AGE_MS,
+    load: () => readCatalogued(reader),
+  });
   return {
     async of(wallets) {
       const [known, named] = await Promise.all([catalogued(), agents.of(wallets)]);
@@ -184,6 +189,8 @@ interface AgentNames {
 /** A wallet that has no agent is remembered too. About 30 MB when all of them have one. */
 const REMEMBERED_MAX = 100_000;
 const REMEMBERED_MS = 30_000;
+/** How much longer a name is shown while it is read anew. */
+const STALE_MS = 30_000;
 /** Agents of one wallet that are looked at: the lowest ids of those that ever had it. */
 const AGENTS_PER_WALLET_MAX = 100;
 const NAMES_MAX = 100_000;
@@ -191,17 +198,30 @@ const NONE: readonly AgentName[] = [];
 
 interface Remembered {
   readonly names: readonly AgentName[];
-  readonly untilMs: number;
+  /** Unix milliseconds, from which on the names are read anew. */
+  readonly freshUntilMs: number;
+  readonly usableUntilMs: number;
 }
 
 function createAgentNames({ reader, clock }: { readonly reader: Reader; readonly clock: Clock }): AgentNames {
   const remembered = new Map<Address, Remembered>();
   const remember = (wallet: Address, names: readonly AgentName[]): void => {
     remembered.delete(wallet);
-    remembered.set(wallet, { names, untilMs: clock.nowMs() + REMEMBERED_MS });
+    const freshUntilMs = clock.nowMs() + REMEMBERED_MS;
+    remembered.set(wallet, { names, freshUntilMs, usableUntilMs: freshUntilMs + STALE_MS });
     if (remembered.size <= REMEMBERED_MAX) return;
     const [oldest] = remembered.keys();
     if (oldest !== undefined) remembered.delete(oldest);
+  };
+  const read = async (wallets: readonly Address[]): Promise<Map<Address, readonly AgentName[]>> => {
+    const found = wallets.length === 0 ? new Map<Address, AgentName[]>() : await readNames(reader, wallets);
+    return new Map(
+      wallets.map((wallet) => {
+        const names = found.get(wallet) ?? NONE;
+        remember(wallet, names);
+        return [wallet, names];
+      }),
+    );
   };
   return {
     async of(wallets) {
@@ -210,17 +230,16 @@ function createAgentNames({ reader, clock }: { readonly reader: Reader; readonly
       const known = new Map(
         asked.flatMap((wallet) => {
           const one = remembered.get(wallet);
-          return one !== undefined && one.untilMs > nowMs ? [[wallet, one.names] as const] : [];
+          return one !== undefined && one.usableUntilMs > nowMs ? [[wallet, one] as const] : [];
         }),
       );
-      const unknown = asked.filter((wallet) => !known.has(wallet));
-      const found = unknown.length === 0 ? new Map<Address, AgentName[]>() : await readNames(reader, unknown);
-      for (const wallet of unknown) {
-        const names = found.get(wallet) ?? NONE;
-        remember(wallet, names);
-        known.set(wallet, names);
-      }
-      return known;
+      const old = [...known].filter(([, { freshUntilMs }]) => freshUntilMs <= nowMs);
+      // Read once, though many ask: to the others they are fresh until they were read, or cannot be used any more.
+      for (const [wallet, one] of old) remembered.set(wallet, { ...one, freshUntilMs: one.usableUntilMs });
+      read(old.map(([wallet]) => wallet)).catch(() => undefined);
+      const names = await read(asked.filter((wallet) => !known.has(wallet)));
+      for (const [wallet, one] of known) names.set(wallet, one.names);
+      return names;
     },
   };
 }

@@ -21,7 +21,7 @@ export interface CapabilityCounts {
 }
 
 export interface Capabilities {
-  /** By slug; a capability without any provider is missing. Renewed at most twice a minute. */
+  /** By slug; a capability without any provider is missing. Renewed at most twice a minute, and at most a minute old. */
   counts(): Promise<ReadonlyMap<string, CapabilityCounts>>;
 }
 
@@ -42,7 +42,9 @@ const MAX_SECONDS = 5;
 
 export function createCapabilities(deps: { readonly reader: Reader; readonly clock: Clock }): Capabilities {
   const load = () => readCounts(deps.reader);
-  return { counts: cached({ clock: deps.clock, maxAgeMs: COUNTS_MAX_AGE_MS, load }) };
+  return {
+    counts: cached({ clock: deps.clock, maxAgeMs: COUNTS_MAX_AGE_MS, staleMs: COUNTS_MAX_AGE_MS, load }),
+  };
 }
 
 async function readCounts(reader: Reader): Promise<ReadonlyMap<string, CapabilityCounts>> {

@@ -64,6 +64,8 @@ export interface Relayers {
 
 const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
+/** Relayers whose distinct parties are read with a new ranking: the busiest of those that pages of the old one showed. */
+const PARTIES_RENEWED_MAX = 200;
 /** Ranked per chain, in addition to the named and enriched ones: any wallet can be a relayer, and most relay once. */
 const RANKED_PER_CHAIN = 10_100;
 /** Far above what catalogues and enrichment hold. */
@@ -78,7 +80,18 @@ export function createRelayers(deps: {
   readonly chains: readonly Chain[];
 }): Relayers {
   return {
-    ranking: cached({ clock: deps.clock, maxAgeMs: RANKING_MAX_AGE_MS, load: () => readRanking(deps) }),
+    ranking: cached({
+      clock: deps.clock,
+      maxAgeMs: RANKING_MAX_AGE_MS,
+      staleMs: RANKING_MAX_AGE_MS,
+      load: async (old) => {
+        const ranking = await readRanking(deps);
+        // Before it takes the place of the old one, so that nobody waits for what pages showed already.
+        const shown = ranking.relayers.filter((relayer) => old?.parties.has(keyOf(relayer)));
+        await distinctParties(deps.reader, ranking, shown.slice(0, PARTIES_RENEWED_MAX));
+        return ranking;
+      },
+    }),
   };
 }
 

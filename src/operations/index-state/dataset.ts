@@ -24,13 +24,13 @@ export interface TableFacts {
 /** Facts of the tables behind the lists, for empty pages and as a hint where the feed starts. */
 export interface DatasetFacts {
   /**
-   * Live settlements of these chains, channel deposits left out, exact as of at most six seconds ago. `lastWrittenAt` is that of
+   * Live settlements of these chains, channel deposits left out, exact as of at most eleven seconds ago. `lastWrittenAt` is that of
    * the chain's newest write, which may have been one of registry events: no index tells the newest version of a chain.
    */
   settlements(chains: readonly Chain[]): Promise<TableFacts>;
-  /** Agents of these chains, exact as of at most five seconds ago. */
+  /** Agents of these chains, exact as of at most ten seconds ago. */
   agents(chains: readonly Chain[]): Promise<TableFacts>;
-  /** Attestations of these chains, exact as of at most five seconds ago. */
+  /** Attestations of these chains, exact as of at most ten seconds ago. */
   attestations(chains: readonly Chain[]): Promise<TableFacts>;
   /** Listed resources that are paid on a chain; undefined: all of them, those on networks that are not indexed too. */
   endpoints(chain: Chain | undefined): Promise<TableFacts>;
@@ -50,6 +50,7 @@ type FactsByChain = ReadonlyMap<string, TableFacts>;
 const RESOURCE = 'settlements';
 /** Rows of open slices are counted one by one: all of them while the rollups are new (0.2 s at 10 M rows). */
 const ROW_COUNT_MAX_AGE_MS = 5_000;
+const ROW_COUNT_STALE_MS = 5_000;
 const ROW_COUNT_MAX_SECONDS = 20;
 const NEWEST_MAX_AGE_MS = 2_000;
 const NEWEST_MAX_SECONDS = 5;
@@ -60,7 +61,8 @@ const EVERY_CHAIN = '';
 
 export function createDatasetFacts(deps: DatasetDeps): DatasetFacts {
   const { reader, clock, freshness } = deps;
-  const kept = (load: () => Promise<FactsByChain>) => cached({ clock, maxAgeMs: ROW_COUNT_MAX_AGE_MS, load });
+  const kept = (load: () => Promise<FactsByChain>) =>
+    cached({ clock, maxAgeMs: ROW_COUNT_MAX_AGE_MS, staleMs: ROW_COUNT_STALE_MS, load });
   const settlements = kept(() => countSettlements(deps));
   const agents = kept(() => readTable(reader, 'agents', sql`chain`));
   const attestations = kept(() => readTable(reader, 'attestations', sql`chain`));

@@ -5,12 +5,13 @@ import type { Finality } from '../../../core/domain/settlement.ts';
 import { cached } from '../ask.ts';
 import { type ChainStatus, isImported, readChainStatus } from './chain-status.ts';
 
-/** How fresh the index is, asked at most once a second for all requests together. */
+/** How fresh the index is, asked at most once a second for all requests together, and at most three seconds old. */
 export interface Freshness {
   statuses(): Promise<ReadonlyMap<Chain, ChainStatus>>;
 }
 
 const MAX_AGE_MS = 1_000;
+const STALE_MS = 2_000;
 
 /** An index further behind than this says so in every answer: two minutes are sixty blocks of Base. */
 export const INDEX_LAG_WARNING_SECONDS = 120;
@@ -49,6 +50,7 @@ export function createFreshness(deps: { readonly reader: Reader; readonly clock:
     statuses: cached({
       clock: deps.clock,
       maxAgeMs: MAX_AGE_MS,
+      staleMs: STALE_MS,
       load: () => readChainStatus(deps.reader),
     }),
   };

@@ -13,7 +13,7 @@ import { invalid } from '../params.ts';
 
 /** The snapshot of today, and whether an older one can be answered (docs/snapshots.md). */
 export interface Snapshots {
-  /** At most a second old. Null where no chain has final blocks that are indexed, and on a cluster. */
+  /** At most three seconds old. Null where no chain has final blocks that are indexed, and on a cluster. */
   current(): Promise<Snapshot | null>;
   /**
    * The snapshot itself. Rejects with `snapshot_gone` where its rows are not what they were, and with `invalid_parameter` where the index
@@ -24,6 +24,8 @@ export interface Snapshots {
 
 const RESOURCE = 'chains';
 const MAX_AGE_MS = 1_000;
+/** An older snapshot is one too: answers may name it while a newer one is read. */
+const STALE_MS = 2_000;
 const MAX_SECONDS = 10;
 /** Far above the number of EVM chains a deployment can list. */
 const CHAINS_MAX = 1_000;
@@ -54,8 +56,9 @@ export function createSnapshots(deps: {
   if (deps.isCluster === true) return NO_SNAPSHOTS;
   const load = () => readHeldState(deps.reader, deps.chains);
   const recent = cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load });
+  const named = cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, staleMs: STALE_MS, load });
   return {
-    current: async () => (await recent()).snapshot,
+    current: async () => (await named()).snapshot,
     answerable: async (snapshot, chain) => {
       // Another process may know a newer state than the one remembered here.
       const refused = refusalOf(snapshot, await recent(), chain) && refusalOf(snapshot, await load(), chain);

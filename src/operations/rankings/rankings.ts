@@ -84,7 +84,13 @@ export function createRankings(deps: RankingDeps): Rankings {
   const kept = keepRankings<RankingScope, KeptRanking>({
     clock: deps.clock,
     depths: DEPTHS,
-    read: (scope, depth) => readRanking(deps, scope, depth),
+    read: async (scope, depth, old) => {
+      const ranking = await readRanking(deps, scope, depth);
+      // Before it takes the place of the old one, so that nobody waits for what pages showed already.
+      for (const chunk of old?.sparklines.keys() ?? [])
+        await sparklinesOf(ranking, chunk * CHUNK_ROWS, rowsOfChunk(ranking, chunk));
+      return ranking;
+    },
     isCurrent: async ({ pass, isOfPass }) =>
       isOfPass &&
       pass != null &&
@@ -104,6 +110,10 @@ export function createRankings(deps: RankingDeps): Rankings {
       };
     },
   };
+}
+
+function rowsOfChunk({ size }: KeptRanking, chunk: number): number {
+  return Math.min(CHUNK_ROWS, Math.max(0, size - chunk * CHUNK_ROWS));
 }
 
 /** A failed read is not kept: the next page asks again. */

@@ -66,7 +66,7 @@ export interface TailDeps {
   readonly times?: TailTimes | undefined;
 }
 
-export const TAIL_TIMES: TailTimes = { refreshAfterMs: 100, maxAgeMs: 500, checkAfterMs: 10_000 };
+export const TAIL_TIMES: TailTimes = { refreshAfterMs: 100, maxAgeMs: 1_000, checkAfterMs: 10_000 };
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 /** Rows that a new tail begins with. It grows as rows are written. */

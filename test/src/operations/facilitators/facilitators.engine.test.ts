@@ -23,6 +23,7 @@ import {
   tombstone,
   wallet,
 } from '../../../kit/rows.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
 
 /** Truth: the live settlements counted one by one, here. */
 
@@ -244,11 +245,47 @@ describe('/v0/facilitators', () => {
     const listed = [...first.body.facilitators, ...second.body.facilitators];
     expect(listed).toEqual(countNaively(rows));
     expect(second.body.meta.ranked_at).toBe(first.body.meta.ranked_at);
-    api.clock.advanceSeconds(11);
+    api.clock.advanceSeconds(20);
     expect((await api.get('/v0/facilitators?limit=1')).body.facilitators[0]).toMatchObject({
       address: wallet(999),
       settlement_count: 5,
     });
+  });
+
+  test('the old ranking is answered while a new one is read, together with the parties that pages showed', async () => {
+    const asked: string[] = [];
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const counting = await testApi({
+      ...engine.reader,
+      rows: async (statement, signal) => {
+        if (statement.name.startsWith('relayers-')) asked.push(statement.name);
+        if (asked.length === 4) await held;
+        return engine.reader.rows(statement, signal);
+      },
+    });
+    const busy = (payers: number) =>
+      insertSettlements(
+        engine.writer,
+        Array.from({ length: payers }, (_, logIndex) =>
+          settlement({ relayer: wallet(1), payer: wallet(100 + logIndex), logIndex }),
+        ),
+      );
+    const payers = async () =>
+      (await counting.get('/v0/facilitators?limit=1')).body.facilitators[0].distinct_payers;
+    await busy(2);
+    expect(await payers()).toBe(2);
+    await busy(5);
+    counting.clock.advanceSeconds(15);
+    expect(await payers()).toBe(2);
+    await waitUntil('the parties are read without a caller', () => asked.length === 4);
+    expect(await payers()).toBe(2);
+    goOn();
+    await waitUntil('the new ranking is read', async () => (await payers()) === 5);
+    expect(asked).toEqual(['relayers-ranking', 'relayers-distinct', 'relayers-ranking', 'relayers-distinct']);
+    await counting.close();
   });
 
   test('the link header leads to the next page, and next_offset is null at the end', async () => {

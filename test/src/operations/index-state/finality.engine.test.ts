@@ -126,7 +126,7 @@ describe.each(PATHS)('%s?finality=finalized', (path) => {
       between: async (page) => {
         if (page === 1) await tombstone(engine.writer, tip.slice(0, 5));
         if (page === 2) await reportFinal({ base: 997, polygon: 4_997 });
-        api.clock.advanceSeconds(2);
+        api.clock.advanceSeconds(3);
       },
     });
     expect(walked.map(rowKey)).toEqual(sortedKeys(wasFinal));

@@ -120,6 +120,52 @@ describe('cached', () => {
     expect(both.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
     expect(await get()).toBe(2);
   });
+  test('an old value is answered while a new one is loaded, up to its limit', async () => {
+    const clock = testClock();
+    let end = (): void => undefined;
+    const second = new Promise<string>((resolve) => {
+      end = () => resolve('second');
+    });
+    const olds: (string | undefined)[] = [];
+    const get = cached<string>({
+      clock,
+      maxAgeMs: 1_000,
+      staleMs: 2_000,
+      load: (old) => {
+        olds.push(old);
+        return olds.length === 1 ? Promise.resolve('first') : second;
+      },
+    });
+    expect(await get()).toBe('first');
+    clock.advanceSeconds(2.9);
+    expect(await Promise.all([get(), get()])).toEqual(['first', 'first']);
+    clock.advanceSeconds(0.1);
+    const waiting = get();
+    end();
+    expect(await waiting).toBe('second');
+    expect(olds).toEqual([undefined, 'first']);
+  });
+  test('a failed load behind an old value is tried again, and reaches callers once the value is too old', async () => {
+    const clock = testClock();
+    let loads = 0;
+    const get = cached({
+      clock,
+      maxAgeMs: 1_000,
+      staleMs: 2_000,
+      load: async () => {
+        loads += 1;
+        if (loads > 1) throw new Error('down');
+        return loads;
+      },
+    });
+    await get();
+    clock.advanceSeconds(1);
+    expect([await get(), loads]).toEqual([1, 2]);
+    await new Promise(setImmediate);
+    expect([await get(), loads]).toEqual([1, 3]);
+    clock.advanceSeconds(2);
+    await expect(get()).rejects.toThrow('down');
+  });
   test('a value that must not be kept is loaded each time', async () => {
     let loads = 0;
     const get = cached({

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { spansOf, WINDOWS, type Window } from '../../../../core/domain/window.ts';
+import { testApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { BASE, insertSettlements, NOON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
 
 /** Rankings of the directory by every window, against a recount with loops. */
 
@@ -224,6 +226,55 @@ describe('the directory is ranked by every window', () => {
       LISTED_AT,
     );
     await rankWallets(engine.writer, { windows: [...WINDOWS] });
+  });
+
+  test('the old ranking is answered while a new one is read, together with the sparklines that pages showed', async ({
+    engine,
+  }) => {
+    const asked: string[] = [];
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const counting = await testApi({
+      ...engine.reader,
+      rows: async (statement, signal) => {
+        if (statement.name.startsWith('ranking-capabilities')) asked.push(statement.name);
+        if (asked.length === 4) await held;
+        return engine.reader.rows(statement, signal);
+      },
+    });
+    const [offer] = OFFERS;
+    const pay = async (count: number) => {
+      await insertSettlements(
+        engine.writer,
+        Array.from({ length: count }, (_, logIndex) =>
+          payment({
+            payee: wallet(0x71),
+            amount: offer?.amount ?? 0n,
+            logIndex,
+            blockTime: NOON - 60,
+          }),
+        ),
+      );
+      await listings.derive(NOON);
+    };
+    const shown = async () => {
+      const { body } = await counting.get('/v0/leaderboard?of=capabilities&window=7d');
+      return body.leaderboard.map((row: Row & { sparkline: number[] }) => [row.value, row.sparkline.at(-1)]);
+    };
+    await pay(2);
+    expect(await shown()).toEqual([[2, 2]]);
+    await pay(5);
+    counting.clock.advanceSeconds(15);
+    expect(await shown()).toEqual([[2, 2]]);
+    await waitUntil('the sparklines are read without a caller', () => asked.length === 4);
+    expect(await shown()).toEqual([[2, 2]]);
+    goOn();
+    await waitUntil('the new ranking is read', async () => JSON.stringify(await shown()) === '[[7,7]]');
+    const once = ['ranking-capabilities', 'ranking-capabilities-sparklines'];
+    expect(asked).toEqual([...once, ...once]);
+    await counting.close();
   });
 
   test('as a recount has it, with the places of the window before, also after a reorg took payments', async ({
