@@ -24,6 +24,13 @@ export function TabStrip({ list: { tabs, activeId }, onShow, onClose, onRename, 
       ?.querySelector('[aria-selected="true"]')
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [activeId, tabs.length]);
+  const named = useRef<string | null>(null);
+  // The field that had the focus is gone.
+  useEffect(() => {
+    if (renamed !== null || named.current === null) return;
+    strip.current?.querySelector<HTMLElement>(`#tab-query-${named.current}`)?.focus();
+    named.current = null;
+  }, [renamed]);
   const focusTab = (id: string | undefined): void => {
     if (id === undefined) return;
     onShow(id);
@@ -58,8 +65,9 @@ export function TabStrip({ list: { tabs, activeId }, onShow, onClose, onRename, 
             onClose={() => onClose(tab.id)}
             onRename={() => setRenamed(tab.id)}
             onKeyDown={(event) => onKeyDown(event, tab.id)}
-            onName={(name) => {
+            onName={(name, isByKey) => {
               setRenamed(null);
+              if (isByKey) named.current = tab.id;
               if (name !== null) onRename(tab.id, name);
             }}
           />
@@ -80,8 +88,8 @@ interface OneTabProps {
   onShow(): void;
   onClose(): void;
   onRename(): void;
-  /** Null keeps the old one. */
-  onName(name: string | null): void;
+  /** Null keeps the old one. `isByKey`: the focus stays with the tab; else it went where the visitor clicked. */
+  onName(name: string | null, isByKey: boolean): void;
   onKeyDown(event: KeyboardEvent): void;
 }
 
@@ -129,15 +137,15 @@ function Dot({ state: { phase } }: { readonly state: RunState }) {
   );
 }
 
-function NameField({ name, onName }: { readonly name: string; onName(name: string | null): void }) {
+function NameField({ name, onName }: { readonly name: string } & Pick<OneTabProps, 'onName'>) {
   const field = useRef<HTMLInputElement>(null);
   const isDone = useRef(false);
   useEffect(() => field.current?.select(), []);
-  const end = (next: string | null): void => {
+  const end = (next: string | null, isByKey: boolean): void => {
     // Enter removes the field, which then loses the focus.
     if (isDone.current) return;
     isDone.current = true;
-    onName(next);
+    onName(next, isByKey);
   };
   return (
     <input
@@ -147,10 +155,10 @@ function NameField({ name, onName }: { readonly name: string; onName(name: strin
       aria-label="Name of the query"
       maxLength={60}
       defaultValue={name}
-      onBlur={({ currentTarget }) => end(currentTarget.value)}
+      onBlur={({ currentTarget }) => end(currentTarget.value, false)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') end(event.currentTarget.value);
-        if (event.key === 'Escape') end(null);
+        if (event.key === 'Enter') end(event.currentTarget.value, true);
+        if (event.key === 'Escape') end(null, true);
       }}
     />
   );

@@ -101,14 +101,22 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'Name of the query' }).fill('Second');
     await page.keyboard.press('Enter');
+    await waitUntil('the renamed tab has the focus', () =>
+      queries()
+        .nth(1)
+        .evaluate((tab) => tab === document.activeElement),
+    );
     // As if the page was loaded again before the address followed the text.
     await page.evaluate(
       (hash) => history.replaceState(history.state, '', hash),
       `#${new URLSearchParams({ q: LISTED })}`,
     );
+    const entry = await page.evaluate('history.state');
     await page.reload();
     await editor().locator('.cm-line').first().waitFor();
     expect(await queries().allTextContents()).toEqual(['settlements', 'Second']);
+    // What the browser kept of the entry says which tab it shows.
+    expect(await page.evaluate('history.state')).toEqual(entry);
     expect(await typedText()).toBe('SELECT 2 AS two');
     await queries().first().click();
     await grid().getByRole('gridcell').first().waitFor();
