@@ -5,7 +5,7 @@ import {
   CLUE_POINTS,
   POINTS_NEEDED,
 } from '../../core/domain/capability.ts';
-import { table } from './markdown.ts';
+import { capitalized, table } from './markdown.ts';
 
 /** The blocks of docs/capabilities.md that core/domain/capability.ts and its catalogue decide. */
 export function capabilityRuleBlock(): string {
@@ -17,12 +17,14 @@ A capability is offered from ${POINTS_NEEDED} points on; at most ${CAPABILITIES_
 }
 
 export function capabilityCatalogueBlock(): string {
-  const rows = CAPABILITIES.map(({ slug, group, unit, summary, phrases }) => [
-    `\`${slug}\``,
-    group,
-    unit,
-    summary,
-    phrases.join(', '),
-  ]);
-  return `\n${table(['slug', 'group', 'unit', 'what it is', 'phrases'], rows)}\n`;
+  const groups = [...new Set(CAPABILITIES.map(({ group }) => group))].map((group) => {
+    const rows = CAPABILITIES.filter((one) => one.group === group).map(({ slug, unit, summary, phrases }) => [
+      `\`${slug}\``,
+      unit,
+      summary,
+      phrases.join(', '),
+    ]);
+    return `### ${capitalized(group)}\n\n${table(['slug', 'unit', 'what it is', 'phrases'], rows)}`;
+  });
+  return `\n${groups.join('\n')}\n`;
 }

@@ -15,3 +15,7 @@ function cell(text: string): string {
 export function code(text: string): string {
   return `\`${text}\``;
 }
+
+export function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,7 +1,7 @@
 import { usdNumber } from '../../core/domain/amount.ts';
 import { DEFAULT_PLANS, PLAN_IDS, SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/domain/public-tables.ts';
-import { REFUSED_FUNCTIONS } from '../../sandbox/policy/function-policy.ts';
+import { REFUSED_FUNCTIONS, type RefusedFunctions } from '../../sandbox/policy/function-policy.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import {
   SQL_QU_USD_MICROS,
@@ -13,7 +13,7 @@ import {
 import { SQL_FACT_HEADERS } from '../../src/operations/sql/answer.ts';
 import { SQL_FORMATS, SQL_MEDIA } from '../../src/operations/sql/params.ts';
 import { SQL_WARNINGS } from '../../src/operations/sql/shapes.ts';
-import { code, generatedHead, table } from './markdown.ts';
+import { capitalized, code, generatedHead, table } from './markdown.ts';
 
 /** What docs/sql.md and its reference pages take from the declarations. */
 
@@ -45,24 +45,37 @@ export function sqlTablesBlock(): string {
   return table(['table', 'holds', 'columns', 'cheap by'], rows);
 }
 
-const FUNCTIONS_INTRO = `Every function of the engine that is not listed here is available in SQL, with every combinator (\`sumIf\`, \`uniqMerge\`, \`maxOrNull\`, …),
-as of the engine that this release pins; functions that a newer engine adds are refused until they have been reviewed. *Beginnings*
-stand for every name that starts so. Case does not matter here.
+const FUNCTIONS_INTRO = `A query may not call the functions on this page. Every other function of the engine is available, with every combinator (\`sumIf\`,
+\`uniqMerge\`, \`maxOrNull\`, …), as of the engine that this release pins; functions that a newer engine adds are refused until they have been
+reviewed. Headings say what the refused functions do. A star stands for every name that begins so. Case does not matter.
 
 `;
+const UNSTOPPABLE = 'cannot be stopped once it ';
+const UNSTOPPABLE_INTRO =
+  'The engine looks at the time limit of a query between blocks of rows. A single call of these can take minutes, and nothing ends it.\n';
 
 export function sqlFunctionsPage(): string {
-  const groups = REFUSED_FUNCTIONS.map(({ why, hint, names, prefixes = [] }) =>
-    [
-      `## A function that ${why}\n`,
-      hint === undefined ? undefined : `Instead: ${hint}\n`,
-      names.length === 0 ? undefined : `${[...new Set(names)].map(code).join(', ')}\n`,
-      prefixes.length === 0 ? undefined : `Beginnings: ${prefixes.map(code).join(', ')}\n`,
-    ]
-      .filter((part) => part !== undefined)
-      .join('\n'),
-  );
-  return `${generatedHead('SQL functions', 'sandbox/policy/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
+  const isUnstoppable = ({ why }: RefusedFunctions): boolean => why.startsWith(UNSTOPPABLE);
+  const others = REFUSED_FUNCTIONS.filter((group) => !isUnstoppable(group));
+  const sections = [...new Set(others.map(({ why }) => why))].map((why) => {
+    const parts = others.filter((group) => group.why === why).map(refusedPart);
+    return `## ${capitalized(why)}\n\n${parts.join('\n')}`;
+  });
+  const rows = REFUSED_FUNCTIONS.filter(isUnstoppable).map((group) => [
+    group.why.slice(UNSTOPPABLE.length),
+    group.hint,
+    refusedNames(group),
+  ]);
+  const unstoppable = `## Cannot be stopped\n\n${UNSTOPPABLE_INTRO}\n${table(['what it does', 'instead', 'functions'], rows)}`;
+  return `${generatedHead('Refused SQL functions', 'sandbox/policy/function-policy.ts')}${FUNCTIONS_INTRO}${[...sections, unstoppable].join('\n')}`;
+}
+
+function refusedPart(group: RefusedFunctions): string {
+  return `${refusedNames(group)}\n\n${group.hint}\n`;
+}
+
+function refusedNames({ names, prefixes = [] }: RefusedFunctions): string {
+  return [...new Set(names), ...prefixes.map((prefix) => `${prefix}*`)].map(code).join(', ');
 }
 
 export function sqlTiersBlock(): string {

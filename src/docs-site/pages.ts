@@ -156,7 +156,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     slug: 'sql-functions',
     file: 'reference/sql-functions.md',
     reader: 'analysts',
-    title: 'SQL functions',
+    title: 'Refused SQL functions',
     description: 'The functions that a query may not call, and what to use instead.',
   },
   {

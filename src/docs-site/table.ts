@@ -16,7 +16,8 @@ const PROSE_CHARS = 21;
 
 /**
  * A table that scrolls on its own where it is too wide, and takes the focus to be scrolled by keyboard. Where a telephone cannot show
- * it, its rows become entries below each other (docs.css, `.stacks`): each cell then bears the name of its column.
+ * it, its rows become entries below each other (docs.css, `.stacks`): each cell then bears the name of its column, unless there is only one
+ * beside the name of the entry.
  */
 export function tableHtml(head: readonly TableCell[], rows: readonly (readonly TableCell[])[]): string {
   const columns = head.map((name, at) => [name, ...rows.map((row) => row[at] ?? EMPTY)]);
@@ -24,12 +25,13 @@ export function tableHtml(head: readonly TableCell[], rows: readonly (readonly T
   const names = head.map(({ html }) => `<th scope="col">${html}</th>`).join('');
   const lines = rows.map((row) => {
     const cells = row.map(({ html, text }, at) => {
-      const label = escapeHtml(head[at]?.text ?? '');
-      return stacks ? `<td class="${lengthOf(text)}" data-label="${label}">${html}</td>` : `<td>${html}</td>`;
+      const label = stacks ? ` data-label="${escapeHtml(head[at]?.text ?? '')}"` : '';
+      return `<td class="${lengthOf(text)}"${label}>${html}</td>`;
     });
     return `<tr>${cells.join('')}</tr>`;
   });
-  return `<div class="table${stacks ? ' stacks' : ''}" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${names}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>\n`;
+  const kind = `table${stacks ? ' stacks' : ''}${head.length === 2 ? ' pairs' : ''}`;
+  return `<div class="${kind}" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${names}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>\n`;
 }
 
 /** The class of a cell by the length of its text. */

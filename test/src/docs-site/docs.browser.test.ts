@@ -88,7 +88,13 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     const { page, close } = await openPage(browser, origin, NARROW);
     await page.goto('/docs/configuration');
     const cell = page.locator('.stacks td', { hasText: /^HOST$/ });
-    expect(await cell.getAttribute('data-label')).toBe('environment');
+    const labelOf = (shown: typeof cell) => shown.evaluate((td) => getComputedStyle(td, '::before').content);
+    expect(await labelOf(cell)).toBe('"environment "');
+    // Beside the name of an entry there is nothing to tell apart.
+    await page.goto('/docs/sql-answers');
+    expect(
+      await labelOf(page.locator('.stacks td', { hasText: 'The engine did not estimate in time.' })),
+    ).toBe('none');
     await close();
   });
 
