@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ApiProblem } from '../api.ts';
 import { countText } from '../format.ts';
 import type { Entry, EntryGroup, EntryKind } from '../palette/entries.ts';
 import { isPaletteOpen } from '../palette/open.ts';
@@ -105,7 +106,7 @@ function Search({ onDone }: { readonly onDone: () => void }) {
         <Groups groups={groups} active={active} onChoose={choose} onOpen={open} />
       </div>
       <p class="palette-foot" role="status">
-        <State {...{ isSearching, count: entries.length, text, needsKey: problem !== null }} />
+        <State {...{ isSearching, count: entries.length, text, problem }} />
       </p>
     </>
   );
@@ -187,15 +188,24 @@ interface StateProps {
   readonly isSearching: boolean;
   readonly count: number;
   readonly text: string;
-  readonly needsKey: boolean;
+  readonly problem: ApiProblem | null;
 }
 
-function State({ isSearching, count, text, needsKey }: StateProps) {
+function State({ isSearching, count, text, problem }: StateProps) {
   if (isSearching) return <>Searching …</>;
-  if (needsKey) return <>Names could not be searched. Entering a key may help.</>;
+  if (problem !== null) return <>{problemText(problem)}</>;
   if (text.trim() === '') return <>Type an address, a transaction hash or a name.</>;
   return <>{count === 1 ? '1 result' : `${countText(count)} results`}</>;
 }
+
+function problemText({ retryAfterSeconds, body }: ApiProblem): string {
+  if (retryAfterSeconds !== null) return 'Some names could not be searched yet. Trying again …';
+  const isKeyNeeded = NEEDS_KEY.includes(body.status);
+  return `Names could not be searched. ${isKeyNeeded ? 'Entering a key may help.' : body.detail}`;
+}
+
+/** Unauthorized, payment required, forbidden. */
+const NEEDS_KEY: readonly number[] = [401, 402, 403];
 
 const SIGNS: Readonly<Record<EntryKind, string>> = {
   wallet: 'M2 4.5h12v8H2zM10.5 8.5h1',

@@ -11,23 +11,27 @@ const EACH_MAX = 5;
 /** The API has no search for facilitators and capabilities; there are few of both, which are read once. */
 const FACILITATORS_MAX = 100;
 
-/** The names that the text finds. Rejects with the first problem of the API. */
-export async function findNames(text: string, signal: AbortSignal): Promise<readonly Entry[]> {
+/** The names that the text finds. What the API refuses is reported to `onProblem`, and the others are found all the same. */
+export async function findNames(
+  text: string,
+  signal: AbortSignal,
+  onProblem: (problem: unknown) => void,
+): Promise<readonly Entry[]> {
   const query = { q: text, limit: EACH_MAX };
-  const [agents, endpoints, facilitators, capabilities] = await Promise.all([
-    getJson<Agents>('/agents', { query, signal }),
-    getJson<Endpoints>('/endpoints', { query, signal }),
-    facilitatorEntries(),
-    capabilityEntries(),
-  ]);
   const matching = (entries: readonly Entry[]): readonly Entry[] =>
     entries.filter(({ title }) => matches(title, text)).slice(0, EACH_MAX);
-  return [
-    ...matching(facilitators),
-    ...agents.agents.map(agentEntry),
-    ...endpoints.endpoints.map(endpointEntry),
-    ...matching(capabilities),
+  const asked: readonly Promise<readonly Entry[]>[] = [
+    facilitatorEntries().then(matching),
+    getJson<Agents>('/agents', { query, signal }).then(({ agents }) => agents.map(agentEntry)),
+    getJson<Endpoints>('/endpoints', { query, signal }).then(({ endpoints }) => endpoints.map(endpointEntry)),
+    capabilityEntries().then(matching),
   ];
+  const found = await Promise.allSettled(asked);
+  return found.flatMap((one) => {
+    if (one.status === 'fulfilled') return one.value;
+    onProblem(one.reason);
+    return [];
+  });
 }
 
 /** The entries of an address with the name of the wallet, where it has one. */

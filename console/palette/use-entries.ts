@@ -44,11 +44,15 @@ export function useEntries(typed: string): Entries {
   useEffect(() => {
     if (text.length < NAMES_FROM_CHARS) return;
     const stopping = new AbortController();
-    const timer = setTimeout(() => {
-      void find(text, stopping.signal).then((found) => {
-        if (!stopping.signal.aborted) setAnswered(found);
-      });
-    }, PAUSE_MS);
+    const ask = async (): Promise<void> => {
+      const found = await find(text, stopping.signal);
+      if (stopping.signal.aborted) return;
+      setAnswered(found);
+      // A busy service says when it has time again.
+      const seconds = found.problem?.retryAfterSeconds ?? null;
+      if (seconds !== null) timer = setTimeout(ask, seconds * 1_000);
+    };
+    let timer = setTimeout(ask, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       stopping.abort();
@@ -84,24 +88,22 @@ async function find(text: string, signal: AbortSignal): Promise<Answered> {
   const identity = identityEntries(text);
   const [first] = identity;
   let problem: ApiProblem | null = null;
-  const unless = async <Result>(asked: Promise<Result>, otherwise: Result): Promise<Result> => {
-    try {
-      return await asked;
-    } catch (error) {
-      if (error instanceof ApiProblem) problem = error;
-      else if (!isAbort(error)) throw error;
-      return otherwise;
-    }
+  const onProblem = (error: unknown): void => {
+    if (error instanceof ApiProblem) problem = error;
+    else if (!isAbort(error)) throw error;
   };
   if (first !== undefined) {
     const named =
       first.wallet === undefined
         ? identity
-        : await unless(nameWallet(identity, first.wallet, signal), identity);
+        : await nameWallet(identity, first.wallet, signal).catch((error: unknown) => {
+            onProblem(error);
+            return identity;
+          });
     return { text, identity: named, names: [], docs: [], problem };
   }
   const [names, docs] = await Promise.all([
-    unless(findNames(text, signal), []),
+    findNames(text, signal, onProblem),
     findDocs(text).catch(() => []),
   ]);
   return { text, identity: null, names, docs, problem };

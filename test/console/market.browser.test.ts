@@ -416,6 +416,37 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await search().waitFor();
     });
 
+    test('searches again what a busy service refused, and shows meanwhile what it found', async () => {
+      let refused = 0;
+      let isBusy = true;
+      await page.route('**/v0/agents?*', (route) => {
+        if (!isBusy) return route.continue();
+        refused += 1;
+        return route.fulfill({
+          status: 503,
+          headers: { 'retry-after': '1' },
+          contentType: 'application/problem+json',
+          body: JSON.stringify({
+            title: 'Busy',
+            status: 503,
+            code: 'overloaded',
+            detail: 'Busy.',
+            retry_after: 1,
+          }),
+        });
+      });
+      await page.goto('/console/status');
+      await openSearch();
+      await search().fill('weather');
+      await option(/endpoint https:\/\/weather\.example/)
+        .first()
+        .waitFor();
+      await shows('Some names could not be searched yet.');
+      isBusy = false;
+      await option(new RegExp(`${SHOP_NAME}.*named by its card`)).waitFor();
+      expect(refused).toBeGreaterThan(0);
+    });
+
     test('says so where names cannot be searched, and still opens pages', async () => {
       await page.route('**/v0/agents?*', (route) =>
         route.fulfill({
