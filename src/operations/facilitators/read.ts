@@ -86,7 +86,7 @@ export function createRelayers(deps: {
       staleMs: RANKING_MAX_AGE_MS,
       load: async (old) => {
         const ranking = await readRanking(deps);
-        // Before it takes the place of the old one, so that nobody waits for what pages showed already.
+        // Callers get the old ranking until the distinct parties that its pages showed are read for the new one, too.
         const shown = ranking.relayers.filter((relayer) => old?.parties.has(keyOf(relayer)));
         await distinctParties(deps.reader, ranking, shown.slice(0, PARTIES_RENEWED_MAX));
         return ranking;

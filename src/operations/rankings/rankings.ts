@@ -86,7 +86,7 @@ export function createRankings(deps: RankingDeps): Rankings {
     depths: DEPTHS,
     read: async (scope, depth, old) => {
       const ranking = await readRanking(deps, scope, depth);
-      // Before it takes the place of the old one, so that nobody waits for what pages showed already.
+      // Callers get the old ranking until the sparklines that its pages showed are read for the new one, too.
       for (const chunk of old?.sparklines.keys() ?? [])
         await sparklinesOf(ranking, chunk * CHUNK_ROWS, rowsOfChunk(ranking, chunk));
       return ranking;

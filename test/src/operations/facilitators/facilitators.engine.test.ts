@@ -11,6 +11,7 @@ import { closeDays } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { heldReader } from '../../../kit/held-reader.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import {
   BASE,
@@ -253,19 +254,8 @@ describe('/v0/facilitators', () => {
   });
 
   test('the old ranking is answered while a new one is read, together with the parties that pages showed', async () => {
-    const asked: string[] = [];
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const counting = await testApi({
-      ...engine.reader,
-      rows: async (statement, signal) => {
-        if (statement.name.startsWith('relayers-')) asked.push(statement.name);
-        if (asked.length === 4) await held;
-        return engine.reader.rows(statement, signal);
-      },
-    });
+    const { reader, asked, goOn } = heldReader(engine.reader, 'relayers-', 4);
+    const counting = await testApi(reader);
     const busy = (payers: number) =>
       insertSettlements(
         engine.writer,

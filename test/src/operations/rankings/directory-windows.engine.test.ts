@@ -5,6 +5,7 @@ import { testApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { heldReader } from '../../../kit/held-reader.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import { rankWallets } from '../../../kit/rank-wallets.ts';
 import { BASE, insertSettlements, NOON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
@@ -231,19 +232,8 @@ describe('the directory is ranked by every window', () => {
   test('the old ranking is answered while a new one is read, together with the sparklines that pages showed', async ({
     engine,
   }) => {
-    const asked: string[] = [];
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const counting = await testApi({
-      ...engine.reader,
-      rows: async (statement, signal) => {
-        if (statement.name.startsWith('ranking-capabilities')) asked.push(statement.name);
-        if (asked.length === 4) await held;
-        return engine.reader.rows(statement, signal);
-      },
-    });
+    const { reader, asked, goOn } = heldReader(engine.reader, 'ranking-capabilities', 4);
+    const counting = await testApi(reader);
     const [offer] = OFFERS;
     const pay = async (count: number) => {
       await insertSettlements(

@@ -54,7 +54,7 @@ test('while a ranking is read anew callers get the one before, up to as long aga
   expect(reads.length).toBe(2);
 });
 
-test('a ranking that nobody asked for in twice that time is not answered', async () => {
+test('a ranking that is twice as old as it is kept is not answered', async () => {
   const { clock, ask, untilRead } = numbered();
   const first = ask();
   (await untilRead(1))?.end();
