@@ -26,6 +26,18 @@ export function displayText(raw: string, maxChars: number): string {
   return shown;
 }
 
+/**
+ * Whether a name holds a character that its reader cannot see, or that moves the text around it: controls (line breaks among them),
+ * bidirectional controls, zero-width, tag, filler, private and unassigned characters, lone surrogates. Emoji may hold their joiners.
+ */
+export function hasInvisible(name: string): boolean {
+  return HIDDEN.test(name.replace(EMOJI, ''));
+}
+
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const EMOJI =
+  /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)*/gu;
+
 /** UTF-16 units read per code point shown: two for itself, the rest for marks and dropped characters. */
 const RAW_UNITS_PER_CHAR = 8;
 const SPACE = /[\s\u0085\u2800]+/gu; // U+2800 is a braille letter without a dot

@@ -3,6 +3,7 @@ import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
 import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
 import { isOrganizationName, organizationName } from '../../core/domain/caller.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 import type { SqlCallers } from '../../core/domain/plan.ts';
 import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
@@ -147,11 +148,8 @@ async function answered(
 function sessionOf({ database, callerName, userName = userOf(callerName) }: IntrospectionRequest): Session {
   const known =
     database !== null && isDatabase(database) ? (schemaOf(database) ?? database) : PUBLISHED_DATABASE;
-  // A name with a control character would not be printed in one line.
-  const user = userName
-    .replace(/[\p{Cc}\\]/gu, ' ')
-    .trim()
-    .slice(0, USER_MAX_CHARS);
+  // It becomes the name of a column, which holds no invisible character.
+  const user = displayText(userName.replaceAll('\\', ' '), USER_MAX_CHARS);
   return { database: known, user: user === '' ? ANONYMOUS : user };
 }
 

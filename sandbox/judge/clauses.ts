@@ -1,3 +1,4 @@
+import { hasInvisible } from '../../core/domain/display-text.ts';
 import type { Token } from './parser.ts';
 import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
@@ -67,10 +68,12 @@ function checkKind({ kind, text }: Token): void {
 }
 
 function checkName({ kind, text }: Token): void {
-  if (kind !== 'QuotedIdentifier' || !RAW_UNSAFE.test(text.slice(1, -1))) return;
+  if (kind !== 'QuotedIdentifier') return;
+  const name = text.slice(1, -1);
+  if (!RAW_UNSAFE.test(name) && !hasInvisible(name)) return;
   refuse('identifier', {
     near: text,
-    hint: 'Quoted names may hold no comma, quote, backslash or control character.',
+    hint: 'Quoted names may hold no comma, quote, backslash, control or other invisible character.',
   });
 }
 

@@ -1,3 +1,4 @@
+import { hasInvisible } from '../../core/domain/display-text.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import { refuseFunction, VIRTUAL_COLUMN } from './names.ts';
 import { refuse } from './refusal.ts';
@@ -46,9 +47,10 @@ export interface ResolvedPolicy extends SqlPolicy {
   readonly databases: ReadonlySet<string>;
 }
 
-/** Throws `Refused` (`function`, `unknown_table`, `table_function`, `virtual_column`, `unexplained`). */
+/** Throws `Refused` (`function`, `unknown_table`, `table_function`, `virtual_column`, `identifier`, `unexplained`). */
 export function checkResolved(lines: readonly string[], policy: ResolvedPolicy): void {
   if (lines.length === 0) refuse('unexplained');
+  checkResultColumns(lines);
   for (const line of lines) {
     const [, kind, facts = ''] = NODE_LINE.exec(line) ?? [];
     if (kind === undefined || OTHER_KINDS.has(kind)) continue;
@@ -84,4 +86,33 @@ function checkTableFunction(name: string | undefined, { tableFunctions }: Resolv
   // `(VALUES …)` in a table's place, which has another name in the engine but works alike.
   if (tableFunctions.has(name.toLowerCase().replace(/^sqlstandard/, ''))) return;
   refuse('table_function', { near: name });
+}
+
+const QUERY_LINE = /^ *QUERY id: /;
+
+/**
+ * A column without an alias is named by its expression, texts included, and a type names enums and elements: only here are all of them
+ * known. The result has the columns of the queries that are in no other, several where they are united.
+ */
+function checkResultColumns(lines: readonly string[]): void {
+  /** How deep the query stands that the line belongs to; null outside of all. */
+  let query: number | null = null;
+  let isListed = false;
+  for (const line of lines) {
+    const depth = line.length - line.trimStart().length;
+    if (query !== null && depth <= query) query = null;
+    if (query === null) query = QUERY_LINE.test(line) ? depth : null;
+    else if (depth <= query + LIST_DEPTH) isListed = line.trimStart() === 'PROJECTION COLUMNS';
+    else if (isListed && hasInvisible(line)) refuseColumn();
+  }
+}
+
+/** Between a query and the headings of its lists. */
+const LIST_DEPTH = 2;
+
+function refuseColumn(): never {
+  return refuse('identifier', {
+    detail: 'The name or the type of a column of the result holds a control or another invisible character.',
+    hint: 'Name each column with AS, and write the names in a type without such characters.',
+  });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { keyDigest, mintApiKey } from '../../../core/domain/caller.ts';
+import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { UserError } from '../../../core/user-error.ts';
 
 import type { KeyRecord } from '../../accounts/account-store.ts';
@@ -66,8 +67,8 @@ export function addKeyCommands(admin: Command, run: RunAdmin): void {
 async function create(deps: AdminDeps, organization: string, given: NewKey): Promise<CommandOutput> {
   const { store, nowMs } = deps;
   const { label } = given;
-  if (label.length > LABEL_MAX_CHARS)
-    throw new UserError(`--label takes at most ${LABEL_MAX_CHARS} characters.`);
+  if (label.length > LABEL_MAX_CHARS || hasInvisible(label))
+    throw new UserError(`--label takes at most ${LABEL_MAX_CHARS} visible characters.`);
   const days =
     given.expiresDays === undefined
       ? null

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
+import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { NO_UNITS, PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import {
   HANDLE_MAX_CHARS,
@@ -61,8 +62,8 @@ async function create(
     throw new UserError(
       `"${id}" cannot be an id: 1 to 64 letters, digits, ".", "_" and "-", a letter or a digit first.`,
     );
-  if (name.trim() === '' || name.length > NAME_MAX_CHARS)
-    throw new UserError(`--name takes 1 to ${NAME_MAX_CHARS} characters.`);
+  if (name.trim() === '' || name.length > NAME_MAX_CHARS || hasInvisible(name))
+    throw new UserError(`--name takes 1 to ${NAME_MAX_CHARS} visible characters.`);
   const outcome = await store.accounts.createOrganization({
     id,
     displayName: name,

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
 
@@ -34,7 +35,7 @@ export const KEY_LIMIT_PARAMS = {
     },
     (raw, name) => {
       const isLabel = typeof raw === 'string' && raw !== '' && raw.length <= LABEL_MAX_CHARS;
-      if (isLabel && !/[\p{Cc}\p{Cs}]/u.test(raw)) return raw;
+      if (isLabel && !hasInvisible(raw)) return raw;
       throw invalid(name, `${name} must be a text of 1 to ${LABEL_MAX_CHARS} printable characters.`);
     },
   ),

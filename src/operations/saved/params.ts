@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import {
   AUTHOR_PRICE_MAX_QU,
@@ -123,7 +124,7 @@ function field<Value, Standard extends Value | undefined>(
 const TITLE_MAX_CHARS = 100;
 const DESCRIPTION_MAX_CHARS = 2_000;
 
-function textField(maxChars: number, what: string): Param<string> {
+function textField(maxChars: number, what: string, hasLines = false): Param<string> {
   return field(
     {
       description: `${what}, at most ${maxChars} characters.`,
@@ -131,14 +132,14 @@ function textField(maxChars: number, what: string): Param<string> {
       schema: Type.String({ maxLength: maxChars, default: '' }),
       standard: '',
     },
-    (raw, name) => readText(raw, name, maxChars),
+    (raw, name) => readText(raw, name, maxChars, hasLines),
   );
 }
 
-/** Shown on pages and to models: no control characters, and no letters that change the direction of the text around them. */
-function readText(raw: unknown, name: string, maxChars: number): string {
+/** Shown on pages and to models: no character that a reader cannot see but line ends, where it may have them. */
+function readText(raw: unknown, name: string, maxChars: number, hasLines: boolean): string {
   const isText = typeof raw === 'string' && raw.length <= maxChars;
-  if (isText && !/[^\P{Cc}\n]|\p{Cs}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(raw)) return raw;
+  if (isText && !hasInvisible(hasLines ? raw.replaceAll('\n', ' ') : raw)) return raw;
   throw invalid(name, `${name} must be a text of at most ${maxChars} printable characters.`);
 }
 
@@ -233,7 +234,7 @@ function readTold(placeholder: string, told: unknown, name: string): ToldParamet
   const { description = '', default: standard, example } = told;
   return {
     name: placeholder,
-    description: readText(description, name, SQL_PARAMETER_TEXT_MAX_CHARS),
+    description: readText(description, name, SQL_PARAMETER_TEXT_MAX_CHARS, true),
     standard: standard ?? undefined,
     example: example ?? undefined,
   };
@@ -260,13 +261,17 @@ export const SAVE_PARAMS = {
     example:
       'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time >= now() - INTERVAL {days:UInt16} DAY GROUP BY payee ORDER BY usd DESC LIMIT 10',
     read: (raw, name) => {
-      if (typeof raw === 'string') return raw;
-      throw invalid(name, `${name} must be the text of the query, not ${quoted(raw)}.`);
+      if (typeof raw !== 'string')
+        throw invalid(name, `${name} must be the text of the query, not ${quoted(raw)}.`);
+      // Others read it before they pay. Too long a text is refused as one.
+      if (raw.length <= SQL_TEXT_MAX_BYTES && hasInvisible(raw.replace(/[\t\r\n]/g, ' ')))
+        throw invalid(name, `${name} holds control or other invisible characters: write them with char().`);
+      return raw;
     },
   } satisfies Param<string>,
   parameters: parametersParam,
   title: textField(TITLE_MAX_CHARS, 'A name for people'),
-  description: { ...textField(DESCRIPTION_MAX_CHARS, 'What it answers'), toolText: 'What it answers.' },
+  description: { ...textField(DESCRIPTION_MAX_CHARS, 'What it answers', true), toolText: 'What it answers.' },
   tier: field(
     {
       description: 'As of `POST /v0/sql`; the plan of the organization must have it.',

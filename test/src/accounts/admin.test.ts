@@ -136,6 +136,8 @@ test('a mistake changes nothing, ends with 2 and says what is right', { timeout:
   const secret = `six_live_${'k'.repeat(43)}`;
   const mistakes: [string[], RegExp][] = [
     [['organization', 'create', '--id', 'x', '--name', 'X', '--plann', 'pro'], /Did you mean --plan/],
+    [['organization', 'create', '--id', 'x', '--name', 'a\u202eb'], /visible characters/],
+    [['key', 'create', 'bolt', '--label', 'a\u200bb'], /visible characters/],
     [['organization', 'plan', 'bolt', 'gold'], /no plan "gold".*free, pro, enterprise/],
     [['organization', 'handle', 'bolt', 'Official'], /cannot be a handle: 3 to 32 lower-case/],
     [['organization', 'handle', 'bolt', 'aacrne'], /another organization, or looks like one/],

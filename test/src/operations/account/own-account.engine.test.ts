@@ -390,6 +390,7 @@ describe('keys', () => {
 
   test.for([
     [{ label: '' }, 'label'],
+    [{ label: 'a\u202eb' }, 'label'],
     [{ label: 'a\u0000' }, 'label'],
     [{ label: 'x'.repeat(101) }, 'label'],
     [{ label: null }, 'label'],

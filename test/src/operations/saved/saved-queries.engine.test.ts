@@ -210,7 +210,13 @@ test('the sandbox judges at saving: what it refuses is not saved', async () => {
     ],
     [{ sql: 'SELECT 1', refresh_seconds: 60 }, 'invalid_parameter', 'refresh_seconds'],
     [{ sql: 'SELECT 1', visibility: 'hidden' }, 'invalid_parameter', 'visibility'],
-    [{ sql: 'SELECT 1', title: 'a\u202eb' }, 'invalid_parameter', 'title'],
+    ...['a\u202eb', 'a\u200bb', 'a\u061cb', 'a\nb', '\ufeffab'].map((title): [object, string, string] => [
+      { sql: 'SELECT 1', title },
+      'invalid_parameter',
+      'title',
+    ]),
+    [{ sql: 'SELECT 1', description: 'a\u2066b' }, 'invalid_parameter', 'description'],
+    [{ sql: 'SELECT 1 /* \u202e */' }, 'invalid_parameter', 'sql'],
     [{}, 'invalid_parameter', 'sql'],
   ];
   for (const [body, code, parameter] of refusals) {
