@@ -28,6 +28,13 @@ export const ESTIMATE_MAX_SECONDS = 2;
 export const ESTIMATE_PLACES = 1;
 export const ESTIMATE_WAIT_MAX_MS = 5_000;
 
+/** Questions to the catalogue are free: engine time of one caller in a window, and callers that are counted. */
+export const CATALOGUE_FREE_MS = 10_000;
+export const CATALOGUE_WINDOW_MS = 60_000;
+export const CATALOGUE_CALLERS_MAX = 10_000;
+/** Rows that one of them can make: the columns of all tables joined with themselves are a quarter of it. */
+export const CATALOGUE_ROWS_MADE_MAX = 1_000_000;
+
 /** Cached verdicts, and the total size of their texts. */
 export const VERDICTS_MAX = 2_000;
 export const VERDICTS_MAX_CHARS = 16 * 1024 * 1024;

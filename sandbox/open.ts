@@ -21,6 +21,7 @@ import {
   type UnreadResults,
 } from './run/admission.ts';
 import { createEstimate } from './run/estimate.ts';
+import { createFreeTime } from './run/free-time.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createPlaces, type Places } from './run/places.ts';
@@ -45,6 +46,8 @@ export interface SandboxOptions {
   /** Replaces the pinned policy, for tests of the engine with texts that neither judgement accepts. */
   readonly policy?: SqlPolicy;
   readonly placeKeptMaxMs?: number;
+  /** For tests of the limit, and those that ask more than a caller may. */
+  readonly catalogueFreeMs?: number;
   /** Counts and traces the guest's statements. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
@@ -88,6 +91,11 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     parser,
     admission,
     unread,
+    freeTime: createFreeTime({
+      maxMs: options.catalogueFreeMs ?? limits.CATALOGUE_FREE_MS,
+      windowMs: limits.CATALOGUE_WINDOW_MS,
+      callersMax: limits.CATALOGUE_CALLERS_MAX,
+    }),
     watchdog,
     policy: { catalogue: ofCatalogue, tables: policy },
     resolve: {

@@ -222,6 +222,8 @@ export class QueryFailed extends Error {
 /** Why a query must be retried later. */
 export const BUSY_REASONS = {
   places: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
+  free_time:
+    'Your questions to the catalogue, which are free, used the engine time of this minute. Ask again when it is over.',
   penalty:
     'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run, nor of others of your range of addresses; nothing was charged.',
   organizations_only:
@@ -231,7 +233,7 @@ export const BUSY_REASONS = {
 } as const;
 export type BusyReason = keyof typeof BUSY_REASONS;
 
-/** `places`: no place is free, and the queue is full or the wait was too long. The others: penalties.ts. */
+/** `places`: no place is free, and the queue is full or the wait was too long. `free_time`: free-time.ts. The others: penalties.ts. */
 export class SandboxBusy extends Error {
   readonly retryAfterSeconds: number;
   readonly reason: BusyReason;

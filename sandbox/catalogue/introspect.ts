@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { rowsOf } from '../../clickhouse/catalogue/rows.ts';
 import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
 import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
@@ -9,10 +10,12 @@ import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts'
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { isProblem, type Parsed, type SqlParser } from '../judge/parser.ts';
 import { Refused, refuse } from '../judge/refusal.ts';
+import { CATALOGUE_ROWS_MADE_MAX } from '../limits.ts';
 import { clickhouseFormat } from '../policy/formats.ts';
 import { policyVersion, type SqlPolicy } from '../policy/policy.ts';
 import type { Admission, UnreadResults } from '../run/admission.ts';
 import { explainFailure } from '../run/explain-failure.ts';
+import type { FreeTime } from '../run/free-time.ts';
 import { openPlanning, type Planning, type PlanningDeps, type Resolve } from '../run/planning.ts';
 import { CallerLeft, StoppedLate } from '../run/watchdog.ts';
 import {
@@ -29,7 +32,8 @@ import { isWord, type Statement, withoutEnd } from './words.ts';
 /**
  * What tools ask a ClickHouse server about itself, answered from the published catalogue (docs/design/sandbox.md): SHOW, DESCRIBE,
  * EXISTS, USE, SET, SELECTs over `system` and `information_schema`, and constants such as `version()`. Free of charge, so every answer
- * shares the one place of the estimates and their two seconds.
+ * shares the one place of the estimates and their two seconds, makes few rows (judge/work/free-rows.ts), and counts towards the engine
+ * time that its caller has for free.
  */
 export interface IntrospectDeps extends PlanningDeps {
   /** Whose SQL this deployment runs: these are texts of callers, too. */
@@ -38,6 +42,7 @@ export interface IntrospectDeps extends PlanningDeps {
   readonly parser: SqlParser;
   readonly admission: Pick<Admission, 'inspect' | 'admit' | 'punish'>;
   readonly unread: UnreadResults;
+  readonly freeTime: FreeTime;
   /** The second judgement, for the views of the catalogue and for the public tables. */
   readonly resolve: { readonly catalogue: Resolve; readonly tables: Resolve };
   readonly policy: { readonly catalogue: SqlPolicy; readonly tables: SqlPolicy };
@@ -54,6 +59,10 @@ export function cataloguePolicy(policy: SqlPolicy): SqlPolicy {
     tableFunctions: new Set(['values']),
     // `database` and `user` are columns of the catalogue and functions of the engine; the second judgement sees which of them it is.
     columnsBeforeFunctions: columns,
+    freeRows: {
+      of: new Map(CATALOGUE_TABLES.map((table) => [table.view, rowsOf(table).length])),
+      max: CATALOGUE_ROWS_MADE_MAX,
+    },
   };
 }
 
@@ -302,14 +311,18 @@ async function placed<Result>(
 ): Promise<Result> {
   const query = { accepted, parameters, caller };
   deps.unread.check(caller);
+  deps.freeTime.check(caller);
   return deps.admission.admit({ caller, text: accepted.text, load: 'plan' }, signal, async (place) => {
     const planning = openPlanning(deps, query, signal);
+    const began = performance.now();
     try {
       await deps.resolve[kind](query, planning);
       return await work(planning);
     } catch (error) {
       throw failureOf(error, accepted);
     } finally {
+      // In the one place it is the engine's time, and that of questions that failed is no less.
+      deps.freeTime.use(caller, performance.now() - began);
       planning.leave(place);
     }
   });

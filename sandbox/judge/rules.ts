@@ -22,6 +22,7 @@ import { checkRepeatedStates, checkStates } from './states.ts';
 import { walletKeys } from './wallet-keys.ts';
 import { checkWork } from './work/block-time.ts';
 import { checkFrames } from './work/frames.ts';
+import { checkFreeRows } from './work/free-rows.ts';
 import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
 
 /**
@@ -208,6 +209,12 @@ export const RULES: readonly Rule[] = [
     on: 'tree',
     says: 'It reads few tables, counting a CTE each time it is named.',
     check: (query) => checkReadings(query),
+  },
+  {
+    name: 'free-rows',
+    on: 'tree',
+    says: 'A query that is free, over the catalogue, can make few rows of the tables that it names.',
+    check: (query) => checkFreeRows(query),
   },
   {
     name: 'states',

@@ -17,6 +17,8 @@ export interface SqlPolicy {
   readonly tableFunctions: ReadonlySet<string>;
   /** Columns that may stand alone although a refused function has the same name. Default: none. */
   readonly columnsBeforeFunctions?: ReadonlySet<string>;
+  /** Of tables whose queries are free: how many rows each has, and how many a query may make of them. Default: queries are metered. */
+  readonly freeRows?: { readonly of: ReadonlyMap<string, number>; readonly max: number };
 }
 
 /** The names that a query may use: the public tables and the reviewed functions. */

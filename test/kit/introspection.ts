@@ -19,6 +19,8 @@ export function askedCatalogue(engine: SandboxEngine, options: Partial<SandboxOp
     cores: 2,
     restartEngine: engine.restart,
     secondsOf: () => 15,
+    // A file asks hundreds of questions as one caller.
+    catalogueFreeMs: Number.POSITIVE_INFINITY,
     ...options,
   });
   return {

@@ -57,6 +57,35 @@ describe('the corpus of attacks through the catalogue', () => {
     expect(answered).toEqual(PUBLISHED);
   });
 
+  test.each([
+    'SELECT count() FROM system.columns AS a, system.columns AS b, system.columns AS c',
+    'SELECT count() FROM system.columns AS a CROSS JOIN system.columns AS b CROSS JOIN system.columns AS c',
+    'SELECT sum(n) FROM (SELECT 1 AS n FROM system.columns AS a, system.functions AS b) AS x, system.columns AS y',
+    'WITH t AS (SELECT name FROM system.columns) SELECT count() FROM t AS a, t AS b, t AS c',
+    'SELECT count() FROM system.functions AS a WHERE (SELECT count() FROM system.functions AS b, system.functions AS c WHERE b.name != a.name) > 0',
+    'SELECT count() FROM system.columns ARRAY JOIN range(100000) AS n',
+    'SELECT count() FROM (SELECT arrayJoin(range(100000)) FROM system.columns)',
+    'SELECT version(), count() FROM (SELECT arrayJoin(range(100000000)))',
+    'SELECT version(), sum(n) FROM (SELECT arrayJoin(range(100000)) AS n, arrayJoin(range(100000)) AS m)',
+    "SELECT count() FROM system.tables ARRAY JOIN splitByChar(',', repeat(',', 10000000)) AS n",
+    'SELECT count() FROM system.columns ARRAY JOIN [1,2,3] AS a ARRAY JOIN [1,2,3] AS b',
+    'SELECT number FROM (SELECT toUInt64(dummy) AS number FROM system.one) ORDER BY number WITH FILL FROM 0 TO 100000000 LIMIT 1',
+    'WITH RECURSIVE t AS (SELECT 1 AS n FROM system.one UNION ALL SELECT n + 1 FROM t WHERE n < 100000000) SELECT count() FROM t',
+  ])('%s makes more rows than are free', async (text) => {
+    expect(await outcomeOf(text, {})).toMatch(/^(refused|not answered)$/);
+  });
+
+  test('a caller that used its free time waits, whatever its questions are, and no other caller does', async ({
+    sandbox,
+  }) => {
+    const spent = askedCatalogue(sandbox, { catalogueFreeMs: 0 });
+    expect((await spent.ask('SHOW TABLES'))?.length).toBeGreaterThan(0);
+    for (const text of ['SHOW TABLES', 'SELECT name FROM system.tables', 'DESCRIBE agents'])
+      await expect(spent.ask(text)).rejects.toMatchObject({ name: 'SandboxBusy', reason: 'free_time' });
+    expect((await spent.ask('SHOW TABLES', { callerName: 'org:other' }))?.length).toBeGreaterThan(0);
+    await spent.close();
+  });
+
   test('work over the catalogue ends after two seconds, and large answers with little memory', async () => {
     const began = performance.now();
     const four = 'system.functions AS a, system.functions AS b, system.functions AS c, system.functions AS d';

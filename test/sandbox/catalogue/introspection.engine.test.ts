@@ -178,7 +178,7 @@ describe('the session is the caller’s', () => {
     expect(await said('SELECT currentUser()', { callerName: 'ip:192.0.2.1', userName: undefined })).toBe(
       'anonymous\n',
     );
-    expect(await said('SELECT currentUser()', { userName: "O'Neil \\ `x`\n" })).toBe("O\\'Neil   `x`\n");
+    expect(await said('SELECT currentUser()', { userName: "O'Neil \\ `x`\n" })).toBe("O\\'Neil `x`\n");
     expect(await said('SELECT currentDatabase()', { database: 'system' })).toBe('system\n');
     expect(
       await said('SELECT version() UNION ALL SELECT timezone()').then((text) => text?.split('\n').sort()),
