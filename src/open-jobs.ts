@@ -46,7 +46,9 @@ const placesHere = (): number => Math.max(1, availableParallelism() - 1);
 
 export function openJobs({ config, access, store, usage, clock, log, limits }: JobParts): OpenJobs {
   const reader = createAttachedReader(access);
-  const results = createResults({ store, files: openResultFiles(config), reader, clock });
+  const { maxGigabytes, minFreeGigabytes } = config.results;
+  const room = { bytesMax: maxGigabytes * 1e9, freeBytesMin: minFreeGigabytes * 1e9 };
+  const results = createResults({ store, files: openResultFiles(config), reader, clock, limits: room });
   const news = createJobNews();
   const line = openLine(config, log);
   let runner: JobRunner | undefined;

@@ -129,6 +129,18 @@ export const ResultsSchema = Type.Object(
       description:
         'Directory of kept results. Several API processes share one, or use `results.s3`. Null: `results` in the data directory.',
     }),
+    maxGigabytes: Type.Number({
+      minimum: 0,
+      default: 20,
+      description:
+        'How much kept results may take together, in 10⁹ bytes. Results that are paid for without an organization, and those that others make of saved queries, may take half of it. Above it queries are answered, and their results are not kept.',
+    }),
+    minFreeGigabytes: Type.Number({
+      minimum: 0,
+      default: 1,
+      description:
+        'Below so much free space on the disk of `results.directory`, in 10⁹ bytes, no result is kept. Without a meaning for `results.s3`.',
+    }),
     s3: Type.Union(
       [
         Type.Object(

@@ -30,6 +30,8 @@ export const ENVIRONMENT = {
   BUNDLES_SIGNING_SECRETS: 'bundles.signingSecrets',
   REDIS_URL: 'control.redisUrl',
   RESULTS_DIRECTORY: 'results.directory',
+  RESULTS_MAX_GIGABYTES: 'results.maxGigabytes',
+  RESULTS_MIN_FREE_GIGABYTES: 'results.minFreeGigabytes',
   RESULTS_S3_ENDPOINT: 'results.s3.endpoint',
   RESULTS_S3_BUCKET: 'results.s3.bucket',
   RESULTS_S3_REGION: 'results.s3.region',

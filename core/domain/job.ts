@@ -34,6 +34,12 @@ export interface PlanStorage {
   readonly resultBytes: number;
 }
 
+/** Results that organizations did not ask for themselves: those that others make of one author's queries, and those of one payer over x402. */
+export const OTHER_STORAGE: Readonly<Record<'author' | 'payer', Omit<PlanStorage, 'unfinishedJobs'>>> = {
+  author: { results: 500, resultBytes: 256 * MEBIBYTE },
+  payer: { results: 20, resultBytes: 128 * MEBIBYTE },
+};
+
 export const PLAN_STORAGE: Readonly<Record<PlanId, PlanStorage>> = {
   free: { unfinishedJobs: 2, results: 50, resultBytes: 256 * MEBIBYTE },
   pro: { unfinishedJobs: 10, results: 500, resultBytes: 4_096 * MEBIBYTE },

@@ -78,6 +78,8 @@ export interface JobStore {
     readonly outcome: string;
     readonly atMs: number;
   }): Promise<'cancelled' | 'asked' | 'ended' | 'unknown'>;
+  /** How many jobs of an organization have not ended. */
+  unfinished(organizationId: string): Promise<number>;
   /** Null for an unknown job and for one of another organization. */
   find(job: { readonly id: string; readonly organizationId: string }): Promise<JobRecord | null>;
   /** Those of an organization, newest first and by id; `offset` of them are left out. */

@@ -5,7 +5,7 @@ export interface ResultRecord {
   readonly id: string;
   /** SHA-256 (hex) of the query and its parameters. */
   readonly queryKey: string;
-  /** Who paid for it; null for a payer without an organization. */
+  /** Whose room it takes: an organization, or another owner, whose id has a colon (results/room.ts). Null of earlier versions. */
   readonly organizationId: string | null;
   /** When its query began to run. */
   readonly createdAtMs: number;
@@ -33,7 +33,7 @@ export interface ResultStore {
     readonly createdFromMs: number;
     readonly nowMs: number;
   }): Promise<ResultRecord | null>;
-  /** Those that an organization paid for, newest first and by id. */
+  /** Those in the room of an owner, newest first and by id. */
   paidBy(page: { readonly organizationId: string; readonly limit: number }): Promise<readonly ResultRecord[]>;
   /** Those with `expiresAtMs <= nowMs`, the oldest first. */
   expired(question: { readonly nowMs: number; readonly limit: number }): Promise<readonly ResultRecord[]>;

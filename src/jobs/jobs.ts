@@ -15,6 +15,8 @@ import { releaseHold } from './job-charge.ts';
 export interface Jobs {
   /** Queues a job. The same id again gives the job that is there (`isNew` false). Rejects with `rate_limited` above the plan's number. */
   submit(job: NewSqlJob): Promise<{ readonly job: SqlJob; readonly isNew: boolean }>;
+  /** Whether the plan has room for another job now. */
+  hasRoom(asker: Pick<NewSqlJob, 'organizationId' | 'plan'>): Promise<boolean>;
   /** Null for a job of another organization. */
   find(job: JobName): Promise<SqlJob | null>;
   /** Newest first. */
@@ -156,6 +158,8 @@ export function createJobs(deps: JobsDeps): Jobs {
   };
   return {
     submit: (job) => submit(deps, job),
+    hasRoom: async ({ organizationId, plan }) =>
+      (await askStore(store.jobs.unfinished(organizationId))) < PLAN_STORAGE[plan].unfinishedJobs,
     find,
     list: async (page) => (await askStore(store.jobs.list(page))).map(jobOf),
     cancel: (name) => cancel(deps, name, find),

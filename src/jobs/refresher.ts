@@ -29,7 +29,7 @@ export interface Refresher {
 
 export interface RefresherDeps {
   readonly store: Pick<ControlStore, 'refreshes' | 'saved' | 'accounts' | 'units'>;
-  readonly jobs: Pick<Jobs, 'submit' | 'find'>;
+  readonly jobs: Pick<Jobs, 'submit' | 'find' | 'hasRoom'>;
   readonly plans: Readonly<Record<PlanId, Plan>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -118,6 +118,8 @@ async function begin(
   const { tier, maxQu, maxRows, sql, parameters } = content;
   if (!plans[plan].sqlTiers.includes(tier))
     return failed('upgrade_required', `The plan ${plan} does not include the tier ${tier}.`);
+  // Before units are held: rows of the ledger are kept for good.
+  if (!(await jobs.hasRoom({ organizationId, plan }))) return 'no_room';
   const budget = jobBudget(sqlTierOf(tier), maxQu);
   const heldAtMs = clock.nowMs();
   const hold = {

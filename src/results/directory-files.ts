@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { checkedName, isResultName, type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  checkedName,
+  type FilePart,
+  type FilesRoom,
+  isResultName,
+  type ResultFiles,
+  ResultFilesUnavailable,
+} from './result-files.ts';
 
 /** Results hold what organizations paid for: only the owner of the directory may read it. */
 const DIRECTORY_MODE = 0o700;
@@ -17,16 +24,40 @@ export function directoryFiles(directory: string): ResultFiles {
   const pathOf = (name: string): string => join(directory, checkedName(name));
   return {
     write: (name, bytes) => asked(() => writeWhole(directory, pathOf(name), bytes)),
-    read: async (name) => {
+    read: async (name, part) => {
       const path = pathOf(name);
-      return asked(() => readFile(path).catch(nullIfAbsent));
+      return asked(() => (part === undefined ? readFile(path) : readPart(path, part)).catch(nullIfAbsent));
     },
     remove: async (name) => {
       const path = pathOf(name);
       await asked(() => rm(path, { force: true }));
     },
     writtenUntil: (question) => asked(() => writtenUntil(directory, question)),
+    room: () => asked(() => roomIn(directory)),
   };
+}
+
+async function readPart(path: string, { from, to }: FilePart): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const bytes = Buffer.alloc(to - from);
+    for (let read = 0; read < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, read, bytes.length - read, from + read);
+      if (bytesRead === 0) throw new Error('a kept result is shorter than its index says');
+      read += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+async function roomIn(directory: string): Promise<FilesRoom> {
+  const names = (await readdir(directory).catch(nullIfAbsent)) ?? [];
+  let usedBytes = 0;
+  for (const name of names) usedBytes += (await stat(join(directory, name)).catch(nullIfAbsent))?.size ?? 0;
+  const disk = (await statfs(directory).catch(nullIfAbsent)) ?? (await statfs(dirname(directory)));
+  return { usedBytes, freeBytes: disk.bavail * disk.bsize };
 }
 
 async function writtenUntil(
@@ -79,15 +110,15 @@ async function asked<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call();
   } catch (error) {
-    throw error instanceof TypeError ? error : new ResultFilesUnavailable(codeOf(error));
+    if (error instanceof TypeError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    // Messages of the file system have paths.
+    throw new ResultFilesUnavailable(new Error(`the file system says ${code}`), FULL.has(code));
   }
 }
 
-/** Messages of the file system have paths. */
-function codeOf(error: unknown): Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  return new Error(`the file system says ${code}`);
-}
+/** No space on the disk, or none that this user may have; a file that is larger than files may be. */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 function nullIfAbsent(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;

@@ -5,8 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
 import { EngineError } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
-import { PLAN_STORAGE, RESULT_KEPT_MS } from '../../core/domain/job.ts';
-import type { PlanId } from '../../core/domain/plan.ts';
+import { RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import { fail } from '../../core/errors.ts';
 import type { ResultColumn } from '../../sandbox/results/column-type.ts';
 import { readAhead } from '../../sandbox/results/counted-rows.ts';
@@ -17,11 +16,16 @@ import type { NumberForm, ResultFormat, RunFigures, SandboxResult } from '../../
 import type { ResultRecord } from '../accounts/result-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
+import { inPieces, type Piece, partOf, TABLE } from './pieces.ts';
+import { askFiles, type FilePart, type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
+import { createRoom, ownerIdOf, type Room, type RoomLimits, type RoomOwner, storageOf } from './room.ts';
 
 /** Results that are kept: stored once, and written in any format as often as they are asked for. */
 export interface Results {
-  /** Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Rejects with a `Failure`. */
+  /**
+   * Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Where there is no room for it, it can be read
+   * from what is given back and from nowhere else (`isKept` false). Rejects with a `Failure`.
+   */
   keep(result: SandboxResult, run: KeptRun): Promise<KeptResult>;
   find(id: string): Promise<KeptResult | null>;
   /** Whether the organization paid for it or was answered with it before. */
@@ -45,7 +49,9 @@ export interface KeptRun {
   readonly queryKey: string;
   /** What the query read: the result of another version has another name. */
   readonly dataVersion: string;
-  readonly payer: { readonly id: string; readonly plan: PlanId } | null;
+  readonly owner: RoomOwner;
+  /** It is read later, by its id alone: without room for it `keep` rejects. */
+  readonly mustKeep: boolean;
   readonly startedAtMs: number;
   /** Rows that the result may have; the engine gave one more where there are more. */
   readonly maxRows: number;
@@ -62,11 +68,13 @@ export interface RunFacts {
 
 export interface KeptResult extends RunFigures {
   readonly id: string;
-  readonly payerId: string | null;
+  readonly isKept: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly bytes: number;
   readonly form: KeptForm;
+  /** Where its rows lie in the file; absent of one that is read whole. */
+  readonly pieces?: readonly Piece[];
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
   /** Hash of the stored bytes, SHA-256 in hex. Absent of a result that a release before this one kept. */
@@ -91,9 +99,10 @@ export interface ResultsDeps {
   readonly files: ResultFiles;
   readonly reader: AttachedReader;
   readonly clock: Clock;
+  readonly limits: RoomLimits;
 }
 
-/** Files that were read last: a page of a result reads the whole of it. As much again of answers that were written from them. docs/scale.md states both. */
+/** Parts of files that were read last. As much again of answers that were written from them. docs/scale.md states both. */
 export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Of one result as the engine wrote it: larger ones are written for each reader. */
 export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
@@ -102,9 +111,10 @@ const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
 const REMEMBERED_RECORDS = 1_000;
 const SWEPT_MAX = 200;
+/** Space comes back when results expire or are removed, once a minute. */
+const NO_ROOM_RETRY_AFTER_SECONDS = 60;
 /** A file is listed within seconds of its writing; one that is not listed by then was left behind. */
 const UNLISTED_MAX_MS = RESULT_KEPT_MS + 86_400_000;
-const STORAGE_RETRY_AFTER_SECONDS = 5;
 
 /** Names the query of an accepted text: the same name for every caller. `asOf`: the snapshot that it was asked for. */
 export function queryKeyOf(
@@ -118,7 +128,15 @@ export function queryKeyOf(
 
 export function createResults(deps: ResultsDeps): Results {
   const { store, clock } = deps;
-  const bytesOf = rememberedFiles(deps.files);
+  const room = createRoom(deps.files, deps.limits);
+  /** Of results that are not kept, as long as anything refers to them. */
+  const unkept = new WeakMap<KeptResult, Buffer>();
+  const remembered = rememberedFiles(deps.files);
+  const bytesOf: BytesOf = async (kept, part) => {
+    const bytes = unkept.get(kept);
+    if (bytes === undefined) return remembered(kept.id, part);
+    return part === undefined ? bytes : bytes.subarray(part.from, part.to);
+  };
   const written = rememberedAnswers();
   const records = new LRUCache<string, KeptResult>({ max: REMEMBERED_RECORDS });
   const remember = (record: ResultRecord): KeptResult => {
@@ -128,9 +146,14 @@ export function createResults(deps: ResultsDeps): Results {
   };
   return {
     keep: async (result, run) => {
-      const record = await storeResult(deps, result, run);
-      await removeBeyondPlan(deps, run.payer);
-      return remember(record);
+      const { record, bytes } = await recordOf(deps, result, run);
+      if (await stored(deps, room, { record, bytes }, run)) {
+        await removeBeyond(deps, run.owner);
+        return remember(record);
+      }
+      const kept = { ...keptOf(record), isKept: false };
+      unkept.set(kept, bytes);
+      return kept;
     },
     find: async (id) => {
       const record = await askStore(store.results.find({ id, nowMs: clock.nowMs() }));
@@ -149,21 +172,32 @@ export function createResults(deps: ResultsDeps): Results {
       return isWhole || kept.maxRows >= maxRows ? kept : null;
     },
     read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
-    sweep: () => sweep(deps),
+    sweep: async () => {
+      const removed = await sweep(deps);
+      room.forget();
+      return removed;
+    },
   };
 }
 
-async function storeResult(
-  { store, files }: ResultsDeps,
+interface Recorded {
+  readonly record: ResultRecord;
+  readonly bytes: Buffer;
+}
+
+async function recordOf(
+  { reader }: ResultsDeps,
   result: SandboxResult,
   run: KeptRun,
-): Promise<ResultRecord> {
+): Promise<Recorded> {
   const { columns, body } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
-  const bytes = await buffer(body);
+  const written = { form: keptForm(columns), columns, rows: result.resultRows, bytes: await buffer(body) };
+  const { form, bytes, pieces } = await inPieces(written, reader);
   const sha256 = digestOf(bytes);
   const facts: StoredFacts = {
-    form: keptForm(columns),
+    form,
+    ...(pieces === undefined ? {} : { pieces }),
     columns,
     rows: Math.min(result.resultRows, run.maxRows),
     sha256,
@@ -179,32 +213,57 @@ async function storeResult(
   const record: ResultRecord = {
     id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, sha256])),
     queryKey: run.queryKey,
-    organizationId: run.payer?.id ?? null,
+    organizationId: ownerIdOf(run.owner),
     createdAtMs: run.startedAtMs,
     expiresAtMs: run.startedAtMs + RESULT_KEPT_MS,
     bytes: bytes.length,
     facts: JSON.stringify(facts),
   };
-  // The file first: what is listed is whole.
-  await askFiles(files.write(record.id, bytes));
-  await askStore(store.results.add(record));
-  return record;
+  return { record, bytes };
 }
 
-type StoredFacts = Omit<KeptResult, 'id' | 'payerId' | 'createdAtMs' | 'expiresAtMs' | 'bytes'>;
-
-function keptOf({ id, organizationId, createdAtMs, expiresAtMs, bytes, facts }: ResultRecord): KeptResult {
-  // Written by `storeResult`.
-  const stored = JSON.parse(facts) as StoredFacts;
-  return { ...stored, id, payerId: organizationId, createdAtMs, expiresAtMs, bytes };
+/** False where there is no room. The file first: what is listed is whole. */
+async function stored(
+  { store, files }: ResultsDeps,
+  room: Room,
+  { record, bytes }: Recorded,
+  { owner, mustKeep }: KeptRun,
+): Promise<boolean> {
+  const written = (await room.has(bytes.length, owner)) && (await writtenWhole(files, record.id, bytes));
+  if (written) await askStore(store.results.add(record));
+  else if (mustKeep)
+    throw fail('upstream_unavailable', {
+      detail: 'There is no room for the result of this query. Nothing was charged.',
+      resource: 'results',
+      retryAfterSeconds: NO_ROOM_RETRY_AFTER_SECONDS,
+    });
+  return written;
 }
 
-/** The oldest results of an organization make room for its new ones. */
-async function removeBeyondPlan(deps: ResultsDeps, payer: KeptRun['payer']): Promise<void> {
-  if (payer === null) return;
-  const { results, resultBytes } = PLAN_STORAGE[payer.plan];
+/** The disk may fill up between the look at it and the write. */
+async function writtenWhole(files: ResultFiles, id: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await files.write(id, bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof ResultFilesUnavailable && error.isFull) return false;
+    return askFiles(Promise.reject(error));
+  }
+}
+
+type StoredFacts = Omit<KeptResult, 'id' | 'isKept' | 'createdAtMs' | 'expiresAtMs' | 'bytes'>;
+
+function keptOf({ id, createdAtMs, expiresAtMs, bytes, facts }: ResultRecord): KeptResult {
+  // Written by `recordOf`.
+  const told = JSON.parse(facts) as StoredFacts;
+  return { ...told, id, isKept: true, createdAtMs, expiresAtMs, bytes };
+}
+
+/** The oldest results of an owner make room for its new ones. */
+async function removeBeyond(deps: ResultsDeps, owner: RoomOwner): Promise<void> {
+  const { results, resultBytes } = storageOf(owner);
   const listed = await askStore(
-    deps.store.results.paidBy({ organizationId: payer.id, limit: results + SWEPT_MAX }),
+    deps.store.results.paidBy({ organizationId: ownerIdOf(owner), limit: results + SWEPT_MAX }),
   );
   let bytes = 0;
   for (const [at, record] of listed.entries()) {
@@ -229,20 +288,21 @@ async function sweep(deps: ResultsDeps): Promise<number> {
   return expired.length + left.length;
 }
 
-type BytesOf = (id: string) => Promise<Buffer>;
+type BytesOf = (kept: KeptResult, part: FilePart | undefined) => Promise<Buffer>;
 
-function rememberedFiles(files: ResultFiles): BytesOf {
+function rememberedFiles(files: ResultFiles): (id: string, part: FilePart | undefined) => Promise<Buffer> {
   const remembered = new LRUCache<string, Buffer>({
     maxSize: RESULTS_REMEMBERED_BYTES,
     sizeCalculation: (bytes) => bytes.length + 1,
   });
-  return async (id) => {
-    const known = remembered.get(id);
+  return async (id, part) => {
+    const name = part === undefined ? id : `${id} ${part.from} ${part.to}`;
+    const known = remembered.get(name);
     if (known !== undefined) return known;
-    const bytes: Buffer | null = await askFiles(files.read(id));
+    const bytes: Buffer | null = await askFiles(files.read(id, part));
     if (bytes === null)
       throw fail('result_not_found', { detail: 'The file of this result is gone: run the query again.' });
-    remembered.set(id, bytes);
+    remembered.set(name, bytes);
     return bytes;
   };
 }
@@ -254,8 +314,6 @@ function rememberedAnswers(): LRUCache<string, Buffer> {
     sizeCalculation: (bytes) => bytes.length + ENTRY_BYTES,
   });
 }
-
-const TABLE = 'kept';
 
 interface ReadTools {
   readonly reader: AttachedReader;
@@ -295,16 +353,19 @@ interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
 /** From memory where it is there; otherwise written by the engine, and remembered where it is small. */
 async function bodyOf(
   { reader, bytesOf, written }: ReadTools,
-  { id, columns, form }: KeptResult,
+  kept: KeptResult,
   { format, numbers, offset, rows }: WrittenForm,
   signal: AbortSignal | undefined,
 ): Promise<Readable> {
+  const { id, columns, form, pieces } = kept;
   const name = JSON.stringify([id, format, numbers, offset, rows]);
   const known = written.get(name);
   if (known !== undefined) return Readable.from([known], { objectMode: false });
-  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${offset}`;
+  const { part, offset: skipped } =
+    pieces === undefined ? { part: undefined, offset } : partOf(pieces, { offset, rows });
+  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${skipped}`;
   const isFile = format === 'parquet' || format === 'arrow';
-  const bytes = await bytesOf(id);
+  const bytes = await bytesOf(kept, part);
   try {
     const { body } = await reader.read(
       {
@@ -333,21 +394,6 @@ function readFailure(error: unknown, columns: readonly ResultColumn[]): unknown 
   if (!(error instanceof EngineError)) return error;
   const wide = error.cause instanceof Error ? tooWideOf(error.cause.message) : null;
   return wide === null ? error : wideFailure(wide, columns, { figures: null, cause: error });
-}
-
-/** A storage that does not answer is 503. */
-async function askFiles<Answer>(call: Promise<Answer>): Promise<Answer> {
-  try {
-    return await call;
-  } catch (cause) {
-    if (!(cause instanceof ResultFilesUnavailable)) throw cause;
-    throw fail('upstream_unavailable', {
-      detail: 'Kept results cannot be read or written right now.',
-      resource: 'results',
-      retryAfterSeconds: STORAGE_RETRY_AFTER_SECONDS,
-      cause,
-    });
-  }
 }
 
 function digestOf(content: string | Buffer): string {

@@ -54,9 +54,20 @@ export function s3Files({
       const answer = await send(urlOf(name), { method: 'PUT', body: new Uint8Array(bytes) }, isGood);
       await answer.body?.cancel();
     },
-    read: async (name) => {
-      const answer = await send(urlOf(name), { method: 'GET' }, (status) => isGood(status) || status === 404);
-      if (answer.status !== 404) return Buffer.from(await answer.arrayBuffer());
+    read: async (name, part) => {
+      const headers: Record<string, string> =
+        part === undefined ? {} : { range: `bytes=${part.from}-${part.to - 1}` };
+      const answer = await send(
+        urlOf(name),
+        { method: 'GET', headers },
+        (status) => isGood(status) || status === 404,
+      );
+      if (answer.status !== 404) {
+        const bytes = Buffer.from(await answer.arrayBuffer());
+        // A storage may leave the range aside and answer with all of it.
+        const isPart = part === undefined || bytes.length === part.to - part.from;
+        return isPart ? bytes : bytes.subarray(part.from, part.to);
+      }
       await answer.body?.cancel();
       return null;
     },
@@ -70,25 +81,40 @@ export function s3Files({
     },
     writtenUntil: async ({ atMs, limit }) => {
       const found: string[] = [];
-      let after = '';
-      while (found.length < limit) {
-        const query = new URLSearchParams({
-          'list-type': '2',
-          prefix,
-          'max-keys': String(LIST_PAGE),
-          ...(after === '' ? {} : { 'start-after': after }),
-        });
-        const listed = objectsOf(await (await send(`${root}?${query}`, { method: 'GET' }, isGood)).text());
-        for (const { key, writtenAtMs } of listed) {
-          const name = key.slice(prefix.length);
-          if (writtenAtMs <= atMs && isResultName(name) && found.length < limit) found.push(name);
-        }
-        after = listed.at(-1)?.key ?? '';
-        if (listed.length < LIST_PAGE) break;
+      for await (const { key, writtenAtMs } of objects()) {
+        const name = key.slice(prefix.length);
+        if (writtenAtMs <= atMs && isResultName(name)) found.push(name);
+        if (found.length === limit) break;
       }
       return found;
     },
+    room: async () => {
+      let usedBytes = 0;
+      for await (const { bytes } of objects()) usedBytes += bytes;
+      return { usedBytes, freeBytes: null };
+    },
   };
+
+  async function* objects(): AsyncGenerator<StoredObject> {
+    for (let after = ''; ; ) {
+      const query = new URLSearchParams({
+        'list-type': '2',
+        prefix,
+        'max-keys': String(LIST_PAGE),
+        ...(after === '' ? {} : { 'start-after': after }),
+      });
+      const listed = objectsOf(await (await send(`${root}?${query}`, { method: 'GET' }, isGood)).text());
+      yield* listed;
+      after = listed.at(-1)?.key ?? '';
+      if (listed.length < LIST_PAGE) return;
+    }
+  }
+}
+
+interface StoredObject {
+  readonly key: string;
+  readonly writtenAtMs: number;
+  readonly bytes: number;
 }
 
 function isGood(status: number): boolean {
@@ -96,9 +122,10 @@ function isGood(status: number): boolean {
 }
 
 /** Objects of an answer of ListObjectsV2. Names of ours need no unescaping, and others are no names of ours. */
-function objectsOf(xml: string): { readonly key: string; readonly writtenAtMs: number }[] {
+function objectsOf(xml: string): StoredObject[] {
   return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, object = '']) => ({
     key: /<Key>(.*?)<\/Key>/s.exec(object)?.[1] ?? '',
     writtenAtMs: Date.parse(/<LastModified>(.*?)<\/LastModified>/s.exec(object)?.[1] ?? ''),
+    bytes: Number(/<Size>(\d+)<\/Size>/.exec(object)?.[1] ?? 0),
   }));
 }

@@ -26,15 +26,14 @@ const JOB_COLUMNS = `id, organization_id AS organizationId, request, created_at_
   lease_until_ms AS leaseUntilMs, started_at_ms AS startedAtMs, ended_at_ms AS endedAtMs, cancel_at_ms AS cancelAtMs, progress,
   result_id AS resultId, outcome`;
 
+const UNFINISHED = `SELECT count(*) AS jobs FROM job WHERE organization_id = :organizationId AND state IN ('queued', 'running')`;
+
 /** The newest claim of a job that has not ended. */
 const THIS_CLAIM = `id = :id AND state = 'running' AND attempt = :attempt`;
 
 export function jobWrites(db: Database.Database): JobWrites {
   const known = prepare<object>(db, 'SELECT 1 FROM job WHERE id = :id');
-  const unfinished = prepare<{ readonly jobs: number }>(
-    db,
-    `SELECT count(*) AS jobs FROM job WHERE organization_id = :organizationId AND state IN ('queued', 'running')`,
-  );
+  const unfinished = prepare<{ readonly jobs: number }>(db, UNFINISHED);
   const insert = prepare(
     db,
     `INSERT INTO job (id, organization_id, request, created_at_ms)
@@ -114,6 +113,7 @@ function claimWrites(
 export function jobReads(db: Database.Database): {
   readonly findJob: AtOnce<JobStore['find']>;
   readonly listJobs: AtOnce<JobStore['list']>;
+  readonly unfinishedJobs: AtOnce<JobStore['unfinished']>;
 } {
   const one = prepare<JobRecord>(
     db,
@@ -124,7 +124,12 @@ export function jobReads(db: Database.Database): {
     `SELECT ${JOB_COLUMNS} FROM job WHERE organization_id = :organizationId
      ORDER BY created_at_ms DESC, id LIMIT :limit OFFSET :offset`,
   );
-  return { findJob: (job) => one.one(job) ?? null, listJobs: (asked) => page.all(asked) };
+  const unfinished = prepare<{ readonly jobs: number }>(db, UNFINISHED);
+  return {
+    findJob: (job) => one.one(job) ?? null,
+    listJobs: (asked) => page.all(asked),
+    unfinishedJobs: (organizationId) => unfinished.one({ organizationId })?.jobs ?? 0,
+  };
 }
 
 const RESULT_COLUMNS = `id, query_key AS queryKey, organization_id AS organizationId, created_at_ms AS createdAtMs,

@@ -126,6 +126,7 @@ function jobStore(queue: WriteQueue, reader: Reader): JobStore {
     cancel: (job) => queue.write('cancelJob', job),
     find: (job) => reader.ask((reads) => reads.findJob(job)),
     list: (page) => reader.ask((reads) => reads.listJobs(page)),
+    unfinished: (organizationId) => reader.ask((reads) => reads.unfinishedJobs(organizationId)),
     forget: (old) => queue.write('forgetJobs', old),
   };
 }

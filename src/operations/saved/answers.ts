@@ -66,9 +66,9 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
   };
 }
 
-function nameOf({ id }: KeptResult, { owner, slug, version }: SavedQuery, form: AnswerForm): string {
+function nameOf({ id, isKept }: KeptResult, { owner, slug, version }: SavedQuery, form: AnswerForm): string {
   const { format, numbers, maxRows, offset } = form;
-  return JSON.stringify([id, owner, slug, version, format, numbers, maxRows, offset]);
+  return JSON.stringify([id, isKept, owner, slug, version, format, numbers, maxRows, offset]);
 }
 
 interface Wanted {
@@ -148,6 +148,7 @@ function headersOf(kept: KeptResult, { version }: SavedQuery, { offset, maxRows 
     'x-row-count': String(Math.max(0, Math.min(maxRows, kept.rows - offset))),
     'x-total-rows': String(kept.rows),
     'x-truncated': String(kept.hasMore || kept.cutByBytes),
+    ...(kept.isKept ? {} : { 'x-result-kept': 'false' }),
   };
 }
 
@@ -158,6 +159,7 @@ export const SAVED_ANSWER_HEADERS = {
   'x-row-count': 'Rows of the answer.',
   'x-total-rows': 'Rows of the result.',
   'x-truncated': '`true` when the result itself was cut at a limit.',
+  'x-result-kept': '`false` where there was no room to keep the result: the next call runs the query again. Absent otherwise.',
   'x-units-held': 'Query Units held for the call.',
   'x-units-charged': 'Query Units charged.',
   'x-units-balance': 'Query Units that the organization has left; absent where none were charged.',

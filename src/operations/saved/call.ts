@@ -223,8 +223,11 @@ async function obtained(
       maxSeconds: bounds.seconds,
       maxRows: bounds.maxRows,
       maxAgeSeconds: freshnessSeconds,
-      // The result of a stranger's run is listed to nobody: it tells the text.
-      payer: isOwn ? organization : null,
+      // The author does not read what others sent: the room is apart from that of its organization.
+      owner:
+        isOwn && organization !== null
+          ? { kind: 'organization', id: organization.id, plan: organization.plan }
+          : { kind: 'author', id: query.organizationId },
       callerName: authorName(query),
       meta,
       warnings,

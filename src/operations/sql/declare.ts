@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import type { RoomOwner } from '../../results/room.ts';
 import type { Outcome, StreamedAnswer } from '../answer.ts';
 import { defineUsageOperation } from '../define.ts';
 import type { CallContext, OperationDeps } from '../deps.ts';
@@ -133,6 +134,7 @@ export const runSql = defineUsageOperation({
       callerName,
       hasKey: caller.standing !== 'anonymous',
       organization: caller.organization,
+      owner: ownerOf(context),
       meta: await metaNow(deps, input.as_of),
     };
     return input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
@@ -158,7 +160,14 @@ interface Asked {
   /** Without a key, a caller gets no engine messages about a query that did not run, and fewer estimates. */
   readonly hasKey: boolean;
   readonly organization: CallContext['caller']['organization'];
+  /** Whose room a kept result takes. */
+  readonly owner: RoomOwner;
   readonly meta: Meta;
+}
+
+function ownerOf({ caller: { organization }, payment, callerName }: CallContext): RoomOwner {
+  if (organization === null) return { kind: 'payer', id: payment?.payer ?? callerName };
+  return { kind: 'organization', id: organization.id, plan: organization.plan };
 }
 
 function budgetOf(input: SqlInput): SqlBudget {
@@ -213,7 +222,7 @@ function jsonText(body: string): StreamedAnswer {
 async function query(
   { input, accepted }: ReviewedQuery,
   deps: OperationDeps,
-  { callerName, hasKey, organization, meta }: Asked,
+  { callerName, hasKey, organization, owner, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
   const asOf = input.as_of === undefined ? {} : { asOf: input.as_of };
@@ -234,7 +243,7 @@ async function query(
         maxSeconds: seconds,
         maxRows,
         maxAgeSeconds: input.max_age,
-        payer: organization,
+        owner,
         callerName,
         meta,
         warnings,

@@ -80,7 +80,7 @@ async function runQuery(
               tier,
               maxRows: bounds.maxRows,
               maxAgeSeconds,
-              payer: { id: organizationId, plan },
+              owner: { kind: 'organization', id: organizationId, plan },
               callerName,
               meta,
               warnings,

@@ -8,7 +8,7 @@ import type { OperationDeps } from '../deps.ts';
 import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
 import type { KeptSql, Obtained } from './obtain.ts';
-import type { SqlWarning } from './shapes.ts';
+import { type SqlWarning, sqlWarning } from './shapes.ts';
 
 /** Answers from kept results. */
 
@@ -20,7 +20,8 @@ export async function unitsForKept(
   { results }: Pick<KeptSql, 'results'>,
 ): Promise<number> {
   if (isOwn) return ownQu;
-  if (organizationId === null) return 1;
+  // Of one that is not kept, no list says who was answered with it.
+  if (organizationId === null || !kept.isKept) return 1;
   // Most calls are not the first, and a look waits for no disk. Of many first calls at once, one is charged.
   if (await results.mayRead(kept, organizationId)) return 0;
   return (await results.allow(kept, organizationId)) ? 1 : 0;
@@ -44,28 +45,33 @@ export async function keptOutcome(
   const facts: SqlAnswerFacts = {
     ...form,
     sql,
-    warnings,
+    warnings: kept.isKept ? warnings : [...warnings, sqlWarning({ code: 'result_not_kept' })],
     meta,
-    resultId: kept.id,
-    more: {
-      result: {
-        id: kept.id,
-        row_count: kept.rows,
-        created_at: isoTime(kept.createdAtMs),
-        expires_at: isoTime(kept.expiresAtMs),
-        snapshot: meta.snapshot ?? null,
-        // Answers of snapshots alone say what they leave out.
-        is_of_snapshot: meta.left_out !== undefined,
-        sha256: kept.sha256 ?? null,
-      },
-      next_offset: offset + maxRows < kept.rows ? offset + maxRows : null,
-    },
+    ...(kept.isKept ? { resultId: kept.id } : {}),
+    more: kept.isKept ? keptFields(kept, meta, offset + maxRows) : {},
   };
   const pending = await openAnswer(result, facts);
   return {
     usedQu,
     answer: (charge) => ({ stream: pending.complete(charge) }),
     discard: () => void result.body.destroy(),
+  };
+}
+
+/** `end`: the row behind the last one of the page. */
+function keptFields(kept: KeptResult, meta: Meta, end: number): Readonly<Record<string, unknown>> {
+  return {
+    result: {
+      id: kept.id,
+      row_count: kept.rows,
+      created_at: isoTime(kept.createdAtMs),
+      expires_at: isoTime(kept.expiresAtMs),
+      snapshot: meta.snapshot ?? null,
+      // Answers of snapshots alone say what they leave out.
+      is_of_snapshot: meta.left_out !== undefined,
+      sha256: kept.sha256 ?? null,
+    },
+    next_offset: end < kept.rows ? end : null,
   };
 }
 

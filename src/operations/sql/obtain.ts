@@ -1,10 +1,11 @@
 import type { Clock } from '../../../core/clock.ts';
-import type { PlanId, SqlTierId } from '../../../core/domain/plan.ts';
+import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { printSnapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
+import type { RoomOwner } from '../../results/room.ts';
 import type { Meta } from '../meta.ts';
 import type { SavedAnswers } from '../saved/ready-answer.ts';
 
@@ -16,7 +17,7 @@ export interface KeptSql {
   readonly answers: SavedAnswers;
   /**
    * A kept result that is new enough, or that of an equal query under way in this process, or that of a run of its own. Rejects like
-   * `run` of the sandbox, and with a `Failure` where the result cannot be kept.
+   * `run` of the sandbox, and with a `Failure` where the storage does not answer, or has no room for the result of a job.
    */
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
@@ -28,7 +29,8 @@ export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSecon
   readonly maxRows: number;
   /** How old a kept result may be; null: the query runs, by itself. */
   readonly maxAgeSeconds: number | null;
-  readonly payer: { readonly id: string; readonly plan: PlanId } | null;
+  /** Whose room its result takes. */
+  readonly owner: RoomOwner;
   readonly callerName: string;
   /** Of before the run. */
   readonly meta: Meta;
@@ -53,7 +55,7 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
-    const { accepted, parameters, tier, maxRows, payer, callerName, meta, warnings, asOf } = query;
+    const { accepted, parameters, tier, maxRows, owner, callerName, meta, warnings, asOf } = query;
     const startedAtMs = clock.nowMs();
     const result = await sandbox.run(
       {
@@ -73,7 +75,8 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
     return results.keep(result, {
       queryKey: keyOf(query),
       dataVersion: asOf === undefined ? dataVersionOf(meta) : printSnapshot(asOf),
-      payer,
+      owner,
+      mustKeep: query.job !== undefined,
       startedAtMs,
       maxRows,
       facts: { tier, sql: accepted.text, warnings, meta },

@@ -21,6 +21,8 @@ export const SQL_WARNINGS = {
     'The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row.',
   constant_matches_nothing:
     'A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write.',
+  result_not_kept:
+    'There was no room to keep the result: the rows are right, and there is no `result`. The next call runs the query again.',
   no_time_filter: 'No condition on block_time or day narrows what is read.',
   ids_are_faster:
     'It groups or joins millions of rows by address. By payer_id, payee_id, wallet_id or counterparty_id it takes a half to a quarter of the time; look the addresses of the result up in wallets.',

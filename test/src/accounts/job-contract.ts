@@ -58,6 +58,7 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       const [one, two] = [job({ createdAtMs: T0 - 1 }), job()];
       expect(await jobs.add({ ...one, unfinishedMax: 1 })).toBe('added');
       expect(await jobs.add({ ...two, unfinishedMax: 1 })).toBe('too_many');
+      expect([await jobs.unfinished('acme'), await jobs.unfinished('other')]).toEqual([1, 0]);
       expect(await jobs.add({ ...job({ organizationId: 'other' }), unfinishedMax: 1 })).toBe('added');
       const claimed = await claimAt(store, T0);
       expect(claimed?.id).toBe(one.id);

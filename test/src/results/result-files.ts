@@ -70,6 +70,25 @@ export function resultFilesContract(name: string, open: () => Promise<OpenedFile
       expect(await files.writtenUntil({ atMs: Date.now() - 60_000, limit: 9 })).toEqual([]);
     });
 
+    test('gives back any part of a file alone, and says what all files take', async () => {
+      const { files } = await fresh();
+      expect((await files.room()).usedBytes).toBe(0);
+      const written = [randomBytes(70_000), randomBytes(3)];
+      for (const bytes of written) await files.write(nameOf(bytes), bytes);
+      for (const bytes of written)
+        for (const [from, to] of [
+          [0, 1],
+          [1, 3],
+          [0, bytes.length],
+          [bytes.length - 2, bytes.length],
+        ] as const)
+          expect((await files.read(nameOf(bytes), { from, to }))?.toString('hex')).toBe(
+            bytes.subarray(from, to).toString('hex'),
+          );
+      expect(await files.read('0'.repeat(64), { from: 0, to: 1 })).toBeNull();
+      expect((await files.room()).usedBytes).toBe(70_003);
+    });
+
     test.each(['..', '../x', 'A'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)}/x`, ''])(
       'takes no name that is no digest: %j',
       async (wrong) => {
