@@ -150,6 +150,23 @@ export function readBundleCursor(keys: CursorKeys, scope: string, text: string):
     : undefined;
 }
 
+/** A saved query, by its owner and slug. */
+export interface QueryPosition {
+  readonly handle: string;
+  readonly slug: string;
+}
+
+/** `mintCursor` for the list of saved queries. */
+export function mintQueryCursor(keys: CursorKeys, scope: string, { handle, slug }: QueryPosition): Cursor {
+  return seal(keys, scope, [handle, slug]);
+}
+
+/** `readCursor` for the list of saved queries. */
+export function readQueryCursor(keys: CursorKeys, scope: string, text: string): QueryPosition | undefined {
+  const [handle, slug] = unseal(keys, scope, text) ?? [];
+  return typeof handle === 'string' && typeof slug === 'string' ? { handle, slug } : undefined;
+}
+
 /** How far a reader of changes is, by the engine's clock in microseconds. */
 export interface ChangesPosition {
   /** Everything up to this time was given. */

@@ -1,16 +1,19 @@
 import type { Clock } from '../../core/clock.ts';
 import { QUERY_VERSIONS_MAX, SAVED_QUERIES_MAX, skeletonOf } from '../../core/domain/saved-query.ts';
 import { fail } from '../../core/errors.ts';
-import type { SavedContent, SavedQuery, SavedSettings } from '../operations/saved/definition.ts';
+import {
+  type ListedQuery,
+  listingOf,
+  type SavedContent,
+  type SavedQuery,
+  type SavedSettings,
+} from '../operations/saved/definition.ts';
 import type { RefreshRun, SavedQueries } from '../operations/saved/saved-queries.ts';
 import type { SavedQueryRecord } from './saved-query-store.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 
 /** Saved queries, answered from a control store. */
-
-/** Far above what callers page through. */
-const PUBLIC_MAX = 10_000;
 
 export function createSavedQueries({
   store: { saved, refreshes },
@@ -42,6 +45,7 @@ export function createSavedQueries({
           slug,
           content: JSON.stringify(content),
           settings: JSON.stringify(settings),
+          listing: JSON.stringify(listingOf(content, settings)),
           isPublic: settings.visibility === 'public',
           refreshSeconds: settings.refreshSeconds,
           atMs: clock.nowMs(),
@@ -66,7 +70,12 @@ export function createSavedQueries({
         title: (JSON.parse(content) as SavedContent).title,
         createdAtMs: versionCreatedAtMs,
       })),
-    listPublic: async () => (await askStore(saved.listPublic({ limit: PUBLIC_MAX }))).map(savedQueryOf),
+    listings: async (page) =>
+      (await askStore(saved.listings(page))).map(({ handle, listing, ...query }) => ({
+        ...query,
+        owner: handle,
+        ...(JSON.parse(listing) as Pick<ListedQuery, keyof ReturnType<typeof listingOf>>), // written by `save`, or made of the query
+      })),
     remove: (query) => askStore(saved.remove(query)),
     refreshes: async (query) =>
       (await askStore(refreshes.runs(query))).map((run) => JSON.parse(run) as RefreshRun),

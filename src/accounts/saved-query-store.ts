@@ -17,6 +17,15 @@ export interface SavedQueryRecord {
   readonly refreshAtMs: number | null;
 }
 
+/** The short form of the latest version, for lists. */
+export interface SavedListing extends SavedQueryName {
+  readonly handle: string;
+  readonly version: number;
+  /** As it was given to `put`; the store makes it of content and settings for queries of earlier versions. */
+  readonly listing: string;
+  readonly updatedAtMs: number;
+}
+
 export interface SavedQueryName {
   readonly organizationId: string;
   readonly slug: string;
@@ -46,6 +55,8 @@ export interface SavedQueryStore {
     query: SavedQueryName & {
       readonly content: string;
       readonly settings: string;
+      /** What lists show of it, short; the store does not read it. */
+      readonly listing: string;
       readonly isPublic: boolean;
       readonly refreshSeconds: number | null;
       readonly atMs: number;
@@ -69,8 +80,15 @@ export interface SavedQueryStore {
   versions(
     query: SavedQueryName,
   ): Promise<readonly Pick<SavedQueryRecord, 'version' | 'content' | 'versionCreatedAtMs'>[]>;
-  /** The latest versions of those that are public, by handle and slug. */
-  listPublic(page: { readonly limit: number }): Promise<readonly SavedQueryRecord[]>;
+  /**
+   * Short forms by handle and slug, those after `after`: of an organization (its handle is given), or of all that are public. Reads as
+   * many as the page has, however many there are and however long they are.
+   */
+  listings(page: {
+    readonly organizationId: string | null;
+    readonly after: { readonly handle: string; readonly slug: string } | null;
+    readonly limit: number;
+  }): Promise<readonly SavedListing[]>;
   /** Forgets it with its versions and its runs. False where there was none. */
   remove(query: SavedQueryName): Promise<boolean>;
 }

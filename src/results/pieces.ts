@@ -54,16 +54,15 @@ export function partOf(
   pieces: readonly Piece[],
   { offset, rows }: { readonly offset: number; readonly rows: number },
 ): { readonly part: FilePart; readonly offset: number } {
-  let [row, at] = [0, 0];
-  let found: { from: number; to: number; firstRow: number } | null = null;
-  for (const piece of pieces) {
-    const [endRow, end] = [row + piece.rows, at + piece.bytes];
-    if (endRow > offset && (found === null || row < offset + rows))
-      found = { from: found?.from ?? at, to: end, firstRow: found?.firstRow ?? row };
-    [row, at] = [endRow, end];
+  const places: { readonly from: number; readonly to: number; readonly firstRow: number; readonly endRow: number }[] = [];
+  for (const { rows: rowsHere, bytes } of pieces) {
+    const { to: from = 0, endRow: firstRow = 0 } = places.at(-1) ?? {};
+    places.push({ from, to: from + bytes, firstRow, endRow: firstRow + rowsHere });
   }
+  const behind = places.filter(({ endRow }) => endRow > offset);
   // Behind the last row a page has none: any piece tells its columns.
-  const last = pieces.at(-1) ?? { rows: 0, bytes: 0 };
-  const { from, to, firstRow } = found ?? { from: at - last.bytes, to: at, firstRow: row - last.rows };
-  return { part: { from, to }, offset: offset - firstRow };
+  const first = behind[0] ?? places.at(-1);
+  if (first === undefined) throw new Error('a result without pieces is read whole');
+  const last = behind.findLast(({ firstRow }) => firstRow < offset + rows) ?? first;
+  return { part: { from: first.from, to: last.to }, offset: offset - first.firstRow };
 }

@@ -50,6 +50,7 @@ const SCRIPTS = {
   putBackJob: ['put-back-job'],
   putQuery: ['put-query'],
   readKey: ['read-key'],
+  readListing: ['read-listing'],
   readQuery: ['read-query'],
   recordSettlement: ['record-settlement'],
   release: ['units-common', 'release'],

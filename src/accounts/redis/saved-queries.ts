@@ -1,5 +1,6 @@
 import type {
   RefreshStore,
+  SavedListing,
   SavedQueryName,
   SavedQueryRecord,
   SavedQueryStore,
@@ -29,7 +30,7 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
       return handle === null ? null : { organizationId, handle };
     },
     put: async (query) => {
-      const { organizationId, slug, content, settings, isPublic, refreshSeconds, atMs } = query;
+      const { organizationId, slug, content, settings, listing, isPublic, refreshSeconds, atMs } = query;
       const entry = queryEntry(query);
       const keys = [
         names.organization(organizationId),
@@ -40,7 +41,7 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
       ];
       const said = [content, settings, isPublic ? 1 : 0, refreshSeconds ?? '', atMs];
       const owner = encodeURIComponent(organizationId);
-      const values = [slug, entry, owner, ...said, query.queriesMax, query.versionsMax];
+      const values = [slug, entry, owner, ...said, query.queriesMax, query.versionsMax, listing];
       const [outcome, version] = listOf(await redis.script('putQuery', keys, values));
       return {
         outcome: oneOf(['created', 'new_version', 'changed', 'unchanged', 'too_many', 'no_handle'], outcome),
@@ -55,13 +56,20 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
       return found(await Promise.all(slugs.map((slug) => read({ organizationId, slug, version: null }))));
     },
     versions: (query) => readVersions(redis, names, query),
-    listPublic: async ({ limit }) => {
-      const listed = await redis.run((client) => client.zrange(names.publicQueries, '0', String(limit - 1)));
-      const queries = listed.map((one) => {
-        const [, slug = '', owner = ''] = one.split(' ');
-        return read({ organizationId: decodeURIComponent(owner), slug, version: null });
+    listings: async ({ organizationId, after, limit }) => {
+      const isOwn = organizationId !== null;
+      const name = isOwn ? names.savedQueriesOf(organizationId) : names.publicQueries;
+      // Behind all entries of the place, whose third part is the organization.
+      const place = after === null ? null : isOwn ? after.slug : `${after.handle} ${after.slug} \xff`;
+      const min = place === null ? '-' : `(${place}`;
+      const entries = await redis.run((client) => client.zrangebylex(name, min, '+', 'LIMIT', 0, limit));
+      const queries = entries.map((entry): SavedQueryName => {
+        if (isOwn) return { organizationId, slug: entry };
+        const [, slug = '', owner = ''] = entry.split(' ');
+        return { organizationId: decodeURIComponent(owner), slug };
       });
-      return found(await Promise.all(queries));
+      const listed = await Promise.all(queries.map((query) => readListing(redis, names, query)));
+      return listed.filter((one) => one !== null);
     },
     remove: async (query) => {
       const { organizationId, slug } = query;
@@ -115,6 +123,23 @@ async function readQuery(
     versionCreatedAtMs: numberOf(atMs),
     updatedAtMs: numberOf(updatedAtMs),
     refreshAtMs: nullable(numberOf, dueAtMs),
+  };
+}
+
+async function readListing(
+  redis: RedisConnection,
+  names: Names,
+  query: SavedQueryName,
+): Promise<SavedListing | null> {
+  const answer = await redis.script('readListing', [names.savedQuery(queryEntry(query))], []);
+  if (answer === null) return null;
+  const [handle, version, updatedAtMs, listing] = listOf(answer);
+  return {
+    ...query,
+    handle: textOf(handle),
+    version: numberOf(version),
+    listing: textOf(listing),
+    updatedAtMs: numberOf(updatedAtMs),
   };
 }
 

@@ -1,5 +1,11 @@
 import type Database from 'libsql';
-import type { DueRefresh, RefreshStore, SavedQueryRecord, SavedQueryStore } from '../saved-query-store.ts';
+import type {
+  DueRefresh,
+  RefreshStore,
+  SavedListing,
+  SavedQueryRecord,
+  SavedQueryStore,
+} from '../saved-query-store.ts';
 import { type AtOnce, prepare } from './rows.ts';
 
 /** Saved queries in SQLite: what changes them, and what reads them. */
@@ -83,11 +89,12 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
   );
   const upsert = prepare(
     db,
-    `INSERT INTO saved_query (organization_id, slug, latest_version, settings, is_public, created_at_ms, updated_at_ms,
-       refresh_seconds, due_at_ms, look_at_ms)
-     VALUES (:organizationId, :slug, :version, :settings, :isPublic, :atMs, :atMs, :refreshSeconds, :dueAtMs, :dueAtMs)
+    `INSERT INTO saved_query (organization_id, slug, latest_version, settings, listing, listed_at, is_public, created_at_ms,
+       updated_at_ms, refresh_seconds, due_at_ms, look_at_ms)
+     VALUES (:organizationId, :slug, :version, :settings, :listing, :listedAt, :isPublic, :atMs, :atMs, :refreshSeconds, :dueAtMs,
+       :dueAtMs)
      ON CONFLICT (organization_id, slug) DO UPDATE SET latest_version = :version, settings = :settings,
-       is_public = :isPublic, updated_at_ms = :atMs, refresh_seconds = :refreshSeconds,
+       listing = :listing, listed_at = :listedAt, is_public = :isPublic, updated_at_ms = :atMs, refresh_seconds = :refreshSeconds,
        created_at_ms = CASE WHEN settings IS NULL THEN :atMs ELSE created_at_ms END,
        due_at_ms = CASE WHEN :isDue THEN :dueAtMs ELSE due_at_ms END,
        look_at_ms = CASE WHEN :isDue THEN :dueAtMs ELSE look_at_ms END,
@@ -103,17 +110,19 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
   );
   const remove = prepare(
     db,
-    `UPDATE saved_query SET settings = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
+    `UPDATE saved_query SET settings = NULL, listing = '{}', listed_at = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
      WHERE organization_id = :organizationId AND slug = :slug AND settings IS NOT NULL`,
   );
-  const write = ({ isDue, ...query }: Written): void => {
-    const { isPublic, refreshSeconds, atMs } = query;
+  const write = ({ isDue, handle: owner, ...query }: Written): void => {
+    const { isPublic, refreshSeconds, atMs, slug } = query;
     const dueAtMs = refreshSeconds === null ? null : atMs;
-    upsert.run({ ...query, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
+    const listedAt = isPublic ? placeOf({ handle: owner, slug }) : null;
+    upsert.run({ ...query, listedAt, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
   };
   return {
     putQuery: ({ queriesMax, versionsMax, ...query }) => {
-      if (handle.one(query)?.handle == null) return { outcome: 'no_handle', version: 0 };
+      const owner = handle.one(query)?.handle ?? null;
+      if (owner === null) return { outcome: 'no_handle', version: 0 };
       const before = known.one(query);
       const latest = before?.latestVersion ?? 0;
       const isThere = before !== undefined && before.settings !== null;
@@ -124,7 +133,7 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
       if (isFull) return { outcome: 'too_many', version: 0 };
       const version = isSame ? latest : latest + 1;
       if (!isSame) insertVersion.run({ ...query, version });
-      write({ ...query, version, isDue: !isSame || before.refreshSeconds !== query.refreshSeconds });
+      write({ ...query, handle: owner, version, isDue: !isSame || before.refreshSeconds !== query.refreshSeconds });
       return { outcome: outcomeOf(isThere, isSame), version };
     },
     removeQuery: (query) => {
@@ -137,8 +146,14 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
 }
 
 interface Written extends Omit<Parameters<SavedQueryStore['put']>[0], 'queriesMax' | 'versionsMax'> {
+  readonly handle: string;
   readonly version: number;
   readonly isDue: boolean;
+}
+
+/** In the list of all. A space is before every character of a handle. */
+function placeOf({ handle, slug }: { readonly handle: string; readonly slug: string }): string {
+  return `${handle} ${slug}`;
 }
 
 function outcomeOf(isThere: boolean, isSame: boolean): 'created' | 'new_version' | 'changed' {
@@ -196,7 +211,7 @@ export function savedQueryReads(db: Database.Database): {
   readonly findQuery: AtOnce<SavedQueryStore['find']>;
   readonly listSaved: AtOnce<SavedQueryStore['list']>;
   readonly versions: AtOnce<SavedQueryStore['versions']>;
-  readonly listPublic: AtOnce<SavedQueryStore['listPublic']>;
+  readonly listings: AtOnce<SavedQueryStore['listings']>;
   readonly refreshRuns: AtOnce<RefreshStore['runs']>;
 } {
   const byId = prepare<Handle>(
@@ -218,10 +233,16 @@ export function savedQueryReads(db: Database.Database): {
      WHERE query.organization_id = :organizationId AND query.slug > ifnull(:after, '') AND settings IS NOT NULL
      ORDER BY query.slug LIMIT :limit`,
   );
-  const open = prepare<SavedQueryRecord>(
-    db,
-    `SELECT ${QUERY_COLUMNS} FROM ${QUERIES} AND v.version = query.latest_version
-     WHERE is_public = 1 ORDER BY handle, query.slug LIMIT :limit`,
+  const listing = (which: string, order: string) =>
+    prepare<SavedListing>(
+      db,
+      `SELECT organization_id AS organizationId, handle, slug, latest_version AS version, listing, updated_at_ms AS updatedAtMs
+       FROM saved_query JOIN organization ON id = organization_id WHERE ${which} ORDER BY ${order} LIMIT :limit`,
+    );
+  const everyone = listing(`listed_at > :after`, 'listed_at');
+  const own = listing(
+    `organization_id = :organizationId AND slug > :after AND settings IS NOT NULL`,
+    'slug',
   );
   const all = prepare<Pick<SavedQueryRecord, 'version' | 'content' | 'versionCreatedAtMs'>>(
     db,
@@ -237,7 +258,10 @@ export function savedQueryReads(db: Database.Database): {
     findQuery: (query) => one.one({ ...query }) ?? null,
     listSaved: (asked) => page.all(asked),
     versions: (query) => all.all({ ...query }),
-    listPublic: (asked) => open.all(asked),
+    listings: ({ organizationId, after, limit }) =>
+      organizationId === null
+        ? everyone.all({ after: after === null ? '' : placeOf(after), limit })
+        : own.all({ organizationId, after: after?.slug ?? '', limit }),
     refreshRuns: (query) => runs.all({ ...query }).map(({ run }) => run),
   };
 }

@@ -152,7 +152,7 @@ function savedQueryStore(queue: WriteQueue, reader: Reader): SavedQueryStore {
     find: (query) => reader.ask((reads) => reads.findQuery(query)),
     list: (page) => reader.ask((reads) => reads.listSaved(page)),
     versions: (query) => reader.ask((reads) => reads.versions(query)),
-    listPublic: (page) => reader.ask((reads) => reads.listPublic(page)),
+    listings: (page) => reader.ask((reads) => reads.listings(page)),
     remove: (query) => queue.write('removeQuery', query),
   };
 }

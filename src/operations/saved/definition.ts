@@ -59,8 +59,44 @@ export interface SavedQuery {
   readonly nextRefreshAtMs: number | null;
 }
 
+/** What lists show of a query: short, whatever its author wrote. */
+export interface ListedQuery extends Pick<SavedQuery, 'organizationId' | 'owner' | 'slug' | 'version' | 'updatedAtMs'> {
+  readonly title: string;
+  /** Its beginning. */
+  readonly description: string;
+  readonly tier: SqlTierId;
+  readonly maxQu: number;
+  readonly priceQu: number;
+  readonly visibility: Visibility;
+  /** Names of the first ones. */
+  readonly parameters: readonly string[];
+}
+
+/** The same in 0040-query-listing.sql and read-listing.lua, for queries that were saved before. */
+const LISTED_DESCRIPTION_CHARS = 300;
+const LISTED_PARAMETERS = 20;
+
+export function listingOf(
+  { title, description, tier, maxQu, parameters }: SavedContent,
+  { visibility, priceQu }: SavedSettings,
+): Omit<ListedQuery, 'organizationId' | 'owner' | 'slug' | 'version' | 'updatedAtMs'> {
+  return {
+    title,
+    description: [...description].slice(0, LISTED_DESCRIPTION_CHARS).join(''),
+    tier,
+    maxQu,
+    parameters: parameters.slice(0, LISTED_PARAMETERS).map(({ name }) => name),
+    visibility,
+    priceQu,
+  };
+}
+
+/** What decides the price of a query. */
+type Run = Pick<SavedContent, 'tier' | 'maxQu'>;
+type Sold = Pick<SavedSettings, 'priceQu'>;
+
 /** What a call of others costs at most: the run, and the author's price. */
-export function soldQu({ tier, maxQu }: SavedContent, { priceQu }: SavedSettings): number {
+export function soldQu({ tier, maxQu }: Run, { priceQu }: Sold): number {
   return callQu({ tier, maxQu }) + priceQu;
 }
 
@@ -73,7 +109,7 @@ export function callQu({ tier, maxQu }: Pick<SavedContent, 'tier' | 'maxQu'>): n
 export const WARM_QU = 1;
 
 /** What others pay: by use with units, and over x402 a fixed price, whether the result is there or must be made. */
-export function soldPrice(content: SavedContent, settings: SavedSettings): Price {
+export function soldPrice(content: Run, settings: Sold): Price {
   const qu = soldQu(content, settings);
   const x402UsdMicros = BigInt(qu) * SQL_QU_USD_MICROS;
   return {

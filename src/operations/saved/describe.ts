@@ -3,8 +3,8 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Caller, OperationDeps } from '../deps.ts';
 import { timeText } from '../shapes.ts';
-import { type SavedParameter, type SavedQuery, soldPrice, soldQu, WARM_QU } from './definition.ts';
-import type { PublicQueryShape, SavedQueryShape } from './shapes.ts';
+import { type ListedQuery, type SavedParameter, type SavedQuery, soldPrice, soldQu, WARM_QU } from './definition.ts';
+import type { ListedQueryShape, PublicQueryShape, SavedQueryShape } from './shapes.ts';
 
 /** Who may see a saved query, and what each of them is told about it. */
 
@@ -55,15 +55,45 @@ export function publicAnswer(
     tier: content.tier,
     freshness_seconds: content.freshnessSeconds,
     visibility: settings.visibility,
-    price: {
-      author_qu: settings.priceQu,
-      warm_qu: WARM_QU + settings.priceQu,
-      max_qu: soldQu(content, settings),
-      x402_usd: usdNumber(soldPrice(content, settings).x402UsdMicros),
-    },
+    price: priceAnswer(content, settings),
     version_created_at: timeOf(query.versionCreatedAtMs),
     url: `${base}/${slug}${version === latestVersion ? '' : `?version=${version}`}`,
     openapi_url: `${base}/openapi.json`,
+  };
+}
+
+function priceAnswer(
+  content: Parameters<typeof soldQu>[0],
+  settings: Parameters<typeof soldQu>[1],
+): Static<typeof PublicQueryShape>['price'] {
+  return {
+    author_qu: settings.priceQu,
+    warm_qu: WARM_QU + settings.priceQu,
+    max_qu: soldQu(content, settings),
+    x402_usd: usdNumber(soldPrice(content, settings).x402UsdMicros),
+  };
+}
+
+/** A query in a list. */
+export function listedAnswer(
+  query: ListedQuery,
+  { deployment: { publicUrl } }: Pick<OperationDeps, 'deployment'>,
+): Static<typeof ListedQueryShape> {
+  const { owner, slug, version, title, description, parameters, tier, visibility } = query;
+  const url = `${publicUrl}/v0/q/${owner}/${slug}`;
+  return {
+    owner,
+    slug,
+    version,
+    title,
+    description,
+    parameters: [...parameters],
+    tier,
+    visibility,
+    price: priceAnswer(query, query),
+    updated_at: timeOf(query.updatedAtMs),
+    url,
+    about_url: `${url}/about`,
   };
 }
 

@@ -1,70 +1,88 @@
 import { Type } from '@sinclair/typebox';
-import { limitParam, offsetParam } from '../common-params.ts';
+import { mintQueryCursor, type QueryPosition, readQueryCursor } from '../../../core/domain/cursor.ts';
+import { beforeParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
-import { NextOffsetShape } from '../shapes.ts';
-import type { SavedQuery } from './definition.ts';
-import { noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
+import { NextBeforeShape } from '../shapes.ts';
+import { type CursorKind, nextBefore, readBefore } from '../walk.ts';
+import type { ListedQuery } from './definition.ts';
+import { listedAnswer, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
 import { ownerDocument } from './document.ts';
 import { ownerParam, searchParam, slugParam, versionParam } from './params.ts';
-import { PUBLIC_QUERY_EXAMPLE, PublicQueryShape } from './shapes.ts';
+import type { SavedQueries } from './saved-queries.ts';
+import { LISTED_QUERY_EXAMPLE, ListedQueryShape, PUBLIC_QUERY_EXAMPLE, PublicQueryShape } from './shapes.ts';
 
 /** What everyone sees of saved queries. */
+
+const QUERY_CURSOR: CursorKind<QueryPosition> = { mint: mintQueryCursor, read: readQueryCursor };
+const SCOPE = 'listPublicQueries';
+/** Entries that one call with `search` looks at: a page can be short and go on. */
+const SEARCHED_MAX = 500;
 
 export const listPublicQueries = defineOperation({
   id: 'listPublicQueries',
   method: 'GET',
   path: '/q',
   summary: 'Saved queries that everyone may call',
-  description:
-    'By owner and slug, with their parameters and prices. With the key of an organization its own queries are among them, whatever their visibility.',
-  toolText: 'Saved queries for call_saved_query: yours and public ones, with parameters and prices.',
+  description: `By owner and slug, in short, with their prices; \`about_url\` has the rest. With the key of an organization its own queries are among them, whatever their visibility. With \`search\` a call looks at ${SEARCHED_MAX} queries at most, so that a page may have fewer rows than \`limit\` and still go on.`,
+  toolText: 'Saved queries for call_saved_query: yours and public ones, with names of parameters and prices.',
   price: PRICES.free,
   load: 'none',
-  params: { search: searchParam, limit: { ...limitParam, toolText: '' }, offset: offsetParam },
-  output: Type.Object({ queries: Type.Array(PublicQueryShape), next_offset: NextOffsetShape }),
+  params: { search: searchParam, limit: { ...limitParam, toolText: '' }, before: beforeParam },
+  output: Type.Object({ queries: Type.Array(ListedQueryShape), next_before: NextBeforeShape }),
   fails: ['invalid_parameter'],
-  paging: 'offset',
+  paging: 'before',
   caching: 'no-store',
   acceptsUnknownKey: false,
-  example: { queries: [PUBLIC_QUERY_EXAMPLE], next_offset: null },
-  run: async ({ search, limit, offset }, deps, { caller: { organization } }) => {
-    const { saved } = deps.accounts;
-    const own = organization === null ? [] : await ownQueries(saved, organization.id);
-    const open = (await saved.listPublic()).filter((query) => query.organizationId !== organization?.id);
+  example: { queries: [LISTED_QUERY_EXAMPLE], next_before: null },
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    after: readBefore(QUERY_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before) ?? null,
+  }),
+  run: async ({ search, limit, after }, deps, { caller: { organization } }) => {
     const words = (search ?? '')
       .toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== '');
-    const found = [...own, ...open].filter((query) => hasWords(query, words));
-    const page = found.slice(offset, offset + limit);
+    const count = words.length === 0 ? limit + 1 : SEARCHED_MAX;
+    const looked = await visibleListings(deps.accounts.saved, organization?.id ?? null, { after, limit: count });
+    const found = looked.filter((query) => hasWords(query, words));
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : looked.length < count ? undefined : looked.at(-1);
+    const position = last === undefined ? undefined : { handle: last.owner, slug: last.slug };
     return {
-      queries: page.map((query) => publicAnswer(query, query.organizationId === organization?.id, deps)),
-      next_offset: found.length > offset + limit ? offset + limit : null,
+      queries: page.map((query) => listedAnswer(query, deps)),
+      next_before: nextBefore(QUERY_CURSOR, { keys: deps.cursorKeys, scope: SCOPE }, position),
     };
   },
 });
 
+interface ListingPage {
+  readonly after: QueryPosition | null;
+  readonly limit: number;
+}
+
+/** Public queries and those of the organization, in one order. */
+async function visibleListings(
+  saved: Pick<SavedQueries, 'handleOf' | 'listings'>,
+  organizationId: string | null,
+  { after, limit }: ListingPage,
+): Promise<readonly ListedQuery[]> {
+  const open = await saved.listings({ organizationId: null, after, limit });
+  if (organizationId === null) return open;
+  const handle = await saved.handleOf(organizationId);
+  if (handle === null || (after !== null && after.handle > handle)) return open;
+  const ownAfter = after?.handle === handle ? after : null;
+  const own = await saved.listings({ organizationId, after: ownAfter, limit });
+  const others = open.filter((query) => query.organizationId !== organizationId);
+  const place = ({ owner, slug }: ListedQuery): string => `${owner} ${slug}`;
+  return [...own, ...others].sort((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, limit);
+}
+
 /** Above the queries that an organization may have. */
 const OWN_MAX = 1_000;
 
-function ownQueries(
-  saved: {
-    list(page: {
-      readonly organizationId: string;
-      readonly after: null;
-      readonly limit: number;
-    }): Promise<readonly SavedQuery[]>;
-  },
-  organizationId: string,
-): Promise<readonly SavedQuery[]> {
-  return saved.list({ organizationId, after: null, limit: OWN_MAX });
-}
-
-function hasWords(
-  { owner, slug, content: { title, description } }: SavedQuery,
-  words: readonly string[],
-): boolean {
+function hasWords({ owner, slug, title, description }: ListedQuery, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const text = `${owner}/${slug} ${title} ${description}`.toLowerCase();
   return words.every((word) => text.includes(word));
@@ -130,7 +148,8 @@ export const getOwnerOpenApi = defineOperation({
     const { saved } = deps.accounts;
     const organizationId = await saved.ownerOf(owner);
     const isOwn = organizationId !== null && organizationId === organization?.id;
-    const all = organizationId === null ? [] : await ownQueries(saved, organizationId);
+    const page = { after: null, limit: OWN_MAX };
+    const all = organizationId === null ? [] : await saved.list({ organizationId, ...page });
     const shown = isOwn ? all : all.filter(({ settings }) => settings.visibility === 'public');
     // The same for a handle that none has and one that shows nothing: handles of private owners are not told apart.
     if (shown.length === 0 && !isOwn) throw noSuchQuery();

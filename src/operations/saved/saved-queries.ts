@@ -1,4 +1,4 @@
-import type { SavedContent, SavedQuery, SavedSettings } from './definition.ts';
+import type { ListedQuery, SavedContent, SavedQuery, SavedSettings } from './definition.ts';
 
 /** Saved queries as operations use them. Rejects with a `Failure`. */
 export interface SavedQueries {
@@ -41,8 +41,12 @@ export interface SavedQueries {
   ownerOf(handle: string): Promise<string | null>;
   /** Newest first. */
   versions(query: OwnQuery): Promise<readonly VersionFacts[]>;
-  /** All public ones, by owner and slug. */
-  listPublic(): Promise<readonly SavedQuery[]>;
+  /** Short forms by owner and slug: those of the organization, or all that are public. */
+  listings(page: {
+    readonly organizationId: string | null;
+    readonly after: { readonly handle: string; readonly slug: string } | null;
+    readonly limit: number;
+  }): Promise<readonly ListedQuery[]>;
   /** False where there was none. */
   remove(query: OwnQuery): Promise<boolean>;
   /** Runs that were to keep the result warm, newest first. */

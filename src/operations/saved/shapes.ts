@@ -53,6 +53,25 @@ const PUBLIC_FIELDS = {
 
 export const PublicQueryShape = Type.Object(PUBLIC_FIELDS, { title: 'PublicQuery' });
 
+/** In a list: short, whatever its author wrote. */
+export const ListedQueryShape = Type.Object(
+  {
+    owner: PUBLIC_FIELDS.owner,
+    slug: PUBLIC_FIELDS.slug,
+    version: Type.Integer({ minimum: 1, description: 'The latest.' }),
+    title: PUBLIC_FIELDS.title,
+    description: Type.String({ description: 'Its first 300 characters.' }),
+    parameters: Type.Array(Type.String(), { description: 'Names of the first 20.' }),
+    tier: PUBLIC_FIELDS.tier,
+    visibility: PUBLIC_FIELDS.visibility,
+    price: PUBLIC_FIELDS.price,
+    updated_at: TimeShape,
+    url: PUBLIC_FIELDS.url,
+    about_url: Type.String({ description: 'All that is known of it, with its parameters and text.' }),
+  },
+  { title: 'ListedQuery' },
+);
+
 export const SavedQueryShape = Type.Object(
   {
     ...PUBLIC_FIELDS,
@@ -122,6 +141,21 @@ export const PUBLIC_QUERY_EXAMPLE: Static<typeof PublicQueryShape> = {
   version_created_at: '2026-11-20T12:00:00Z',
   url: 'https://index.example/v0/q/acme/top-payees',
   openapi_url: 'https://index.example/v0/q/acme/openapi.json',
+};
+
+export const LISTED_QUERY_EXAMPLE: Static<typeof ListedQueryShape> = {
+  owner: 'acme',
+  slug: 'top-payees',
+  version: 2,
+  title: 'Top payees',
+  description: 'Who was paid the most in the last days.',
+  parameters: ['days'],
+  tier: 'standard',
+  visibility: 'public',
+  price: PUBLIC_QUERY_EXAMPLE.price,
+  updated_at: '2026-11-20T12:00:00Z',
+  url: PUBLIC_QUERY_EXAMPLE.url,
+  about_url: `${PUBLIC_QUERY_EXAMPLE.url}/about`,
 };
 
 export const SAVED_QUERY_EXAMPLE: Static<typeof SavedQueryShape> = {

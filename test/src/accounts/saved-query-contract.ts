@@ -43,6 +43,7 @@ const query = (over: Partial<Parameters<ControlStore['saved']['put']>[0]> = {}) 
   slug: 'top-payees',
   content: '{"sql":"SELECT 1 -- \u20ac\'"}',
   settings: '{"visibility":"private"}',
+  listing: '{"title":""}',
   isPublic: false,
   refreshSeconds: null,
   atMs: T0,
@@ -132,7 +133,8 @@ function queries(fresh: Open, named: Open): void {
     expect(await saved.find({ ...name, version: 1 })).toBeNull();
     expect(await saved.versions(name)).toEqual([]);
     expect(await saved.list({ organizationId: 'acme', after: null, limit: 5 })).toEqual([]);
-    expect(await saved.listPublic({ limit: 5 })).toEqual([]);
+    for (const organizationId of [null, 'acme'])
+      expect(await saved.listings({ organizationId, after: null, limit: 5 })).toEqual([]);
     expect(await saved.put(query({ atMs: T0 + 9 }))).toEqual({ outcome: 'created', version: 3 });
     expect(await saved.find({ ...name, version: null })).toMatchObject({ version: 3, createdAtMs: T0 + 9 });
     expect(await saved.find({ ...name, version: 1 })).toBeNull();
@@ -166,15 +168,28 @@ function queries(fresh: Open, named: Open): void {
       (await saved.list({ organizationId: 'acme', after, limit })).map(({ slug }) => slug);
     expect(await slugs(null, 3)).toEqual(['a', 'b', 'b-2']);
     expect(await slugs('b-2', 3)).toEqual(['c']);
-    const open = await saved.listPublic({ limit: 10 });
-    expect(open.map(({ handle, slug }) => [handle, slug])).toEqual([
-      ['the-acme', 'b'],
-      ['the-other', 'y'],
-      ['the-other', 'z'],
-    ]);
-    await saved.put(query({ slug: 'y', organizationId: 'other', isPublic: false, settings: 'p' }));
-    expect(await saved.listPublic({ limit: 10 })).toHaveLength(2);
-    expect(await saved.listPublic({ limit: 1 })).toHaveLength(1);
+    const places = async (organizationId: string | null, after: [string, string] | null, limit = 10) => {
+      const [handle = '', slug = ''] = after ?? [];
+      const page = { organizationId, after: after === null ? null : { handle, slug }, limit };
+      return (await saved.listings(page)).map((one) => `${one.handle}/${one.slug}`);
+    };
+    const all = ['the-acme/b', 'the-other/y', 'the-other/z'];
+    expect(await places(null, null)).toEqual(all);
+    expect(await places(null, null, 2)).toEqual(all.slice(0, 2));
+    expect(await places(null, ['the-acme', 'b'])).toEqual(all.slice(1));
+    expect(await places(null, ['the-acme', 'a'], 1)).toEqual(all.slice(0, 1));
+    expect(await places(null, ['the-other', 'z'])).toEqual([]);
+    expect(await places('acme', ['the-acme', 'b'])).toEqual(['the-acme/b-2', 'the-acme/c']);
+    await saved.put(query({ slug: 'y', organizationId: 'other', settings: 'p', listing: '{"a":"\u20ac"}', atMs: T0 + 5 }));
+    expect(await places(null, null)).toEqual(['the-acme/b', 'the-other/z']);
+    expect((await saved.listings({ organizationId: 'other', after: null, limit: 1 }))[0]).toEqual({
+      organizationId: 'other',
+      handle: 'the-other',
+      slug: 'y',
+      version: 1,
+      listing: '{"a":"\u20ac"}',
+      updatedAtMs: T0 + 5,
+    });
   });
 }
 

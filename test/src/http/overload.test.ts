@@ -33,7 +33,7 @@ const UNUSED = {
     list: unused,
     ownerOf: unused,
     versions: unused,
-    listPublic: unused,
+    listings: unused,
     remove: unused,
     refreshes: unused,
   },

@@ -225,7 +225,7 @@ test('operations, paths, parameters and prices', () => {
     ['listSavedQueries', '/queries', 'limit after', 'free', 0, 0],
     ['listQueryVersions', '/queries/{slug}/versions', 'slug', 'free', 0, 0],
     ['listQueryRefreshes', '/queries/{slug}/refreshes', 'slug', 'free', 0, 0],
-    ['listPublicQueries', '/q', 'search limit offset', 'free', 0, 0],
+    ['listPublicQueries', '/q', 'search limit before', 'free', 0, 0],
     [
       'callSavedQuery',
       '/q/{owner}/{slug}',

@@ -1,6 +1,6 @@
 -- KEYS: organization, query, slugs of the organization, public queries, refreshes by the time at which they are looked at. ARGV: slug,
 -- entry of the query, its organization in percent encoding, content, settings, 1 where it is public, seconds between refreshes or '',
--- at, how many queries and versions there may be.
+-- at, how many queries and versions there may be, what lists show of it.
 local ORGANIZATION, QUERY, SLUGS, PUBLIC, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local slug, entry, content, settings, refresh, at = ARGV[1], ARGV[2], ARGV[4], ARGV[5], ARGV[7], ARGV[8]
 local handle = redis.call('HGET', ORGANIZATION, 'handle')
@@ -16,7 +16,7 @@ if not is_same then
   latest = latest + 1
   redis.call('HSET', QUERY, 'latest', latest, 'versions', versions + 1, 'content:' .. latest, content, 'at:' .. latest, at)
 end
-redis.call('HSET', QUERY, 'handle', handle, 'settings', settings, 'isPublic', ARGV[6], 'updatedAtMs', at)
+redis.call('HSET', QUERY, 'handle', handle, 'settings', settings, 'listing', ARGV[11], 'isPublic', ARGV[6], 'updatedAtMs', at)
 redis.call('HSETNX', QUERY, 'createdAtMs', at)
 redis.call('ZADD', SLUGS, 0, slug)
 local listed = handle .. ' ' .. slug .. ' ' .. ARGV[3]

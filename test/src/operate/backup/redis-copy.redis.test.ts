@@ -53,7 +53,7 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     ];
     const [organizationId = '', otherId = ''] = ids;
     await store.saved.claimHandle({ organizationId, handle: 'acme', skeleton: 'acme' });
-    const common = { organizationId, settings: '{}', atMs: 5, queriesMax: 9, versionsMax: 9 };
+    const common = { organizationId, settings: '{}', listing: '{}', atMs: 5, queriesMax: 9, versionsMax: 9 };
     const open_ = { ...common, slug: 'open', isPublic: true, refreshSeconds: 900 };
     await store.saved.put({ ...open_, content: 'one' });
     await store.saved.put({ ...open_, content: 'two' });
@@ -66,7 +66,7 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const restored = open('saved-again');
     const lists = async ({ saved, refreshes }: ControlStore) => ({
       own: await saved.list({ organizationId, after: null, limit: 9 }),
-      public: await saved.listPublic({ limit: 9 }),
+      public: await saved.listings({ organizationId: null, after: null, limit: 9 }),
       versions: await saved.versions({ organizationId, slug: 'open' }),
       handle: [await saved.handle({ handle: 'acme' }), await saved.handle({ organizationId })],
       due: await refreshes.claim({ nowMs: 10, untilMs: 20 }),

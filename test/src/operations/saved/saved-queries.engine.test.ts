@@ -410,3 +410,32 @@ test('a handle is chosen once, by a key that manages keys, and none that looks l
   });
   expect([answer.statusCode, answer.json().code]).toEqual([409, 'handle_required']);
 });
+
+test('lists are short and paged: public queries of everyone and own ones in one order, each once', async () => {
+  const [one, other] = [await savedOf(sql), await savedOf(sql)];
+  const word = `w${randomUUID().slice(0, 8)}`;
+  const long = `SELECT 1 AS x /* ${'long '.repeat(5_000)} */`;
+  for (const [at, author] of [one, other, one, other, one].entries())
+    await author.saved(`s${at}`, { sql: long, title: `${word} ${at}`, description: 'd'.repeat(1_900), visibility: 'public' });
+  await one.saved('hers', { sql: long, title: word });
+  const walk = async (headers: Record<string, string>, limit: number) => {
+    const found: string[] = [];
+    for (let before = ''; ; ) {
+      const url = `/v0/q?search=${word}&limit=${limit}${before === '' ? '' : `&before=${before}`}`;
+      const { text, body } = await sql.api.get(url, headers);
+      expect(text.length).toBeLessThan(limit * 1_500 + 1_000);
+      found.push(...body.queries.map(({ owner, slug }: { owner: string; slug: string }) => `${owner} ${slug}`));
+      if (body.next_before === null) return found;
+      before = body.next_before;
+    }
+  };
+  const open = [0, 1, 2, 3, 4].map((at) => `${(at % 2 === 0 ? one : other).owner} s${at}`).sort();
+  for (const limit of [1, 2, 10]) {
+    expect(await walk({ 'x-api-key': '' }, limit)).toEqual(open);
+    expect(await walk({ ...one.customer.headers }, limit)).toEqual([...open, `${one.owner} hers`].sort());
+    expect(await walk({ ...other.customer.headers }, limit)).toEqual(open);
+  }
+  const { body } = await sql.api.get(`/v0/q?search=${word}%20s4&limit=1`, { 'x-api-key': '' });
+  expect(body.queries[0]).toMatchObject({ title: `${word} 4`, description: 'd'.repeat(300), price: { warm_qu: 1 } });
+  expect(body.queries[0]).not.toHaveProperty('sql');
+});
