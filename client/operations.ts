@@ -496,8 +496,9 @@ Pages are cut from a
   /**
    * Saved queries that everyone may call.
    *
-   * By owner and slug, with their parameters and prices. With the key of an organization its own queries are
-   * among them, whatever their visibility.
+   * By owner and slug, in short, with their prices; `about_url` has the rest. With the key of an
+   * organization its own queries are among them, whatever their visibility. With `search` a call looks at
+   * 500 queries at most, so that a page may have fewer rows than `limit` and still go on.
    *
    * Price: Free, no key needed.
    *
@@ -594,7 +595,7 @@ export const ROUTES = {
   getSavedQuery: { path: '/queries/{slug}' },
   listQueryVersions: { path: '/queries/{slug}/versions' },
   listQueryRefreshes: { path: '/queries/{slug}/refreshes' },
-  listPublicQueries: { path: '/q', rows: 'queries', paging: 'offset' },
+  listPublicQueries: { path: '/q', rows: 'queries', paging: 'before' },
   callSavedQuery: { path: '/q/{owner}/{slug}' },
   getPublicQuery: { path: '/q/{owner}/{slug}/about' },
   getOwnerOpenApi: { path: '/q/{owner}/openapi.json' },

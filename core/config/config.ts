@@ -133,7 +133,7 @@ export const ResultsSchema = Type.Object(
       minimum: 0,
       default: 20,
       description:
-        'How much kept results may take together, in 10⁹ bytes. Results that are paid for without an organization, and those that others make of saved queries, may take half of it. Above it queries are answered, and their results are not kept.',
+        'How much kept results may take together, in 10⁹ bytes. Results that are paid for without an organization, and those that others make of saved queries, are kept while all take less than half of it. Above it queries are answered, and their results are not kept.',
     }),
     minFreeGigabytes: Type.Number({
       minimum: 0,

@@ -4,7 +4,7 @@ import { askFiles, type ResultFiles } from './result-files.ts';
 
 /**
  * Where kept results may lie: each has an owner whose oldest ones make room for its new ones, and all of them together have a bound.
- * Addresses cost nothing, so results that no organization asked for itself fill at most half of it.
+ * Addresses cost nothing, so results that no organization asked for itself are kept only while all take less than half of it.
  */
 export type RoomOwner =
   | { readonly kind: 'organization'; readonly id: string; readonly plan: PlanId }

@@ -219,5 +219,5 @@ describe('a service without room', () => {
     const job = await author.jobs.ended({ sql: 'SELECT 1' });
     expect(job).toMatchObject({ state: 'failed', usage: { units_charged: 0 }, result: null });
     await sql.close();
-  }, 60_000);
+  }, 120_000);
 });
