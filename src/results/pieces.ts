@@ -54,7 +54,12 @@ export function partOf(
   pieces: readonly Piece[],
   { offset, rows }: { readonly offset: number; readonly rows: number },
 ): { readonly part: FilePart; readonly offset: number } {
-  const places: { readonly from: number; readonly to: number; readonly firstRow: number; readonly endRow: number }[] = [];
+  const places: {
+    readonly from: number;
+    readonly to: number;
+    readonly firstRow: number;
+    readonly endRow: number;
+  }[] = [];
   for (const { rows: rowsHere, bytes } of pieces) {
     const { to: from = 0, endRow: firstRow = 0 } = places.at(-1) ?? {};
     places.push({ from, to: from + bytes, firstRow, endRow: firstRow + rowsHere });

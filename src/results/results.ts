@@ -185,11 +185,7 @@ interface Recorded {
   readonly bytes: Buffer;
 }
 
-async function recordOf(
-  { reader }: ResultsDeps,
-  result: SandboxResult,
-  run: KeptRun,
-): Promise<Recorded> {
+async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: KeptRun): Promise<Recorded> {
   const { columns, body } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
   const written = { form: keptForm(columns), columns, rows: result.resultRows, bytes: await buffer(body) };

@@ -21,8 +21,11 @@ export function checkFreeRows(query: NamedQuery): void {
   const joins = nodes.filter((node) => node.kind === 'ARRAY_JOIN' || ARRAY_JOIN.test(functionName(node)));
   const isLong = joins.length > 0 && nodes.some((node) => LONG_VALUE.test(functionName(node)));
   if (joins.length > 1 || isLong)
-    refuseFree('It may have one ARRAY JOIN, over arrays that no function makes longer than the values of a table.');
-  if (nodes.some(({ attributes }) => attributes.get('with_fill') === '1')) refuseFree('It may have no WITH FILL.');
+    refuseFree(
+      'It may have one ARRAY JOIN, over arrays that no function makes longer than the values of a table.',
+    );
+  if (nodes.some(({ attributes }) => attributes.get('with_fill') === '1'))
+    refuseFree('It may have no WITH FILL.');
   if (rowsMade(query, free.of) > free.max)
     refuseFree(`The rows of its tables, multiplied, may be ${free.max} at most.`);
 }

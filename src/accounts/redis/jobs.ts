@@ -52,8 +52,7 @@ export function redisJobs(redis: RedisConnection, names: Names): JobStore {
       const answer = await redis.script('cancelJob', keys, [id, organizationId, outcome, atMs]);
       return oneOf(['cancelled', 'asked', 'ended', 'unknown'], answer);
     },
-    unfinished: (organizationId) =>
-      redis.run((client) => client.scard(names.unfinishedJobs(organizationId))),
+    unfinished: (organizationId) => redis.run((client) => client.scard(names.unfinishedJobs(organizationId))),
     find: async ({ id, organizationId }) => {
       const job = await read(id);
       return job?.organizationId === organizationId ? job : null;

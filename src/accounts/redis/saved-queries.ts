@@ -59,9 +59,7 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
     listings: async ({ organizationId, after, limit }) => {
       const isOwn = organizationId !== null;
       const name = isOwn ? names.savedQueriesOf(organizationId) : names.publicQueries;
-      // Behind all entries of the place, whose third part is the organization.
-      const place = after === null ? null : isOwn ? after.slug : `${after.handle} ${after.slug} \xff`;
-      const min = place === null ? '-' : `(${place}`;
+      const min = after === null ? '-' : `(${isOwn ? after.slug : behindPublic(after)}`;
       const entries = await redis.run((client) => client.zrangebylex(name, min, '+', 'LIMIT', 0, limit));
       const queries = entries.map((entry): SavedQueryName => {
         if (isOwn) return { organizationId, slug: entry };
@@ -85,6 +83,11 @@ export function redisSavedQueries(redis: RedisConnection, names: Names): SavedQu
       return (await redis.script('removeQuery', keys, values)) === 1;
     },
   };
+}
+
+/** Behind all public entries of a place, whose third part is the organization. */
+function behindPublic({ handle, slug }: { readonly handle: string; readonly slug: string }): string {
+  return `${handle} ${slug} \xff`;
 }
 
 /** Names a query among those of all organizations. */

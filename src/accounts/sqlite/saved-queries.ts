@@ -113,6 +113,8 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     `UPDATE saved_query SET settings = NULL, listing = '{}', listed_at = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
      WHERE organization_id = :organizationId AND slug = :slug AND settings IS NOT NULL`,
   );
+  const ownerOf = (query: { readonly organizationId: string }): string | null =>
+    handle.one({ ...query })?.handle ?? null;
   const write = ({ isDue, handle: owner, ...query }: Written): void => {
     const { isPublic, refreshSeconds, atMs, slug } = query;
     const dueAtMs = refreshSeconds === null ? null : atMs;
@@ -121,7 +123,7 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
   };
   return {
     putQuery: ({ queriesMax, versionsMax, ...query }) => {
-      const owner = handle.one(query)?.handle ?? null;
+      const owner = ownerOf(query);
       if (owner === null) return { outcome: 'no_handle', version: 0 };
       const before = known.one(query);
       const latest = before?.latestVersion ?? 0;
@@ -133,7 +135,12 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
       if (isFull) return { outcome: 'too_many', version: 0 };
       const version = isSame ? latest : latest + 1;
       if (!isSame) insertVersion.run({ ...query, version });
-      write({ ...query, handle: owner, version, isDue: !isSame || before.refreshSeconds !== query.refreshSeconds });
+      write({
+        ...query,
+        handle: owner,
+        version,
+        isDue: !isSame || before.refreshSeconds !== query.refreshSeconds,
+      });
       return { outcome: outcomeOf(isThere, isSame), version };
     },
     removeQuery: (query) => {
@@ -240,10 +247,7 @@ export function savedQueryReads(db: Database.Database): {
        FROM saved_query JOIN organization ON id = organization_id WHERE ${which} ORDER BY ${order} LIMIT :limit`,
     );
   const everyone = listing(`listed_at > :after`, 'listed_at');
-  const own = listing(
-    `organization_id = :organizationId AND slug > :after AND settings IS NOT NULL`,
-    'slug',
-  );
+  const own = listing(`organization_id = :organizationId AND slug > :after AND settings IS NOT NULL`, 'slug');
   const all = prepare<Pick<SavedQueryRecord, 'version' | 'content' | 'versionCreatedAtMs'>>(
     db,
     `SELECT version, content, created_at_ms AS versionCreatedAtMs FROM saved_query_version

@@ -159,7 +159,8 @@ export const SAVED_ANSWER_HEADERS = {
   'x-row-count': 'Rows of the answer.',
   'x-total-rows': 'Rows of the result.',
   'x-truncated': '`true` when the result itself was cut at a limit.',
-  'x-result-kept': '`false` where there was no room to keep the result: the next call runs the query again. Absent otherwise.',
+  'x-result-kept':
+    '`false` where there was no room to keep the result: the next call runs the query again. Absent otherwise.',
   'x-units-held': 'Query Units held for the call.',
   'x-units-charged': 'Query Units charged.',
   'x-units-balance': 'Query Units that the organization has left; absent where none were charged.',

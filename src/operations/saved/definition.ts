@@ -60,7 +60,8 @@ export interface SavedQuery {
 }
 
 /** What lists show of a query: short, whatever its author wrote. */
-export interface ListedQuery extends Pick<SavedQuery, 'organizationId' | 'owner' | 'slug' | 'version' | 'updatedAtMs'> {
+export interface ListedQuery
+  extends Pick<SavedQuery, 'organizationId' | 'owner' | 'slug' | 'version' | 'updatedAtMs'> {
   readonly title: string;
   /** Its beginning. */
   readonly description: string;

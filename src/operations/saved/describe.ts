@@ -3,7 +3,14 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Caller, OperationDeps } from '../deps.ts';
 import { timeText } from '../shapes.ts';
-import { type ListedQuery, type SavedParameter, type SavedQuery, soldPrice, soldQu, WARM_QU } from './definition.ts';
+import {
+  type ListedQuery,
+  type SavedParameter,
+  type SavedQuery,
+  soldPrice,
+  soldQu,
+  WARM_QU,
+} from './definition.ts';
 import type { ListedQueryShape, PublicQueryShape, SavedQueryShape } from './shapes.ts';
 
 /** Who may see a saved query, and what each of them is told about it. */

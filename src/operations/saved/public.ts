@@ -45,10 +45,15 @@ export const listPublicQueries = defineOperation({
       .split(/\s+/)
       .filter((word) => word !== '');
     const count = words.length === 0 ? limit + 1 : SEARCHED_MAX;
-    const looked = await visibleListings(deps.accounts.saved, organization?.id ?? null, { after, limit: count });
+    const looked = await visibleListings(deps.accounts.saved, organization?.id ?? null, {
+      after,
+      limit: count,
+    });
     const found = looked.filter((query) => hasWords(query, words));
     const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : looked.length < count ? undefined : looked.at(-1);
+    // Behind the last one that was shown, or looked at.
+    const rest = looked.length === count ? looked : [];
+    const last = (found.length > limit ? page : rest).at(-1);
     const position = last === undefined ? undefined : { handle: last.owner, slug: last.slug };
     return {
       queries: page.map((query) => listedAnswer(query, deps)),

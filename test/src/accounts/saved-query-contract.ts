@@ -180,7 +180,9 @@ function queries(fresh: Open, named: Open): void {
     expect(await places(null, ['the-acme', 'a'], 1)).toEqual(all.slice(0, 1));
     expect(await places(null, ['the-other', 'z'])).toEqual([]);
     expect(await places('acme', ['the-acme', 'b'])).toEqual(['the-acme/b-2', 'the-acme/c']);
-    await saved.put(query({ slug: 'y', organizationId: 'other', settings: 'p', listing: '{"a":"\u20ac"}', atMs: T0 + 5 }));
+    await saved.put(
+      query({ slug: 'y', organizationId: 'other', settings: 'p', listing: '{"a":"\u20ac"}', atMs: T0 + 5 }),
+    );
     expect(await places(null, null)).toEqual(['the-acme/b', 'the-other/z']);
     expect((await saved.listings({ organizationId: 'other', after: null, limit: 1 }))[0]).toEqual({
       organizationId: 'other',

@@ -14,10 +14,23 @@ test('a refresh that the plan has no room for waits without a row in the ledger,
   const { store } = await bed.open();
   const clock = { nowMs: () => T0 };
   const [organizationId, slug] = ['acme', 'warm'];
-  await store.accounts.createOrganization({ id: organizationId, displayName: 'A', plan: 'free', createdAtMs: T0 });
+  await store.accounts.createOrganization({
+    id: organizationId,
+    displayName: 'A',
+    plan: 'free',
+    createdAtMs: T0,
+  });
   await store.units.grant({ organizationId, grantId: 'g', units: 100, note: 'n', atMs: T0 });
   await store.saved.claimHandle({ organizationId, handle: 'acme', skeleton: 'acme' });
-  const content = { title: '', description: '', sql: 'SELECT 1', parameters: [], tier: 'standard', maxQu: 1, maxRows: 1 };
+  const content = {
+    title: '',
+    description: '',
+    sql: 'SELECT 1',
+    parameters: [],
+    tier: 'standard',
+    maxQu: 1,
+    maxRows: 1,
+  };
   const settings = { visibility: 'private', hidesText: false, priceQu: 0, refreshSeconds: 900 };
   await store.saved.put({
     organizationId,
@@ -43,7 +56,13 @@ test('a refresh that the plan has no room for waits without a row in the ledger,
     },
   };
   const jobs = createJobs({ store, clock, log: testLog, news: createJobNews(), onQueued: () => undefined });
-  const refresher = createRefresher({ store: { ...store, refreshes }, jobs, plans: DEFAULT_PLANS, clock, log: testLog });
+  const refresher = createRefresher({
+    store: { ...store, refreshes },
+    jobs,
+    plans: DEFAULT_PLANS,
+    clock,
+    log: testLog,
+  });
   refresher.start();
   await waitUntil('five looks at the refresh', () => looks >= 5);
   await refresher.stop();

@@ -65,7 +65,13 @@ async function keep(results: Results, sql: string, owner: RoomOwner, mustKeep = 
   const verdict = await sandbox.inspect({ text: sql, parameters: {}, caller: 'a' });
   if ('refused' in verdict) throw new Error(verdict.refused.detail);
   const { accepted } = verdict;
-  const asked = { parameters: {}, tier: 'standard', format: 'kept', maxRows: 1_000_001, caller: 'a' } as const;
+  const asked = {
+    parameters: {},
+    tier: 'standard',
+    format: 'kept',
+    maxRows: 1_000_001,
+    caller: 'a',
+  } as const;
   const result = await sandbox.run({ accepted, ...asked }, new AbortController().signal);
   return results.keep(result, {
     queryKey: queryKeyOf(sql, {}),
@@ -99,7 +105,11 @@ describe('the room of an owner', () => {
     await keep(results, 'SELECT 0 AS a', AUTHOR);
     const { results: max } = OTHER_STORAGE.payer;
     for (let at = 0; at < max + 3; at += 1) await keep(results, `SELECT ${at} AS x`, PAYER);
-    expect([await listed('payer:0xabc'), await listed('author:acme'), await listed('acme')]).toEqual([max, 1, 1]);
+    expect([await listed('payer:0xabc'), await listed('author:acme'), await listed('acme')]).toEqual([
+      max,
+      1,
+      1,
+    ]);
     expect(readdirSync(directory)).toHaveLength(max + 2);
     // The organization of an author is shown nothing of what others asked.
     expect([await results.mayRead(mine, 'acme'), await listed('acme')]).toEqual([true, 1]);
@@ -173,31 +183,43 @@ describe('a large result', () => {
   test.each([
     ['in Parquet', ''],
     ['in the engine’s own form', ', toIntervalDay(number % 9) AS d'],
-  ])('%s: each page is that of the whole, and reads the bytes of its rows', async (_form, more) => {
-    const read: number[] = [];
-    const files = directoryFiles(newDirectory());
-    const counted: ResultFiles = {
-      ...files,
-      read: async (name, part) => {
-        const bytes = await files.read(name, part);
-        read.push(bytes?.length ?? 0);
-        return bytes;
-      },
-    };
-    const kept = await keep(open(WIDE, counted), noise(10 * MEBIBYTE, more), ACME);
-    expect(kept.bytes).toBeGreaterThan(2 * PIECE_BYTES);
-    const lines = (await csv(open(WIDE, files), kept)).trimEnd().split('\n').slice(1);
-    expect(lines).toHaveLength(kept.rows);
-    await fc.assert(
-      fc.asyncProperty(fc.nat(kept.rows + 5), fc.integer({ min: 0, max: 300 }), async (offset, rows) => {
-        read.length = 0;
-        const page = await csv(open(WIDE, counted), kept, offset, rows);
-        expect(page.trimEnd().split('\n').slice(1)).toEqual(lines.slice(offset, offset + rows));
-        expect(Math.max(...read)).toBeLessThan(kept.bytes * 0.8);
-      }),
-      { numRuns: 10, examples: [[0, 1], [kept.rows - 1, 9], [kept.rows, 1], [Math.ceil(kept.rows / 3) - 1, 2]] },
-    );
-  }, 120_000);
+  ])(
+    '%s: each page is that of the whole, and reads the bytes of its rows',
+    async (_form, more) => {
+      const read: number[] = [];
+      const files = directoryFiles(newDirectory());
+      const counted: ResultFiles = {
+        ...files,
+        read: async (name, part) => {
+          const bytes = await files.read(name, part);
+          read.push(bytes?.length ?? 0);
+          return bytes;
+        },
+      };
+      const kept = await keep(open(WIDE, counted), noise(10 * MEBIBYTE, more), ACME);
+      expect(kept.bytes).toBeGreaterThan(2 * PIECE_BYTES);
+      const lines = (await csv(open(WIDE, files), kept)).trimEnd().split('\n').slice(1);
+      expect(lines).toHaveLength(kept.rows);
+      await fc.assert(
+        fc.asyncProperty(fc.nat(kept.rows + 5), fc.integer({ min: 0, max: 300 }), async (offset, rows) => {
+          read.length = 0;
+          const page = await csv(open(WIDE, counted), kept, offset, rows);
+          expect(page.trimEnd().split('\n').slice(1)).toEqual(lines.slice(offset, offset + rows));
+          expect(Math.max(...read)).toBeLessThan(kept.bytes * 0.8);
+        }),
+        {
+          numRuns: 10,
+          examples: [
+            [0, 1],
+            [kept.rows - 1, 9],
+            [kept.rows, 1],
+            [Math.ceil(kept.rows / 3) - 1, 2],
+          ],
+        },
+      );
+    },
+    120_000,
+  );
 });
 
 describe('a service without room', () => {

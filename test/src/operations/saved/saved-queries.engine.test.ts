@@ -416,7 +416,12 @@ test('lists are short and paged: public queries of everyone and own ones in one 
   const word = `w${randomUUID().slice(0, 8)}`;
   const long = `SELECT 1 AS x /* ${'long '.repeat(5_000)} */`;
   for (const [at, author] of [one, other, one, other, one].entries())
-    await author.saved(`s${at}`, { sql: long, title: `${word} ${at}`, description: 'd'.repeat(1_900), visibility: 'public' });
+    await author.saved(`s${at}`, {
+      sql: long,
+      title: `${word} ${at}`,
+      description: 'd'.repeat(1_900),
+      visibility: 'public',
+    });
   await one.saved('hers', { sql: long, title: word });
   const walk = async (headers: Record<string, string>, limit: number) => {
     const found: string[] = [];
@@ -424,7 +429,9 @@ test('lists are short and paged: public queries of everyone and own ones in one 
       const url = `/v0/q?search=${word}&limit=${limit}${before === '' ? '' : `&before=${before}`}`;
       const { text, body } = await sql.api.get(url, headers);
       expect(text.length).toBeLessThan(limit * 1_500 + 1_000);
-      found.push(...body.queries.map(({ owner, slug }: { owner: string; slug: string }) => `${owner} ${slug}`));
+      found.push(
+        ...body.queries.map(({ owner, slug }: { owner: string; slug: string }) => `${owner} ${slug}`),
+      );
       if (body.next_before === null) return found;
       before = body.next_before;
     }
@@ -436,6 +443,10 @@ test('lists are short and paged: public queries of everyone and own ones in one 
     expect(await walk({ ...other.customer.headers }, limit)).toEqual(open);
   }
   const { body } = await sql.api.get(`/v0/q?search=${word}%20s4&limit=1`, { 'x-api-key': '' });
-  expect(body.queries[0]).toMatchObject({ title: `${word} 4`, description: 'd'.repeat(300), price: { warm_qu: 1 } });
+  expect(body.queries[0]).toMatchObject({
+    title: `${word} 4`,
+    description: 'd'.repeat(300),
+    price: { warm_qu: 1 },
+  });
   expect(body.queries[0]).not.toHaveProperty('sql');
 });
