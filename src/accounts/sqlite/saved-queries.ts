@@ -59,11 +59,16 @@ interface QueryRow {
   readonly refreshSeconds: number | null;
 }
 
-function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' | 'removeQuery'> {
+function handleReader(db: Database.Database): (query: { readonly organizationId: string }) => string | null {
   const handle = prepare<{ readonly handle: string | null }>(
     db,
     'SELECT handle FROM organization WHERE id = :organizationId',
   );
+  return (query) => handle.one({ ...query })?.handle ?? null;
+}
+
+function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' | 'removeQuery'> {
+  const ownerOf = handleReader(db);
   const known = prepare<QueryRow>(
     db,
     `SELECT latest_version AS latestVersion, settings, refresh_seconds AS refreshSeconds
@@ -113,8 +118,6 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     `UPDATE saved_query SET settings = NULL, listing = '{}', listed_at = NULL, is_public = 0, refresh_seconds = NULL, due_at_ms = NULL, look_at_ms = NULL
      WHERE organization_id = :organizationId AND slug = :slug AND settings IS NOT NULL`,
   );
-  const ownerOf = (query: { readonly organizationId: string }): string | null =>
-    handle.one({ ...query })?.handle ?? null;
   const write = ({ isDue, handle: owner, ...query }: Written): void => {
     const { isPublic, refreshSeconds, atMs, slug } = query;
     const dueAtMs = refreshSeconds === null ? null : atMs;
