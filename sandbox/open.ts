@@ -183,10 +183,11 @@ function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox[
     entriesMax: limits.VERDICTS_MAX,
     charsMax: limits.VERDICTS_MAX_CHARS,
   });
-  return ({ text, parameters, caller, readsLikeServer = false }) =>
+  return ({ text, parameters, caller, readsLikeServer = false, settings = [] }) =>
     admission.inspect(caller, ({ engineVersion }) =>
-      cache.verdict({ engineVersion, policyVersion: version, text, parameters, readsLikeServer }, () =>
-        inspect(text, parameters, { ...deps, readsLikeServer }),
+      cache.verdict(
+        { engineVersion, policyVersion: version, text, parameters, readsLikeServer, settings },
+        () => inspect(text, parameters, { ...deps, readsLikeServer, settings }),
       ),
     );
 }

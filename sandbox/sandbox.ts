@@ -4,6 +4,7 @@ import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
 import type { Accepted, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
+import type { SqlSetting } from './policy/settings.ts';
 import type { ResultColumn } from './results/column-type.ts';
 
 /**
@@ -103,6 +104,8 @@ export interface SandboxText {
    * be named with the published database.
    */
   readonly readsLikeServer?: boolean;
+  /** Settings that came apart from the text and change what it means (`meaningSettings`). */
+  readonly settings?: readonly SqlSetting[];
 }
 
 export interface SandboxQuery {

@@ -183,6 +183,8 @@ export function guestChangeable(
     // tree.
     additional_table_filters: null,
     enable_scalar_subquery_optimization: { min: 0, max: 1 },
+    // Sent with a query that reads names as columns first (sandbox/judge/differences.ts).
+    prefer_column_name_to_alias: { min: 0, max: 1 },
     // Sent for a result in one of the engine's own formats.
     ...Object.fromEntries(OUTPUT_SETTINGS.map((name) => [name, null])),
   };

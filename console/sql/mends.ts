@@ -15,7 +15,7 @@ type Placed = Token & { readonly depth: number };
 
 /** Null where the change is not mechanical: the visitor has to decide then. */
 export function mendOf(
-  { code, position, replacement }: SqlWarning,
+  { code, position, near, replacement, suggested_sql: suggested }: SqlWarning,
   { sql }: Pick<SqlQuestion, 'sql'>,
   { tables, advised_tier: advised }: Pick<SqlEstimate, 'tables' | 'advised_tier'>,
   schema: Pick<SqlSchema, 'tables'> | null,
@@ -25,6 +25,12 @@ export function mendOf(
       return position === undefined || replacement === undefined
         ? null
         : mended(`Write ${replacement}`, withLiteral(sql, offsetOfPlace(sql, position), replacement));
+    case 'empty_is_not_null':
+      return position === undefined || replacement === undefined
+        ? null
+        : mended(`Write ${replacement}`, withWord(sql, offsetOfPlace(sql, position), { near, replacement }));
+    case 'alias_hides_column':
+      return suggested === undefined ? null : mended('Read the column', suggested);
     case 'format_ignored':
       return mended('Remove FORMAT', withoutTail(sql, 'FORMAT'));
     case 'settings_left_out':
@@ -61,6 +67,15 @@ function withLiteral(sql: string, offset: number, literal: string): string | nul
   const token = meaningfulTokens(sql).find(({ from, text }) => offset >= from && offset < from + text.length);
   if (token === undefined || !['string', 'quoted', 'number', 'word'].includes(token.kind)) return null;
   return replaced(sql, token, literal);
+}
+
+/** The word at that offset, if it is the one that the warning names. */
+function withWord(
+  sql: string,
+  offset: number,
+  { near, replacement }: { readonly near: string | undefined; readonly replacement: string },
+): string | null {
+  return sql.startsWith(near ?? '', offset) ? withLiteral(sql, offset, replacement) : null;
 }
 
 const isWord = (token: Placed | undefined, word: string): boolean =>

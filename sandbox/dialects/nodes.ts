@@ -88,6 +88,63 @@ export function numberOf(node: unknown): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/**
+ * Prints a tree, and refuses the result where a part of the tree was not looked at: a clause that no rule knows, such as TABLESAMPLE,
+ * would be missing from what is printed. Throws `Untranslatable`.
+ */
+export function printedWhole(tree: Node, print: (tree: Node) => string): string {
+  const seen = new Map<object, Set<PropertyKey>>();
+  const text = print(watched(tree, seen, new Map()));
+  checkSeen(tree, seen);
+  return text;
+}
+
+/** Parts that change nothing: they repeat what is printed anyway, or say where it was written. */
+const SILENT: ReadonlySet<string> = new Set([
+  'type',
+  'keyword',
+  'loc',
+  'parentheses',
+  'surround',
+  'tableList',
+  'columnList',
+]);
+
+function watched<Part>(part: Part, seen: Map<object, Set<PropertyKey>>, made: Map<object, unknown>): Part {
+  if (typeof part !== 'object' || part === null) return part;
+  const parts = new Set<PropertyKey>();
+  const known = made.get(part);
+  // A part that was wrapped before is the same to whoever compares it.
+  if (known !== undefined) return known as Part;
+  seen.set(part, parts);
+  const proxy = new Proxy(part, {
+    get(target, name) {
+      parts.add(name);
+      return watched(Reflect.get(target, name), seen, made);
+    },
+  });
+  made.set(part, proxy);
+  return proxy;
+}
+
+function checkSeen(part: unknown, seen: ReadonlyMap<object, ReadonlySet<PropertyKey>>): void {
+  if (typeof part !== 'object' || part === null) return;
+  const parts = seen.get(part);
+  for (const [name, value] of Object.entries(part)) {
+    if (SILENT.has(name) || isEmpty(value) || value === '*') continue;
+    if (parts?.has(name) !== true) throw new Untranslatable(name);
+    checkSeen(value, seen);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).every(([name, part]) => SILENT.has(name) || isEmpty(part));
+  return (
+    value === undefined || value === null || value === '' || value === false || typeof value === 'function'
+  );
+}
+
 /** Throws where a node has a part that the printer would leave out. */
 export function onlyKnown(node: Node, parts: ReadonlySet<string>): void {
   for (const [part, value] of Object.entries(node)) {

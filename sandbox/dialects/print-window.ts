@@ -27,7 +27,7 @@ export function printSpecification(window: Node, scope: Scope, printer: Printer)
 }
 
 function printFrame(frame: Node): string {
-  if (frame['type'] === 'binary_expr') {
+  if (frame['type'] === 'binary_expr' && frame['operator'] === 'BETWEEN') {
     const bounds = nodesOf(nodeOf(frame['right'])['value']).map((bound) => wordText(bound));
     return `${wordText(nodeOf(frame['left']))} BETWEEN ${bounds.join(' AND ')}`;
   }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { type Dialect, TEXT_MAX_CHARS } from './dialects.ts';
-import { isNode, type Node, nodesOf, Untranslatable } from './nodes.ts';
+import { isNode, type Node, nodesOf, printedWhole, Untranslatable } from './nodes.ts';
 import { printStatement } from './print-select.ts';
 import { respell } from './spelling.ts';
 
@@ -39,7 +39,8 @@ export function translated(text: string, dialect: Dialect): string | null {
   if (!isBalanced(spelled)) return null;
   for (const grammar of dialect === 'postgresql' ? [dialect] : ([dialect, 'postgresql'] as const)) {
     try {
-      return printStatement(statementOf(grammarOf(grammar).astify(spelled, { database: grammar })), dialect);
+      const statement = statementOf(grammarOf(grammar).astify(spelled, { database: grammar }));
+      return printedWhole(statement, (watched) => printStatement(watched, dialect));
     } catch {
       // A syntax error of the grammar, or a construct without a rule. The next may read it.
     }

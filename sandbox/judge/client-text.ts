@@ -45,7 +45,7 @@ export function plainText({ canonical, tokens }: Parsed, named: readonly string[
 
 function checkSetting(setting: SqlSetting): SettingKind {
   const kind = settingKind(setting);
-  if (kind === 'form' || kind === 'limit' || kind === 'left_out') return kind;
+  if (kind !== null && kind !== 'value' && kind !== 'of_clients') return kind;
   const { name, value } = setting;
   return refuse('settings', {
     near: name,
@@ -59,7 +59,9 @@ function checkSetting(setting: SqlSetting): SettingKind {
 
 /** Names the settings that the run does not take over; none where all of them are limits. */
 export function leftOutWarning(settings: readonly SqlSetting[]): QueryWarning[] {
-  const names = settings.filter((one) => settingKind(one) !== 'limit').map(({ name }) => name);
+  const names = settings
+    .filter((one) => !/^(limit|meaning)$/.test(settingKind(one) ?? ''))
+    .map(({ name }) => name);
   if (names.length === 0) return [];
   const shown = [...new Set(names)].slice(0, NAMED_MAX).join(', ');
   return [

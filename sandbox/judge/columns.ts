@@ -11,7 +11,14 @@ import type { FunctionCatalogue } from '../policy/policy.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
-import { argumentNames, functionName, isTablePlace, type NamedValues, namedValues } from './scope.ts';
+import {
+  argumentNames,
+  functionName,
+  identifierIn,
+  isTablePlace,
+  type NamedValues,
+  namedValues,
+} from './scope.ts';
 
 /**
  * Refuses names that are neither a column of a table that the query reads nor declared anywhere in the query. Such a name cannot
@@ -172,6 +179,8 @@ export interface ColumnMeanings {
   domainOf(node: TreeNode): ColumnDomain | undefined;
   /** Whether it is a text column that is NULL, never empty, for unknown values. */
   mayBeNull(node: TreeNode): boolean;
+  /** Whether its type has NULL, so that it is NULL where there is no row. */
+  isNullable(node: TreeNode): boolean;
   timeOf(node: TreeNode): TimeKind | undefined;
   /** The column with the ids of the wallets whose addresses it has. */
   walletIdOf(node: TreeNode): string | undefined;
@@ -180,8 +189,6 @@ export interface ColumnMeanings {
 /** A time to the second in UTC, or a day. */
 export type TimeKind = 'time' | 'day';
 
-/** Maximum alias depth: an alias of an alias of a column is common, more is not. */
-const STEPS_MAX = 8;
 /** Functions that return one of their first argument's values unchanged. */
 const SAME_VALUE =
   /^(any|anylast|any_value|first_value|last_value|min|max|argmin|argmax|assumenotnull|tonullable|materialize|identity|laginframe|leadinframe|lag|lead|nth_value)(if|ornull)*$/i;
@@ -197,11 +204,21 @@ export function columnMeanings(root: TreeNode, tables: readonly string[]): Colum
   const columns = tables.flatMap(publicColumns);
   const named = namedValues(root);
   const idColumn = ({ name }: PublicColumn) => columns.find(({ idOf }) => idOf === name)?.name;
+  const asking = <Meaning>(
+    of: Question<Meaning>['of'],
+    through: Question<Meaning>['through'],
+  ): ((node: TreeNode) => Meaning | undefined) => {
+    const question = { columns, named, of, through, known: new Map() };
+    return (node) => meaningOf(node, question);
+  };
+  const isUnknownText = asking(nullableText, sameText);
+  const isNullable = asking(nullableType, nullableThrough);
   return {
-    domainOf: (node) => meaningOf(node, { columns, named, of: ({ domain }) => domain, through: sameText }),
-    mayBeNull: (node) => meaningOf(node, { columns, named, of: nullableText, through: sameText }) === true,
-    timeOf: (node) => meaningOf(node, { columns, named, of: timeKind, through: timeThrough }),
-    walletIdOf: (node) => meaningOf(node, { columns, named, of: idColumn, through: sameText }),
+    domainOf: asking(({ domain }) => domain, sameText),
+    mayBeNull: (node) => isUnknownText(node) === true,
+    isNullable: (node) => MAKES_NULL.test(functionName(node)) || isNullable(node) === true,
+    timeOf: asking(timeKind, timeThrough),
+    walletIdOf: asking(idColumn, sameText),
   };
 }
 
@@ -214,44 +231,51 @@ function nullableText({ type }: PublicColumn): boolean {
   return type.includes('Nullable(String)');
 }
 
+/** A question about the values of a query. Each name is looked into once, however often it is used. */
 interface Question<Meaning> {
   readonly columns: readonly PublicColumn[];
   readonly named: NamedValues;
   readonly of: (column: PublicColumn) => Meaning | undefined;
   /** The meaning of a call, from the meaning of its first argument. */
   readonly through: (call: TreeNode, meaning: Meaning) => Meaning | undefined;
+  /** Answers by name. Until a name has one it stands for the columns of that name: `lower(payer) AS payer` asks for itself. */
+  readonly known: Map<string, Meaning | undefined>;
 }
 
-function meaningOf<Meaning>(
-  node: TreeNode,
-  question: Question<Meaning>,
-  steps = STEPS_MAX,
-): Meaning | undefined {
-  if (steps === 0) return undefined;
-  if (node.kind === 'IDENTIFIER') return meaningOfName(node, question, steps);
+function meaningOf<Meaning>(node: TreeNode, question: Question<Meaning>): Meaning | undefined {
+  if (node.kind === 'IDENTIFIER') return meaningOfName(identifierIn(node) ?? '', question);
   const [first] = node.kind === 'FUNCTION' ? listIn(node, 'ARGUMENTS') : [];
-  if (first === undefined) return undefined;
-  const meaning = meaningOf(first, question, steps - 1);
+  const meaning = first === undefined ? undefined : meaningOf(first, question);
   return meaning === undefined ? undefined : question.through(node, meaning);
 }
 
-function meaningOfName<Meaning>(
-  node: TreeNode,
-  question: Question<Meaning>,
-  steps: number,
-): Meaning | undefined {
-  const name = (attribute(node, 'identifier') ?? '').split('.').at(-1) ?? '';
-  const values = question.named.get(name) ?? [];
-  const meanings = [
-    ...question.columns.filter((column) => column.name === name).map(question.of),
-    ...values
-      .filter((value) => value?.node !== node)
-      .map((value) =>
-        value === null || value.isElement ? undefined : meaningOf(value.node, question, steps - 1),
-      ),
-  ];
-  const [one] = meanings;
-  return meanings.every((meaning) => meaning === one) ? one : undefined;
+function meaningOfName<Meaning>(name: string, question: Question<Meaning>): Meaning | undefined {
+  if (question.known.has(name)) return question.known.get(name);
+  const meanings = new Set(question.columns.filter((column) => column.name === name).map(question.of));
+  question.known.set(name, onlyOne(meanings));
+  for (const value of question.named.get(name) ?? []) {
+    const isElement = value === null || value.isElement;
+    meanings.add(isElement ? undefined : meaningOf(value.node, question));
+  }
+  question.known.set(name, onlyOne(meanings));
+  return onlyOne(meanings);
+}
+
+function onlyOne<Value>(values: ReadonlySet<Value>): Value | undefined {
+  const [one] = values;
+  return values.size === 1 ? one : undefined;
+}
+
+function nullableType({ type }: PublicColumn): boolean {
+  return type.includes('Nullable(');
+}
+
+const MAKES_NULL = /(^tonullable|^nullif|ornull)$/i;
+const NEVER_NULL = /^(ifnull|coalesce|assumenotnull|isnull|isnotnull|count|uniq)/i;
+
+function nullableThrough(call: TreeNode, isNullable: boolean): boolean {
+  if (MAKES_NULL.test(functionName(call))) return true;
+  return isNullable && !NEVER_NULL.test(functionName(call));
 }
 
 function sameValue<Meaning>(call: TreeNode, meaning: Meaning): Meaning | undefined {

@@ -56,6 +56,7 @@ export interface InspectDeps {
   readonly policy: SqlPolicy;
   /** As in `SandboxText`. */
   readonly readsLikeServer?: boolean;
+  readonly settings?: readonly SqlSetting[];
 }
 
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
@@ -81,9 +82,9 @@ export async function inspect(text: string, values: QueryParameters, deps: Inspe
 /** The query without what is left out of a client's text (client-text.ts), as the engine prints it. */
 async function plainQuery(
   sent: Parsed,
-  { parser, readsLikeServer = false }: InspectDeps,
+  { parser, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,
 ): Promise<Omit<ParsedQuery, 'values' | 'policy'>> {
-  const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer };
+  const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer, settings: sentApart };
   const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : []);
   if (plain === null) return { ...sent, ...found, text: sent.canonical };
   const { text, settings, hadPrewhere } = plain;
@@ -93,7 +94,14 @@ async function plainQuery(
     ...leftOutWarning(settings),
     ...(hadPrewhere ? [{ code: 'prewhere_as_where' } as const] : []),
   ];
-  return { ...parsed, ...found, written: sent.written, text: parsed.canonical, settings, warnings };
+  return {
+    ...parsed,
+    ...found,
+    written: sent.written,
+    text: parsed.canonical,
+    settings: [...sentApart, ...settings],
+    warnings,
+  };
 }
 
 /** Whether the engine reads the text as it was put together. Around joined conditions it writes its own brackets. */
@@ -152,6 +160,7 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
       const at = literalOffset(literal, written);
       return at === undefined ? undefined : positionOf(sent, at);
     },
+    positionAt: (offset) => positionOf(sent, offset),
   };
   for (const rule of rulesOn('tree')) query = applied(rule, query);
   if (ast === null) return query;
@@ -214,6 +223,7 @@ export interface Subject {
   readonly text: string;
   readonly parameters: QueryParameters;
   readonly readsLikeServer?: boolean;
+  readonly settings?: readonly SqlSetting[];
 }
 
 export interface VerdictCacheLimits {
@@ -241,12 +251,19 @@ export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits)
 }
 
 /** JSON, because its quoting separates the parts unambiguously. */
-function keyOf({ engineVersion, policyVersion, text, parameters, readsLikeServer = false }: Subject): string {
+function keyOf({
+  engineVersion,
+  policyVersion,
+  text,
+  parameters,
+  readsLikeServer = false,
+  settings = [],
+}: Subject): string {
   const values = Object.keys(parameters)
     .sort()
     .map((name) => [name, parameters[name]]);
   return createHash('sha256')
-    .update(JSON.stringify([engineVersion, policyVersion, text, values, readsLikeServer]))
+    .update(JSON.stringify([engineVersion, policyVersion, text, values, readsLikeServer, settings]))
     .digest('base64');
 }
 

@@ -1,5 +1,5 @@
 import type { SqlPolicy } from '../policy/policy.ts';
-import type { SqlSetting } from '../policy/settings.ts';
+import { COLUMNS_FIRST, readsColumnsFirst, type SqlSetting } from '../policy/settings.ts';
 import {
   checkClauses,
   checkFirstWord,
@@ -10,7 +10,8 @@ import {
   hasTotals,
   trailingFormat,
 } from './clauses.ts';
-import { checkColumns, columnMeanings } from './columns.ts';
+import { checkColumns, columnMeanings, columnsOf } from './columns.ts';
+import { differences } from './differences.ts';
 import { checkConstants, type NamedConstant, type QueryWarning } from './literals/constants.ts';
 import { checkParameters, checkValues, parametersOf, type QueryParameter } from './literals/parameters.ts';
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
@@ -80,6 +81,8 @@ export interface TreeQuery extends ParsedQuery {
   readonly root: TreeNode;
   /** The position of a text in what the caller sent. */
   positionOf(literal: string): Position | undefined;
+  /** The position of a byte of what the caller sent. */
+  positionAt(offset: number): Position;
 }
 
 export type Rule = {
@@ -275,6 +278,22 @@ export const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'differences',
+    on: 'tree',
+    says: 'Where it means something else than in standard SQL it is run with a warning.',
+    find({ root, tables, warnings, settings, ...query }) {
+      const { isNullable } = columnMeanings(root, tables);
+      const found = differences({
+        ...query,
+        root,
+        columnsOf,
+        mayBeNull: isNullable,
+        prefersColumns: readsColumnsFirst(settings),
+      });
+      return { warnings: [...warnings, ...found] };
+    },
+  },
+  {
     name: 'wallet-keys',
     on: 'tree',
     says: 'It is noted where ids of wallets would do in place of their addresses.',
@@ -293,6 +312,13 @@ export const RULES: readonly Rule[] = [
     on: 'tree',
     says: 'It is planned for a caller without a key only if planning it computes nothing that takes long.',
     find: ({ root }) => ({ safeToPlan: isSafeToPlan(root) }),
+  },
+  {
+    name: 'columns-first',
+    on: 'tree',
+    says: 'Where the caller asks for it, a name is a column before it is an alias.',
+    find: ({ text, settings }) =>
+      readsColumnsFirst(settings) ? { text: `${text} SETTINGS ${COLUMNS_FIRST} = 1` } : {},
   },
   {
     name: 'second-view',

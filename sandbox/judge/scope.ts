@@ -103,13 +103,19 @@ type Declared = readonly [string, NamedValue | null];
 function declaredAt(node: TreeNode): Declared[] {
   const alias = attribute(node, 'alias');
   const replaced = /^REPLACEMENT NAME (.*) EXPRESSION$/.exec(node.section)?.[1];
-  // A table alias is not a value.
-  const names = [isTablePlace(node) ? undefined : alias, replaced].filter((name) => name !== undefined);
+  // A table alias is not a value, and `payer AS payer` declares nothing.
+  const isAlias = !isTablePlace(node) && alias !== identifierIn(node);
+  const names = [isAlias ? alias : undefined, replaced].filter((name) => name !== undefined);
   return [
     ...names.map((name): Declared => [name, { node, isElement: false }]),
     ...(node.kind === 'UNION' ? unitedValues(node) : []),
     ...(node.kind === 'LAMBDA' ? argumentValues(node) : []),
   ];
+}
+
+/** The name that a node reads, without its table. */
+export function identifierIn(node: TreeNode): string | undefined {
+  return node.kind === 'IDENTIFIER' ? attribute(node, 'identifier')?.split('.').at(-1) : undefined;
 }
 
 function argumentValues(lambda: TreeNode): Declared[] {

@@ -12,10 +12,10 @@ export interface SqlSetting {
 }
 
 /**
- * `form`: how the answer is written. `limit`: of time or rows. `left_out`: only speeds the query up or slows it down. `of_clients`: what
+ * `form`: how the answer is written. `limit`: of time or rows. `meaning`: how names are read. `left_out`: only speeds the query up or slows it down. `of_clients`: what
  * clients send with every request, which a text has no use for.
  */
-export type SettingKind = 'form' | 'limit' | 'left_out' | 'of_clients';
+export type SettingKind = 'form' | 'limit' | 'meaning' | 'left_out' | 'of_clients';
 
 const FORM: ReadonlySet<string> = new Set(OUTPUT_SETTINGS);
 
@@ -79,6 +79,11 @@ const OF_CLIENTS: Readonly<Record<string, string>> = {
 const LEFT_OUT_FAMILIES =
   /^(max_(threads|block_size|final_threads|streams_\w+|parsing_threads|insert_\w+|download_\w+|read_buffer_size\w*|memory_usage(_for_user)?|bytes_before_\w+|bytes_ratio_before_\w+|rows_to_read|bytes_to_read|rows_to_group_by|rows_to_sort|bytes_to_sort|query_size|ast_\w+|parser_depth|concurrent_queries_for_user|network_bandwidth\w*|untracked_memory|columns_to_read|result_bytes|estimated_execution_time|rows_in_join|bytes_in_join)|min_(bytes|count|rows|execution_speed)\w*|preferred_block_size_bytes|merge_tree_\w+|optimize_\w+|query_plan_\w+|use_(uncompressed_cache|query_condition_cache|skip_indexes\w*|page_cache\w*|index_for_in_with_subqueries)|enable_(optimize_predicate_expression|filesystem_cache\w*|multiple_prewhere_read_steps|software_prefetch_from_page_cache)|local_filesystem_read_\w+|remote_filesystem_read_\w+|compile_\w+|min_count_to_compile_\w+|allow_prefetched_read_pool_\w+|join_algorithm|timeout_before_checking_execution_speed|timeout_overflow_mode|read_overflow_mode|group_by_two_level_\w+|distributed_aggregation_memory_efficient|input_format_\w+|output_format_parallel_formatting|output_format_pretty_max_\w+|log_queries_\w+|log_query_\w+|opentelemetry_\w+)$/;
 
+/** A name is a column of a table before it is an alias of the query, as in standard SQL. */
+export const COLUMNS_FIRST = 'prefer_column_name_to_alias';
+/** Settings that change what a query means, and may be sent with these values (sandbox/judge/differences.ts). */
+const MEANING: Readonly<Record<string, readonly string[]>> = { [COLUMNS_FIRST]: ['0', '1'] };
+
 /** Settings that change what a query means: they may be sent with the value that holds here anyway. */
 const AS_SET: Readonly<Record<string, readonly string[]>> = {
   readonly: ['1', '2'],
@@ -96,7 +101,6 @@ const AS_SET: Readonly<Record<string, readonly string[]>> = {
   transform_null_in: ['0'],
   any_join_distinct_right_table_keys: ['0'],
   aggregate_functions_null_for_empty: ['0'],
-  prefer_column_name_to_alias: ['0'],
   decimal_check_overflow: ['1'],
 };
 
@@ -111,6 +115,8 @@ export function settingKind({ name, value }: SqlSetting): SettingKind | 'value' 
   if (LIMITS.has(name)) return isLimit(name, value) ? 'limit' : 'value';
   if (LEFT_OUT_FAMILIES.test(name)) return BOUNDS.test(name) && isZero(value) ? 'value' : 'left_out';
   if (Object.hasOwn(OF_CLIENTS, name)) return 'of_clients';
+  if (Object.hasOwn(MEANING, name))
+    return MEANING[name]?.includes(plain(value)) === true ? 'meaning' : 'value';
   if (!Object.hasOwn(AS_SET, name)) return null;
   return AS_SET[name]?.includes(plain(value)) === true ? 'of_clients' : 'value';
 }
@@ -161,6 +167,16 @@ export function askedLimits(settings: readonly SqlSetting[]): AskedLimits {
     cuts: last('result_overflow_mode') === 'break',
     limit: positive('limit'),
   };
+}
+
+/** Those that change what a query means; a query is judged with them. */
+export function meaningSettings(settings: readonly SqlSetting[]): readonly SqlSetting[] {
+  return settings.filter(({ name }) => Object.hasOwn(MEANING, name));
+}
+
+/** Whether names are read as columns before they are read as aliases. The last value of a setting holds. */
+export function readsColumnsFirst(settings: readonly SqlSetting[]): boolean {
+  return plain(settings.findLast(({ name }) => name === COLUMNS_FIRST)?.value ?? '0') === '1';
 }
 
 /** Those that shape the answer, as the engine takes them. */

@@ -131,7 +131,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization and the settings of output formats (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization, prefer_column_name_to_alias and the settings of output formats (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

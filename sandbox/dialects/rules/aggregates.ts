@@ -4,32 +4,27 @@ import { constantText } from './texts.ts';
 
 /** Aggregates, their order, their conditions, and window functions. */
 
-/** The values of the group as an array, in the order that the call asks for. NULLs are left out. */
-function arrayOf(call: Call): string {
+/** The values of the group as an array, in the order that the call asks for. NULLs are left out. Null for an order by other values. */
+function arrayOf(call: Call): string | null {
   const { args, distinct, order, print } = call;
   const value = args[0] === undefined ? '' : print(args[0]);
-  const values = distinct ? `groupUniqArray${ifOf(call)}(${value}${conditionOf(call)})` : null;
+  const array = `${distinct ? 'groupUniqArray' : 'groupArray'}${ifOf(call)}(${value}${conditionOf(call)})`;
   const [first] = order;
-  if (values !== null) return ordered(values, first !== undefined, first?.descending === true);
-  if (first === undefined) return `groupArray${ifOf(call)}(${value}${conditionOf(call)})`;
+  if (first === undefined) return array;
   const keys = order.map(({ by }) => print(by));
   if (keys.length === 1 && keys[0] === value)
-    return ordered(`groupArray${ifOf(call)}(${value}${conditionOf(call)})`, true, first.descending);
+    return `${first.descending ? 'arrayReverseSort' : 'arraySort'}(${array})`;
+  if (distinct) return null;
   const pairs = `groupArray${ifOf(call)}((${[...keys, value].join(', ')})${conditionOf(call)})`;
   const sort = first.descending ? 'arrayReverseSort' : 'arraySort';
   return `arrayMap(pair -> pair.${keys.length + 1}, ${sort}(${pairs}))`;
 }
 
-function ordered(values: string, isOrdered: boolean, descending: boolean): string {
-  if (!isOrdered) return values;
-  return `${descending ? 'arrayReverseSort' : 'arraySort'}(${values})`;
-}
-
 const ifOf = ({ filter }: Call): string => (filter === null ? '' : 'If');
 const conditionOf = ({ filter, print }: Call): string => (filter === null ? '' : `, ${print(filter)}`);
 
-function limited(array: string, { limit, print }: Call): string {
-  return limit === null ? array : `arraySlice(${array}, 1, ${print(limit)})`;
+function limited(array: string | null, { limit, print }: Call): string | null {
+  return limit === null || array === null ? array : `arraySlice(${array}, 1, ${print(limit)})`;
 }
 
 const arrayAgg: Rule = (call) => limited(arrayOf(call), call);
@@ -38,9 +33,8 @@ const arrayAgg: Rule = (call) => limited(arrayOf(call), call);
 const joinedTexts: Rule = (call) => {
   const [, separator] = call.args;
   const between = separator === undefined ? ',' : textOf(separator);
-  return between === null
-    ? null
-    : `arrayStringConcat(${limited(arrayOf(call), call)}, ${constantText(between)})`;
+  const array = limited(arrayOf(call), call);
+  return between === null || array === null ? null : `arrayStringConcat(${array}, ${constantText(between)})`;
 };
 
 /** `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`; of BigQuery and Trino `percentile_cont(x, 0.5)`. */

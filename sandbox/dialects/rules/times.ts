@@ -259,8 +259,13 @@ const toTime: Rule = ({ args, print }) => {
     : `fromUnixTimestamp(${print(value)})`;
 };
 
-const NOW: Rule = () => 'now()';
-const TODAY: Rule = () => 'today()';
+/** In UTC; a precision changes no answer, and another zone is another day. */
+const current =
+  (text: string): Rule =>
+  ({ args: [zone] }) =>
+    zone === undefined || numberOf(zone) !== null || /^(utc|gmt)$/i.test(textOf(zone) ?? '') ? text : null;
+const NOW = current('now()');
+const TODAY = current('today()');
 const fromSeconds = 'fromUnixTimestamp(toInt64($1))';
 
 const toSeconds: Rule = ({ args, print }) =>

@@ -1,4 +1,5 @@
-import { isNode, type Node, nodesOf, textOf, wordOf } from '../nodes.ts';
+import { PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
+import { functionName, isNode, type Node, nodesOf, textOf, wordOf } from '../nodes.ts';
 import { constantText, hashText } from './texts.ts';
 import { dayConstant, intervalOfText, timeConstant } from './times.ts';
 
@@ -36,12 +37,13 @@ export function castText({ value, target, isTry, print }: CastParts): string | n
   const constant = text === null ? null : constantOf(text, type.name);
   if (constant !== null) return constant;
   const printed = print(value);
-  if (isTry && (INTEGER.test(type.name) || FLOATING.test(type.name)))
-    return `accurateCastOrNull(${printed}, '${INTEGER.test(type.name) ? 'Int64' : 'Float64'}')`;
+  if (isTry) return castOrNull(type, printed);
   if (INTEGER.test(type.name)) return `toInt64(${isFractional(value) ? `round(${printed})` : printed})`;
   if (FLOATING.test(type.name)) return `toFloat64(${printed})`;
-  if (EXACT.test(type.name))
-    return type.scale === null ? exactText(value, printed) : `round(${printed}, ${type.scale})`;
+  if (EXACT.test(type.name)) {
+    const number = isText(value) ? `toDecimal128(${printed}, ${EXACT_DIGITS})` : printed;
+    return type.scale === null ? number : `round(${number}, ${type.scale})`;
+  }
   if (TEXT.test(type.name)) return `toString(${printed})`;
   if (type.name === 'date') return `toDate(${printed})`;
   if (TIME.test(type.name)) return `toDateTime(${printed}, 'UTC')`;
@@ -68,12 +70,34 @@ function constantOf(text: string, type: string): string | null {
   return (EXACT.test(type) || FLOATING.test(type)) && /^-?\d+(\.\d+)?$/.test(text) ? text : null;
 }
 
-/** A text that is cut out of another is a number only after a cast; everything else is one already. */
-function exactText(value: Node, printed: string): string {
-  return value['type'] === 'function' && /^(splitByString|substring|extract|regexpExtract)/.test(printed)
-    ? `toFloat64(${printed})`
-    : printed;
+/** Of NUMERIC in BigQuery; PostgreSQL keeps any number of them. */
+const EXACT_DIGITS = 9;
+
+/** A value that does not fit becomes NULL. Null where the type has no such cast. */
+function castOrNull(type: CastType, printed: string): string | null {
+  if (INTEGER.test(type.name)) return `accurateCastOrNull(${printed}, 'Int64')`;
+  if (FLOATING.test(type.name)) return `accurateCastOrNull(${printed}, 'Float64')`;
+  if (!EXACT.test(type.name)) return null;
+  const number = `accurateCastOrNull(${printed}, 'Decimal(38, ${EXACT_DIGITS})')`;
+  return type.scale === null ? number : `round(${number}, ${type.scale})`;
 }
+
+const TEXT_CALL =
+  /^(substring|substr|split_part|split|regexp_extract|regexp_substr|trim|lower|upper|replace|concat|left|right)$/i;
+
+/** Whether a value is a number only after a cast: constants, text columns, and what is cut out of a text. */
+function isText(value: Node): boolean {
+  if (textOf(value) !== null) return true;
+  if (value['type'] === 'column_ref') return TEXT_COLUMNS.has(wordOf(value['column']));
+  return value['type'] === 'function' && TEXT_CALL.test(functionName(value));
+}
+
+/** Columns of the public tables that hold texts, by name. */
+const TEXT_COLUMNS: ReadonlySet<string> = new Set(
+  Object.values(PUBLIC_TABLES).flatMap(({ columns }) =>
+    columns.filter(({ type }) => /\bString\b/.test(type)).map(({ name }) => name),
+  ),
+);
 
 const FRACTIONAL_COLUMN = /^(amount_usd|usd_amount|price_usd|settled_usd|score|value|evidence_probability)$/;
 const FRACTIONAL_CALL =

@@ -2,6 +2,7 @@ import { nearest } from '../../../core/command-text.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { ColumnMeanings } from '../columns.ts';
+import type { Difference } from '../differences.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import type { Position } from '../refusal.ts';
 import { functionName } from '../scope.ts';
@@ -13,15 +14,18 @@ export interface QueryWarning {
     | 'settings_left_out'
     | 'prewhere_as_where'
     | 'totals_left_out'
-    | 'constant_matches_nothing';
+    | 'constant_matches_nothing'
+    | Difference['code'];
   /** Details for this query; absent if the code says everything. */
   readonly message?: string;
-  /** The constant. */
+  /** The part of the text that it is about. */
   readonly near?: string;
   /** Its position in the caller's text; absent for a parameter's value. */
   readonly position?: Position;
-  /** The literal to write instead, with its quotes. */
+  /** What to write instead; a literal with its quotes. */
   readonly replacement?: string;
+  /** The whole text with another meaning, where a word is not enough. */
+  readonly suggested_sql?: string;
 }
 
 /** A well-formed constant; whether it occurs depends on the indexed data. */

@@ -5,7 +5,12 @@ import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
-import { askedLimits, formSettings, type SqlSetting } from '../../../sandbox/policy/settings.ts';
+import {
+  askedLimits,
+  formSettings,
+  meaningSettings,
+  type SqlSetting,
+} from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
 import { defineUsageOperation } from '../define.ts';
@@ -114,7 +119,8 @@ const operation = defineUsageOperation({
   asked: ({ query }) => ({ text: query.text, tier: query.tier, budgetQu: query.budget().maxQu }),
   review: async ({ query }, { sql }, callerName): Promise<ReviewedQuery> => {
     const { text, parameters } = query;
-    const asked = { text, parameters, caller: callerName, readsLikeServer: true };
+    const settings = meaningSettings(query.settings);
+    const asked = { text, parameters, caller: callerName, readsLikeServer: true, settings };
     const verdict = await sql.inspect(asked).catch(asNotJudged);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     const { accepted } = verdict;

@@ -23,6 +23,11 @@ export const SQL_WARNINGS = {
     'A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write.',
   result_not_kept:
     'There was no room to keep the result: the rows are right, and there is no `result`. The next call runs the query again.',
+  empty_is_not_null:
+    'A function gives 0, an empty text, 1970-01-01 or nan where it has no row, and standard SQL gives NULL. `replacement` is what gives NULL.',
+  alias_hides_column:
+    'An alias is called like a column and takes its place in WHERE, GROUP BY, HAVING or QUALIFY, where standard SQL reads the column. `suggested_sql` reads the column.',
+  cast_cuts_digits: 'A cast to a decimal with few digits cuts the others off.',
   no_time_filter: 'No condition on block_time or day narrows what is read.',
   ids_are_faster:
     'It groups or joins millions of rows by address. By payer_id, payee_id, wallet_id or counterparty_id it takes a half to a quarter of the time; look the addresses of the result up in wallets.',
@@ -44,7 +49,7 @@ const WarningsShape = Type.Array(
     {
       code: keyOf(SQL_WARNINGS, { title: 'SqlWarningCode' }),
       message: Type.String({ description: 'What it means, and what to write instead.' }),
-      near: Type.Optional(Type.String({ description: 'The constant that it is about.' })),
+      near: Type.Optional(Type.String({ description: 'The part of your text that it is about.' })),
       position: Type.Optional(
         Type.Object(
           { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
@@ -55,7 +60,12 @@ const WarningsShape = Type.Array(
         ),
       ),
       replacement: Type.Optional(
-        Type.String({ description: 'The literal to write there, with its quotes.' }),
+        Type.String({ description: 'What to write there instead of `near`; a literal with its quotes.' }),
+      ),
+      suggested_sql: Type.Optional(
+        Type.String({
+          description: 'Your query with the meaning of standard SQL, where a word is not enough.',
+        }),
       ),
     },
     { title: 'SqlWarning' },

@@ -1,0 +1,287 @@
+import { COLUMNS_FIRST } from '../policy/settings.ts';
+import type { Token } from './parser.ts';
+import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
+import type { Position } from './refusal.ts';
+import { functionName } from './scope.ts';
+
+/**
+ * Where an accepted text means something else here than in standard SQL. The text runs as it is written; a warning says what differs
+ * and what to write for the meaning of the standard. Everything was tried on 26.7.2.1.
+ */
+export interface Difference {
+  readonly code: 'empty_is_not_null' | 'alias_hides_column' | 'cast_cuts_digits';
+  readonly message: string;
+  /** A part of the caller's text. */
+  readonly near?: string;
+  readonly position?: Position;
+  /** What to write in place of `near`. */
+  readonly replacement?: string;
+  /** The whole text, so that it has the meaning of the standard. */
+  readonly suggested_sql?: string;
+}
+
+export interface DifferentText {
+  readonly root: TreeNode;
+  /** Tokens of the caller's text. */
+  readonly written: readonly Token[];
+  /** The canonical text. */
+  readonly text: string;
+  readonly prefersColumns: boolean;
+  /** Whether a value may be NULL by its own type; only then is it NULL where there is no row. */
+  mayBeNull(value: TreeNode): boolean;
+  /** The columns of a public table by its name. */
+  columnsOf(table: string): readonly string[];
+  positionAt(offset: number): Position;
+}
+
+export function differences(query: DifferentText): readonly Difference[] {
+  const nodes = [...walk(query.root)];
+  return [
+    ...rowsOutside(nodes, query),
+    ...emptyAggregates(nodes, query),
+    ...hiddenColumns(nodes, query),
+    ...cutDigits(nodes, query),
+  ];
+}
+
+/** Functions of another row, which may not be there. */
+const OTHER_ROW = /^(lag|lead|laginframe|leadinframe|nth_value)$/i;
+/** With a third argument the caller says what stands for a row that is not there. */
+const ARGUMENTS_WITH_DEFAULT = 3;
+
+/** `lag(x)` of the first row is 0, an empty text or 1970-01-01, unless x may be NULL. */
+function rowsOutside(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
+  const found = new Map<string, Difference>();
+  for (const node of nodes) {
+    const name = functionName(node);
+    const [value, ...others] = listIn(node, 'ARGUMENTS');
+    if (!OTHER_ROW.test(name) || value === undefined || found.has(name)) continue;
+    if (others.length + 1 >= ARGUMENTS_WITH_DEFAULT || query.mayBeNull(value)) continue;
+    found.set(name, {
+      code: 'empty_is_not_null',
+      message: `Where there is no such row, ${name} gives 0, an empty text or 1970-01-01, and not NULL as in standard SQL. For NULL write ${name}(toNullable(…)).`,
+      ...firstArgument(name, query),
+    });
+  }
+  return [...found.values()];
+}
+
+/** The first argument of the first call of a function, where it is a single name. */
+function firstArgument(name: string, { written, positionAt }: DifferentText): Partial<Difference> {
+  const at = callAt(written, name);
+  const value = written[at + 2];
+  if (at === -1 || value === undefined) return {};
+  const isAlone = /^(Comma|ClosingRoundBracket)$/.test(written[at + 3]?.kind ?? '');
+  if (!isName(value) || !isAlone) return { near: name, position: positionAt(written[at]?.at ?? 0) };
+  return { near: value.text, position: positionAt(value.at), replacement: `toNullable(${value.text})` };
+}
+
+/** Aggregates that give a value of their type for no rows. Counts, sums and lists of nothing are 0 and [], which is what is meant (docs/sql-dialect.md). */
+const AGGREGATE =
+  /^(?!.*or(null|default))(min|max|avg|avgweighted|any|any_value|anylast|first_value|last_value|arg(?:min|max)|median[a-z]*|quantile(?!s)[a-z0-9]*|(?:stddev|var)[a-z_]*|corr|covar[a-z_]*?)(distinct)?(if)?$/i;
+
+/** `max(x)` of no rows is 0, an empty text or 1970-01-01, and `avg(x)` is nan. */
+function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
+  const names = new Set<string>();
+  for (const node of nodes) {
+    const name = functionName(node);
+    const [value] = listIn(node, 'ARGUMENTS');
+    if (value === undefined || !AGGREGATE.test(name) || query.mayBeNull(value)) continue;
+    const mayBeEmpty = isOverRows(node) ? mayBeEmptyFrame(node) : /if$/i.test(name) || isOverAllRows(node);
+    if (mayBeEmpty) names.add(name);
+  }
+  const [first, ...others] = [...names];
+  if (first === undefined) return [];
+  const forms = [first, ...others].slice(0, NAMED_MAX).map(orNullForm);
+  return [
+    {
+      code: 'empty_is_not_null',
+      message: `Over no rows, ${[first, ...others].slice(0, NAMED_MAX).join(', ')} ${others.length === 0 ? 'gives' : 'give'} 0, an empty text, 1970-01-01 or nan, and not NULL as in standard SQL. For NULL write ${forms.join(', ')}.`,
+      ...calledName(first, query),
+    },
+  ];
+}
+
+const NAMED_MAX = 5;
+
+function calledName(name: string, { written, positionAt }: DifferentText): Partial<Difference> {
+  // `max(x) FILTER (WHERE …)` is maxIf in the tree.
+  const at = [name, name.replace(/If$/, '')].map((one) => callAt(written, one)).find((one) => one !== -1);
+  const token = at === undefined ? undefined : written[at];
+  if (token === undefined) return {};
+  return { near: token.text, position: positionAt(token.at), replacement: orNullForm(token.text) };
+}
+
+/** The engine knows MIN as min, and MINOrNull not at all. */
+function orNullForm(name: string): string {
+  return `${name === name.toUpperCase() ? name.toLowerCase() : name}OrNull`;
+}
+
+function isOverRows(node: TreeNode): boolean {
+  return node.children.some(({ section }) => section === 'WINDOW');
+}
+
+/** Whether an aggregate without GROUP BY may meet no row: a table that is read whole has some. */
+function isOverAllRows(node: TreeNode): boolean {
+  const query = queryOf(node);
+  if (query === null || query.children.some(({ section }) => section === 'GROUP BY')) return false;
+  const isNarrowed = query.children.some(({ section }) => /^(WHERE|PREWHERE)$/.test(section));
+  const source = query.children.find(({ section }) => section === 'JOIN TREE');
+  return isNarrowed || source?.kind !== 'IDENTIFIER';
+}
+
+/** A frame that ends before its row or begins behind it holds no rows at an end of the partition. */
+function mayBeEmptyFrame(node: TreeNode): boolean {
+  const over = node.children.find(({ section }) => section === 'WINDOW');
+  const window = over?.kind === 'IDENTIFIER' ? windowNamed(node, attribute(over, 'identifier')) : over;
+  return (
+    window !== undefined &&
+    (attribute(window, 'frame_begin_type') === 'offset following' ||
+      attribute(window, 'frame_end_type') === 'offset preceding')
+  );
+}
+
+function windowNamed(node: TreeNode, name: string | undefined): TreeNode | undefined {
+  const query = queryOf(node);
+  return query === null ? undefined : listIn(query, 'WINDOW').find((one) => attribute(one, 'alias') === name);
+}
+
+function queryOf(node: TreeNode): TreeNode | null {
+  for (let at = node.parent; at !== null; at = at.parent) if (at.kind === 'QUERY') return at;
+  return null;
+}
+
+/** In these clauses the standard reads the column, and the engine the alias. */
+const CLAUSES = ['WHERE', 'GROUP BY', 'HAVING', 'QUALIFY'] as const;
+
+/** `SELECT max(amount) AS amount … WHERE amount > 5`. */
+function hiddenColumns(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
+  if (query.prefersColumns) return [];
+  const found = new Map<string, Difference>();
+  for (const node of nodes) {
+    if (node.kind !== 'QUERY') continue;
+    const columns = new Set(sourcesOf(node).flatMap((source) => columnsIn(source, query)));
+    const aliases = new Set(hidingAliases(node).filter((alias) => columns.has(alias)));
+    for (const clause of CLAUSES) {
+      const part = node.children.find(({ section }) => section === clause);
+      const name = part === undefined ? undefined : namedIn(part, aliases);
+      if (name !== undefined && !found.has(name)) found.set(name, hiddenColumn(name, clause, query));
+    }
+  }
+  return [...found.values()];
+}
+
+function hiddenColumn(name: string, clause: string, query: DifferentText): Difference {
+  const { written, text, positionAt } = query;
+  const [first = ''] = clause.split(' ');
+  const from = written.findIndex((token) => token.text.toUpperCase() === first);
+  const token = written.find((one, at) => at > from && bare(one.text) === name);
+  return {
+    code: 'alias_hides_column',
+    message: `In ${clause}, ${name} is the alias of this query and not the column, as it is in standard SQL. Give the alias a name of its own, or write SETTINGS ${COLUMNS_FIRST} = 1.`,
+    ...(token === undefined ? {} : { near: token.text, position: positionAt(token.at) }),
+    suggested_sql: `${text} SETTINGS ${COLUMNS_FIRST} = 1`,
+  };
+}
+
+/** Aliases of the query whose value is another than the column of that name. */
+function hidingAliases(query: TreeNode): string[] {
+  return [...listIn(query, 'PROJECTION'), ...listIn(query, 'WITH')].flatMap((value) => {
+    const alias = attribute(value, 'alias');
+    return alias === undefined || isColumnNamed(value, alias) ? [] : [alias];
+  });
+}
+
+function isColumnNamed(node: TreeNode, name: string): boolean {
+  return node.kind === 'IDENTIFIER' && attribute(node, 'identifier')?.split('.').at(-1) === name;
+}
+
+/** The tables and subqueries that a query reads itself. */
+function sourcesOf(node: TreeNode): readonly TreeNode[] {
+  return node.children
+    .filter(({ section }) => /(^JOIN TREE|TABLE EXPRESSION)$/.test(section))
+    .flatMap((source) => (/JOIN/.test(source.kind) ? sourcesOf(source) : [source]));
+}
+
+function columnsIn(source: TreeNode, query: DifferentText): readonly string[] {
+  if (source.kind === 'QUERY')
+    return listIn(source, 'PROJECTION').flatMap((one) =>
+      one.kind === 'MATCHER' ? sourcesOf(source).flatMap((inner) => columnsIn(inner, query)) : namesOf(one),
+    );
+  if (source.kind === 'UNION') return listIn(source, 'QUERIES').flatMap((branch) => columnsIn(branch, query));
+  const name = attribute(source, 'identifier') ?? '';
+  const declared = declaredAs(source, name);
+  return declared === undefined ? query.columnsOf(name) : columnsIn(declared, query);
+}
+
+/** The subquery of a WITH that a table's place names. */
+function declaredAs(source: TreeNode, name: string): TreeNode | undefined {
+  for (let at = queryOf(source); at !== null; at = queryOf(at)) {
+    const found = listIn(at, 'WITH').find((one) => attribute(one, 'cte_name') === name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function namesOf(projected: TreeNode): string[] {
+  const name = attribute(projected, 'alias') ?? attribute(projected, 'identifier')?.split('.').at(-1);
+  return name === undefined ? [] : [name];
+}
+
+/** The first of the names that a part of a query uses by itself, without its table and outside of subqueries. */
+function namedIn(part: TreeNode, names: ReadonlySet<string>): string | undefined {
+  if (part.kind === 'QUERY' || part.kind === 'UNION') return undefined;
+  const name = part.kind === 'IDENTIFIER' ? (attribute(part, 'identifier') ?? '') : '';
+  if (names.has(name)) return name;
+  for (const child of part.children) {
+    const found = namedIn(child, names);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The type of a CAST to a decimal: without a scale it has no digits behind the point. */
+const DECIMAL = /^'(?:Nullable\()?(?:decimal|dec|numeric|fixed)(?:\((\d+)(?:, ?(\d+))?\))?\)?'/i;
+const SIZED_DECIMAL = /^'(?:Nullable\()?decimal(?:32|64|128|256)\((\d+)\)\)?'/i;
+/** The amounts of this index have no more. */
+const AMOUNT_DIGITS = 6;
+
+/** `x::numeric` and `CAST(x AS decimal(10, 2))` cut digits off, where databases keep or round them. */
+function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: DifferentText): Difference[] {
+  for (const node of nodes) {
+    if (!/^_?cast$/i.test(functionName(node))) continue;
+    const [, target] = listIn(node, 'ARGUMENTS');
+    const type = /^constant_value: ('.*'), constant_value_type/s.exec(target?.rest ?? '')?.[1] ?? '';
+    const digits = SIZED_DECIMAL.exec(type)?.[1] ?? DECIMAL.exec(type)?.[2];
+    if (digits === undefined && !DECIMAL.test(type)) continue;
+    if (Number(digits ?? 0) >= AMOUNT_DIGITS) continue;
+    const token = written.find(({ text }) => /^(?:'Nullable\(|')?(?:decimal|dec|numeric|fixed)/i.test(text));
+    return [
+      {
+        code: 'cast_cuts_digits',
+        message: `A cast to ${type.slice(1, -1)} keeps ${digits ?? 0} digits behind the point and cuts the others off. Write round(x, ${digits ?? 2}) to round, or leave the cast out: amounts are exact decimals already.`,
+        ...(token === undefined ? {} : { near: token.text, position: positionAt(token.at) }),
+      },
+    ];
+  }
+  return [];
+}
+
+/** The token of a function's name where it is called; -1 for none. */
+function callAt(tokens: readonly Token[], name: string): number {
+  const wanted = name.toLowerCase();
+  return tokens.findIndex(
+    ({ text }, at) =>
+      text.length === name.length &&
+      text.toLowerCase() === wanted &&
+      tokens[at + 1]?.kind === 'OpeningRoundBracket',
+  );
+}
+
+function isName({ kind }: Token): boolean {
+  return kind === 'BareWord' || kind === 'QuotedIdentifier';
+}
+
+function bare(word: string): string {
+  return /^[`"]/.test(word) ? word.slice(1, -1) : word;
+}
