@@ -28,7 +28,7 @@ export interface Results {
   mayRead(result: KeptResult, organizationId: string): Promise<boolean>;
   /** Lets an organization read it; false where it may already. */
   allow(result: KeptResult, organizationId: string): Promise<boolean>;
-  /** The newest of a query that has all the rows that are asked for and is at most so old; null without one. */
+  /** The newest of a query that has all the rows that are asked for and is at most so old, cut at these; null without one. */
   recent(question: {
     readonly queryKey: string;
     readonly maxRows: number;
@@ -146,7 +146,7 @@ export function createResults(deps: ResultsDeps): Results {
       if (record === null) return null;
       const kept = remember(record);
       const isWhole = !kept.hasMore && !kept.cutByBytes;
-      return isWhole || kept.maxRows >= maxRows ? kept : null;
+      return isWhole || kept.maxRows >= maxRows ? cutAt(kept, maxRows) : null;
     },
     read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
     sweep: () => sweep(deps),
@@ -177,7 +177,8 @@ async function storeResult(
     run: run.facts,
   };
   const record: ResultRecord = {
-    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, sha256])),
+    // Equal bytes of other bounds are another result: one of ten rows that are all is not the first ten of more.
+    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, run.maxRows, sha256])),
     queryKey: run.queryKey,
     organizationId: run.payer?.id ?? null,
     createdAtMs: run.startedAtMs,
@@ -189,6 +190,11 @@ async function storeResult(
   await askFiles(files.write(record.id, bytes));
   await askStore(store.results.add(record));
   return record;
+}
+
+/** A result with more rows than are asked for, as a run for these would have given it. */
+function cutAt(kept: KeptResult, maxRows: number): KeptResult {
+  return kept.rows <= maxRows ? kept : { ...kept, rows: maxRows, maxRows, hasMore: true };
 }
 
 type StoredFacts = Omit<KeptResult, 'id' | 'payerId' | 'createdAtMs' | 'expiresAtMs' | 'bytes'>;

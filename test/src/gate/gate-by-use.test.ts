@@ -381,6 +381,7 @@ function openCeiling(refuse?: () => Promise<never>): {
   const settled = openHandedLane();
   const lane: PaymentLane = {
     offer: settled.offer,
+    recall: settled.recall,
     take: async (sent): Promise<OpenCall> => {
       events.push('take');
       const paid = await settled.take(sent);
