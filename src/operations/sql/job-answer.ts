@@ -256,7 +256,10 @@ export async function submitJob(
 function idOf(
   organizationId: string,
   idempotencyKey: string,
-  { parameters, ...asked }: Readonly<Record<string, unknown>> & {
+  {
+    parameters,
+    ...asked
+  }: Readonly<Record<string, unknown>> & {
     readonly parameters: Readonly<Record<string, string>>;
   },
 ): string {
