@@ -68,6 +68,9 @@ export interface SentCall {
   readonly during?: () => Promise<void>;
 }
 
+/** Of a call whose process died: ceilings are signed for two minutes, so that a test may let it lapse often. */
+export const SERVING_LEASE_MS = 10;
+
 const FACILITATOR_ADDRESS = walletOf('sold world relayer').address;
 const ACCEPTED = acceptedOf('http://127.0.0.1:1', walletOf('sold world merchant').address);
 
@@ -113,7 +116,7 @@ export async function openSoldWorld(stores: readonly [ControlStore, ControlStore
       confirmerFor: () => noConfirmer,
       clock,
       log,
-      limits: { confirmWaitMs: 0 },
+      limits: { confirmWaitMs: 0, servingLeaseMs: SERVING_LEASE_MS },
     }),
   );
   const gates = stores.map((opened, at) =>
