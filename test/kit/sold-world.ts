@@ -226,6 +226,9 @@ function orderOf({ seller: { owner }, slug }: SoldAddress, { price, byUse }: Cal
   };
 }
 
+/** Organizations that paid for the kept result, or were answered with it. */
+const readers = new Set<string>();
+
 /** Of a call: saved queries of the store, and a kept result for each text, whose answer says which text it is of. */
 function depsOver(
   store: ControlStore,
@@ -234,8 +237,12 @@ function depsOver(
 ): OperationDeps {
   const results = {
     recent: async () => ({ id: 'kept', rows: 1 }),
-    mayRead: async () => true,
-    allow: async () => false,
+    mayRead: async (_kept: unknown, organizationId: string) => readers.has(organizationId),
+    allow: async (_kept: unknown, organizationId: string) => {
+      const isNew = !readers.has(organizationId);
+      readers.add(organizationId);
+      return isNew;
+    },
   };
   const answers = {
     printed: new Map([...Array(10).keys()].map((n) => [`SELECT ${n}`, `SELECT ${n}`])),

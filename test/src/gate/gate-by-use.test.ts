@@ -388,10 +388,10 @@ function openCeiling(refuse?: () => Promise<never>): {
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',
-        settle: async (usdMicros) => {
+        settle: async (usdMicros, sale = null) => {
           await refuse?.();
           events.push(`settle ${usdMicros}`);
-          return { ...paid, usdMicros, finish: async (answered) => void events.push(`finish ${answered}`) };
+          return { ...paid, usdMicros, sale, finish: async (answered) => void events.push(`finish ${answered}`) };
         },
         drop: async () => void events.push('drop'),
       };

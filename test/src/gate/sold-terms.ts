@@ -81,6 +81,17 @@ export function soldTerms(open: () => Promise<OpenedStore>): void {
       }),
   );
 
+  test('an own copy of a text whose result others paid for costs its author one unit, once', () =>
+    inWorld(async (world) => {
+      const seller = await world.author();
+      const query = { seller, slug: 'copy', priceQu: 0 };
+      await world.save(query);
+      const { credentials } = seller;
+      const charged: number[] = [];
+      for (let at = 0; at < 3; at += 1) charged.push((await world.call(query, { credentials })).chargedQu);
+      expect(charged).toEqual([1, 0, 0]);
+    }));
+
   test('a price that another process raises between a hold and its capture gives its author nothing more', () =>
     inWorld(async (world, { store }) => {
       const [seller, buyer] = [await world.author(), await world.author()];
