@@ -1,3 +1,4 @@
+import type { AuthorShare, Sale } from '../../core/domain/sale.ts';
 import type { KeyRecord } from './account-store.ts';
 
 /** Payments over x402: what every store remembers of them. A part of `ControlStore` (store.ts), under the same rules. */
@@ -6,7 +7,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * How long a served payment is remembered after its authorization ended. An authorization that has ended cannot be settled, so a
- * payment that is forgotten cannot be used again.
+ * payment that is forgotten cannot be used again. One with a share is kept for good: it says what its grant was paid with.
  */
 export const PAYMENT_KEPT_MS = 90 * DAY_MS;
 /** So many are forgotten with every claim: more than one, so that a backlog shrinks. */
@@ -51,6 +52,16 @@ export interface PaymentRecord {
   readonly transaction: string | null;
   /** The trial key that it bought. */
   readonly keyId: string | null;
+  /** What it was claimed for; null where the claim did not say. */
+  readonly sale: ClaimedSale | null;
+}
+
+/** `Sale` of core/domain/sale.ts as it is remembered. */
+export interface ClaimedSale {
+  readonly units: number;
+  /** Null once the payment was served. */
+  readonly sold: string | null;
+  readonly share: AuthorShare | null;
 }
 
 export interface UnresolvedPage {
@@ -63,14 +74,15 @@ export interface PaymentStore {
   find(id: AuthorizationId): Promise<PaymentRecord | null>;
   /**
    * Takes the authorization for one caller: of any number at once, in any process, exactly one is `claimed`. A lapsed lease
-   * frees nothing: the settlement may have happened. `taken` comes with the record as it is. Payments that were served may be
-   * forgotten PAYMENT_KEPT_MS after `expiresAtMs`, and no others.
+   * frees nothing: the settlement may have happened. `taken` comes with the record as it is. Payments that were served and have no
+   * share may be forgotten PAYMENT_KEPT_MS after `expiresAtMs`, and no others. A share that the sale does not cover (`isCovered`) is
+   * a bug of the caller: rejects with RangeError and claims nothing.
    */
   claim(
     claim: Pick<
       PaymentRecord,
       'id' | 'binding' | 'resource' | 'payTo' | 'amount' | 'expiresAtMs' | 'claimedAtMs' | 'leaseUntilMs'
-    >,
+    > & { readonly sale?: Sale },
   ): Promise<{ readonly outcome: 'claimed' | 'taken'; readonly record: PaymentRecord }>;
   /** settling → settled. May be repeated in any later state; another transaction is a `conflict` and changes nothing. */
   recordSettlement(settlement: {
@@ -105,7 +117,8 @@ export interface PaymentStore {
   }>;
   /**
    * serving → served when answered, → settled when not; also after the lease lapsed, unless another attempt was begun. Changes
-   * nothing when `attempt` is not the latest or was finished already, and for an unknown payment. `uncounted`: the service failed,
+   * nothing when `attempt` is not the latest or was finished already, and for an unknown payment. Once it is served, what was sold is
+   * forgotten. `uncounted`: the service failed,
    * so the attempt does not count towards `attemptsMax`; only for one that was not answered.
    */
   finishServing(finish: {

@@ -1,5 +1,7 @@
 import type { Hold } from '../../core/domain/hold.ts';
 import type { UnitBalance } from '../../core/domain/plan.ts';
+import { type AuthorShare, SALE_PREFIX } from '../../core/domain/sale.ts';
+import type { AuthorizationId } from './payment-store.ts';
 
 export type { Hold } from '../../core/domain/hold.ts';
 
@@ -37,13 +39,21 @@ export interface LedgerEntry {
   readonly held: number;
 }
 
+/** Names the grant of a share that was paid for with units. */
+export function saleOfHold(holdId: string): string {
+  return SALE_PREFIX + holdId;
+}
+
+/** The same of one that was paid for over x402. */
+export function saleOfPayment({ chain, asset, payer, nonce }: AuthorizationId): string {
+  return SALE_PREFIX + [chain, asset, payer, nonce].join(':');
+}
+
 export interface Grant {
   readonly organizationId: string;
   readonly grantId: string;
   readonly units: number;
   readonly note: string;
-  /** The operation whose call others paid for. */
-  readonly earnedBy?: string;
 }
 
 /**
@@ -55,12 +65,21 @@ export interface Grant {
 export interface UnitStore {
   /**
    * Adds units. The same `grantId` adds nothing again and answers `replayed`, whatever else is asked. `unknown` for an unknown
-   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free. With `earnedBy` it is also
-   * counted, as a call of that operation on the lane `earned` of the UTC day of `atMs`.
+   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free. An id that begins like
+   * that of a sale (SALE_PREFIX) is a bug of the caller: RangeError.
    */
   grant(grant: Grant & { readonly atMs: number }): Promise<{
     readonly outcome: 'granted' | 'replayed' | 'unknown' | 'too_large';
     readonly balance: UnitBalance;
+  }>;
+  /**
+   * Grants the share that a payment was claimed with (`claim`), once the payment is settled, under the name `saleOfPayment`: the
+   * caller names no amount. It is also counted, as a call of its operation on the lane `earned` of the UTC day of `atMs`.
+   * `replayed`: it was granted before. `unsettled`: the payment is in `settling`. `no_share`: it has none, or one that the claim does
+   * not cover. `unknown`: there is no such payment, or no such organization. Nothing changes with any but `granted`.
+   */
+  grantSale(sale: { readonly payment: AuthorizationId; readonly atMs: number }): Promise<{
+    readonly outcome: 'granted' | 'replayed' | 'unsettled' | 'no_share' | 'unknown' | 'too_large';
   }>;
   /**
    * Sets units aside. `insufficient` takes nothing, leaves no ledger row and leaves the id free. A hold replayed with the same
@@ -87,8 +106,9 @@ export interface UnitStore {
    * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
    *
    * The change also counts the call and its units in the usage of the organization (usage-store.ts), on the UTC day of `atMs`. With
-   * `share` it also grants, to whom a part of the charge belongs: both or neither, and never with another outcome than `captured`.
-   * A share that `grant` would not make is left out.
+   * `share` it also grants, to whom a part of the charge belongs, under the name `saleOfHold`, and counts it as earned: both or
+   * neither, and never with another outcome than `captured`. A share of an unknown organization, and one that passes UNITS_MAX, is
+   * left out. One that `units` do not cover (`isCovered`) is a bug of the caller: rejects with RangeError and leaves the hold open.
    *
    * With `held`, the hold as it was made, one that the store lost is made again in the same change, so that a restart of the store
    * gives nothing away; `unknown` then says that the free units do not suffice.
@@ -102,7 +122,7 @@ export interface UnitStore {
     readonly units: number;
     readonly atMs: number;
     readonly held?: Omit<Hold, 'organizationId' | 'holdId'>;
-    readonly share?: Grant;
+    readonly share?: AuthorShare;
   }): Promise<{
     readonly outcome: 'captured' | 'replayed' | 'released' | 'unknown';
     readonly charged: number;

@@ -148,9 +148,23 @@ export function admitToTier(
   });
 }
 
+/** The walls around the engine are asked for anew within minutes. */
+const PAID_SQL_RETRY_SECONDS = 300;
+
 /** Refuses SQL, on every lane, where it is for organizations only; an estimate as well, because the engine works on its text too. */
-export function admitToSql(openTo: SqlCallers, { organization }: Pick<Caller, 'organization'>): void {
+export function admitToSql(
+  openTo: SqlCallers,
+  { organization }: Pick<Caller, 'organization'>,
+  isPaid: boolean,
+): void {
   if (openTo === 'everyone' || organization !== null) return;
+  if (isPaid)
+    throw fail('upstream_unavailable', {
+      resource: 'sql',
+      detail:
+        'SQL is for organizations only in this deployment at the moment. This request was paid for: send it again later with the same payment, it is not charged twice.',
+      retryAfterSeconds: PAID_SQL_RETRY_SECONDS,
+    });
   throw fail('upgrade_required', {
     detail:
       'SQL is for organizations only in this deployment: send the key of one. Every other route is open as usual. Nothing was charged.',

@@ -6,10 +6,12 @@ import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts'
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { ClaimedSale } from '../accounts/payment-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { type AuthorShare, NOT_CHARGED, type Outcome } from '../operations/answer.ts';
+import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
 import type { CallTerms, PreparedCall } from '../operations/define.ts';
+import type { Caller } from '../operations/deps.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import {
   type AccessDecision,
@@ -47,6 +49,7 @@ import {
   type RequestCounter,
   refuseOverLimit,
 } from './rate-limit.ts';
+import { atSoldTerms, readSold, soldText } from './sale.ts';
 import { keepingQuery, type UsageRecorder } from './usage.ts';
 
 export interface GateDeps {
@@ -134,8 +137,9 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   progress.onRate(window, null);
   admitKey(caller, operation);
   refuseOverLimit(window, quota);
-  // What is stored is looked up for its caller: to others it may not be there.
-  const prepared = (await read.resolve?.(deps, caller)) ?? read;
+  // What was paid for and not answered yet is served as it was sold; otherwise what is stored is looked up for its caller.
+  const bought = await recallSale(gate, request, read);
+  const prepared = await prepareCall(request, read, caller, bought);
   const { terms } = prepared;
   // How the call is paid for, and whether the caller may have the tier that it asks for.
   const access = decideAccess({
@@ -147,9 +151,11 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     hasPayment: charging.offers?.payment !== undefined,
     mayCharge: charging.mayCharge,
   });
-  if (operation.load === 'query') admitToSql(deps.sql.openTo(), caller);
+  if (operation.load === 'query') admitToSql(deps.sql.openTo(), caller, bought !== null);
   const tier = tierOf(terms);
-  if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
+  // What was paid for was admitted when it was sold.
+  if (tier !== null && bought === null)
+    admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
   // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
   const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: callMs(terms) };
   const answer = await runOnce(
@@ -170,9 +176,11 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
           async (onRows) => {
             // The last check is the engine's. A refusal up to here costs nothing.
             await prepared.review?.(deps, callerName);
-            const run: Run = async ({ payment = null, hold = null }) => {
+            const run: Run = async ({ payment = null, hold = null, sale = null }) => {
+              // Another request with this payment may have claimed it for what was sold a moment before.
+              const isOther = sale !== null && sale.sold !== null && sale.sold !== soldText(prepared);
               const outcome = await runNow(gate, request, {
-                prepared,
+                prepared: isOther ? await prepareCall(request, read, caller, sale) : prepared,
                 identity,
                 access,
                 callerName,
@@ -214,8 +222,12 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   return answer;
 }
 
-/** `payment`: the one settled before the run. `hold`: the units held for it. */
-type Run = (paid: { readonly payment?: SettledPayment; readonly hold?: Hold }) => Promise<Outcome>;
+/** `payment`: the one settled before the run, and the `sale` that it was claimed for. `hold`: the units held for it. */
+type Run = (paid: {
+  readonly payment?: SettledPayment;
+  readonly hold?: Hold;
+  readonly sale?: ClaimedSale | null;
+}) => Promise<Outcome>;
 
 const UNCHARGED = { delivered: null, replayed: false, chargedQu: 0 } as const;
 
@@ -309,11 +321,10 @@ function runPaid(
   run: Run,
 ): Promise<GateAnswer> {
   const { lane, log } = gate;
-  const { terms } = prepared;
   if (lane === null || offers?.payment === undefined)
     throw new Error('a payment without a lane that takes it');
   const sent = {
-    order: offers.order(terms),
+    order: offers.order(prepared.terms),
     header: offers.payment,
     preflight: async () => prepared.preflight?.(deps, callerName),
   };
@@ -321,21 +332,44 @@ function runPaid(
     lane,
     log,
     onPaid: (receipt: string) => progress.onPaid(receipt),
-    onEarned: (share: AuthorShare, payment: SettledPayment) => grantShare(gate, share, payment),
+    onEarned: (payment: SettledPayment) => grantShare(gate, payment),
   };
-  return runOnPayment(tools, sent, terms, (payment) => run({ ...(payment === null ? {} : { payment }) }));
+  return runOnPayment(tools, sent, prepared, (paid) => run(paid ?? {}));
 }
 
-/** A payment settles once, and names its share: that is granted once, however often the payment is answered. */
+/** The record of the payment says to whom how much belongs; that is granted once, however often the payment is answered. */
 async function grantShare(
   { store, clock, log }: GateTools,
-  share: AuthorShare,
   { chain, asset, payer, nonce }: SettledPayment,
 ): Promise<void> {
-  const grantId = `sale:${[chain, asset, payer, nonce].join(':')}`;
-  const { outcome } = await askStore(store.units.grant({ ...share, grantId, atMs: clock.nowMs() }));
+  const payment = { chain, asset, payer, nonce };
+  const { outcome } = await askStore(store.units.grantSale({ payment, atMs: clock.nowMs() }));
   if (outcome !== 'granted' && outcome !== 'replayed')
-    log.error({ organization: share.organizationId, outcome }, 'the share of a sale could not be granted');
+    log.error({ payment, outcome }, 'the share of a sale could not be granted');
+}
+
+/** What the payment of the request was claimed for, where it was claimed and not served; null for a call that takes no payment. */
+function recallSale(
+  { lane }: GateTools,
+  { surface, charging: { mayCharge, offers } }: GateRequest,
+  { terms }: PreparedCall,
+): Promise<ClaimedSale | null> | null {
+  const isTaken =
+    surface === 'http' && mayCharge && terms.price.class !== 'free' && terms.jobHoldMs === undefined;
+  if (lane === null || !isTaken || offers?.payment === undefined) return null;
+  return askStore(lane.recall({ order: offers.order(terms), header: offers.payment }));
+}
+
+/** The call that is to run: the one that was bought, or what is stored under its path now. */
+async function prepareCall(
+  { deps }: GateRequest,
+  read: PreparedCall,
+  caller: Caller,
+  bought: ClaimedSale | null,
+): Promise<PreparedCall> {
+  const sold = bought === null || bought.sold === null ? null : readSold(bought.sold);
+  const call = (await read.resolve?.(deps, caller, sold?.item ?? null)) ?? read;
+  return sold === null ? call : atSoldTerms(call, sold);
 }
 
 function refusalOf(

@@ -1,17 +1,13 @@
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { ClaimedSale } from '../accounts/payment-store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import {
-  type Answer,
-  type AuthorShare,
-  type Charge,
-  type Outcome,
-  withCharge,
-} from '../operations/answer.ts';
-import type { CallTerms } from '../operations/define.ts';
+import { type Answer, type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import type { CallTerms, PreparedCall } from '../operations/define.ts';
 import type { OpenCall, PaymentLane, SentPayment, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
+import { saleOf, unitsOf } from './sale.ts';
 
 /** The x402 lane: a payment is settled before the run, or, where it is a ceiling, after it and before the answer. */
 
@@ -20,12 +16,14 @@ interface PaymentTools {
   readonly log: Log;
   /** Called with the receipt of a settlement before anything is answered, also when the answer is a failure. */
   onPaid(receiptHeader: string): void;
-  /** Gives the author of what was sold a share of it, before anything is answered. May be repeated for one payment. */
-  onEarned(share: AuthorShare, payment: SettledPayment): Promise<void>;
+  /** Gives the author the share that the payment was claimed with, before anything is answered. May be repeated for one payment. */
+  onEarned(payment: SettledPayment): Promise<void>;
 }
 
-/** `payment`: the one settled before the run; null for a ceiling, which is settled afterwards. */
-type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
+/** `paid`: the payment that settled before the run, and what it buys; null for a ceiling, which is settled afterwards. */
+type RunPaid = (
+  paid: { readonly payment: SettledPayment; readonly sale: ClaimedSale | null } | null,
+) => Promise<Outcome>;
 
 /**
  * Runs the call that the payment is for. A run that fails through our fault costs nothing, or can be repeated with the same payment;
@@ -33,12 +31,14 @@ type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
  */
 export async function runOnPayment(
   tools: PaymentTools,
-  sent: SentPayment,
-  terms: CallTerms,
+  sent: Omit<SentPayment, 'sale'>,
+  call: PreparedCall,
   run: RunPaid,
 ): Promise<GateAnswer> {
-  const paid = await askStore(tools.lane.take(sent));
-  return paid.kind === 'settled' ? runSettled(tools, paid, terms, run) : runOpen(tools, paid, terms, run);
+  const { terms } = call;
+  const sale = saleOf(call, unitsOf(terms), terms.share, tools.log);
+  const paid = await askStore(tools.lane.take({ ...sent, sale }));
+  return paid.kind === 'settled' ? runSettled(tools, paid, terms, run) : runOpen(tools, paid, call, run);
 }
 
 async function runSettled(
@@ -48,9 +48,9 @@ async function runSettled(
   run: RunPaid,
 ): Promise<GateAnswer> {
   tools.onPaid(paid.receiptHeader);
-  const charge = paidCharge(terms, paid.usdMicros);
+  const charge = paidCharge(terms, paid);
   try {
-    const outcome = await run(paid.payment);
+    const outcome = await run(paid);
     await tellEarned(tools, paid, outcome);
     return answered(tools, paid, outcome.answer(charge), charge);
   } catch (error) {
@@ -64,19 +64,22 @@ async function runSettled(
 async function runOpen(
   tools: PaymentTools,
   open: OpenCall,
-  terms: CallTerms,
+  call: PreparedCall,
   run: RunPaid,
 ): Promise<GateAnswer> {
+  const { terms } = call;
   let outcome: Outcome;
   try {
     outcome = await run(null);
   } catch (error) {
-    throw await settleFailure(tools, open, terms, error);
+    throw await settleFailure(tools, open, call, error);
   }
   try {
-    const paid = await askStore(open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms))));
+    const used = paidUnits(terms, outcome.usedQu ?? unitsOf(terms));
+    const sale = saleOf(call, used, outcome.share, tools.log);
+    const paid = await askStore(open.settle(usdOf(terms, used), sale));
     tools.onPaid(paid.receiptHeader);
-    const charge = paidCharge(terms, paid.usdMicros);
+    const charge = paidCharge(terms, paid);
     await tellEarned(tools, paid, outcome);
     return answered(tools, paid, outcome.answer(charge), charge);
   } catch (error) {
@@ -89,28 +92,30 @@ async function runOpen(
 async function settleFailure(
   tools: PaymentTools,
   open: OpenCall,
-  terms: CallTerms,
+  call: PreparedCall,
   error: unknown,
 ): Promise<unknown> {
+  const { terms } = call;
   const used = usedBy(terms, error);
   if (used === 0) {
     await open.drop();
     return error;
   }
-  const paid = await askStore(open.settle(usdOf(terms, used)));
+  const sale = saleOf(call, used, undefined, tools.log);
+  const paid = await askStore(open.settle(usdOf(terms, used), sale));
   tools.onPaid(paid.receiptHeader);
   await finish(paid, true, tools.log);
-  return withCharge(error, paidCharge(terms, paid.usdMicros));
+  return withCharge(error, paidCharge(terms, paid));
 }
 
 async function tellEarned(
   { onEarned }: PaymentTools,
-  { payment }: SettledCall,
-  { share, discard }: Outcome,
+  { payment, sale }: SettledCall,
+  { discard }: Outcome,
 ): Promise<void> {
-  if (share === undefined) return;
+  if ((sale?.share ?? null) === null) return;
   try {
-    await onEarned(share, payment);
+    await onEarned(payment);
   } catch (error) {
     discard();
     throw error;
@@ -141,26 +146,26 @@ function isOurFault(error: unknown): boolean {
   return !(error instanceof Failure) || ERRORS[error.code].status >= 500;
 }
 
-function unitsOf({ price }: CallTerms): number {
-  return price.qu ?? 0;
-}
-
 function usedBy({ byUse, price }: CallTerms, error: unknown): number {
   if (!byUse || !(error instanceof Failure)) return 0;
   return Math.min(error.context.usedQu ?? 0, price.qu ?? 0);
 }
 
-/** What `units` cost, where all units of the call cost its price. Rounded up: a settlement is above zero. */
-function usdOf(terms: CallTerms, units: number): bigint {
-  const { x402UsdMicros } = terms.price;
-  const all = BigInt(Math.max(1, unitsOf(terms)));
-  const used = BigInt(Math.max(1, Math.min(units, Number(all))));
-  return (x402UsdMicros * used + all - 1n) / all;
+/** The units that are settled: at least one, because a settlement is above zero, and no more than were offered. */
+function paidUnits(terms: CallTerms, used: number): number {
+  return Math.max(1, Math.min(used, unitsOf(terms)));
 }
 
-/** The units that were paid for. */
-function paidCharge(terms: CallTerms, usdMicros: bigint): Charge {
+/** What `units` cost, where all units of the call cost its price. Rounded up. */
+function usdOf(terms: CallTerms, units: number): bigint {
+  const all = BigInt(Math.max(1, unitsOf(terms)));
+  return (terms.price.x402UsdMicros * BigInt(paidUnits(terms, units)) + all - 1n) / all;
+}
+
+/** The units that were paid for: those of the claim, which an earlier version of this program did not write. */
+function paidCharge(terms: CallTerms, { usdMicros, sale }: SettledCall): Charge {
   const heldQu = unitsOf(terms);
+  if (sale !== null) return { heldQu, chargedQu: sale.units, balance: null };
   const { x402UsdMicros } = terms.price;
   const chargedQu =
     usdMicros >= x402UsdMicros ? heldQu : Number((BigInt(heldQu) * usdMicros) / x402UsdMicros);

@@ -14,6 +14,7 @@ import type { CallTerms } from '../operations/define.ts';
 import { sqlTierOf } from '../operations/prices.ts';
 import { tierOf } from './access.ts';
 import type { GateAnswer } from './gate.ts';
+import { coveredShare } from './sale.ts';
 
 /** The credit lane: units are set aside before a run and spent after it, or given back. */
 
@@ -96,7 +97,7 @@ export async function runOnUnits(
   }
   try {
     const used = unitsUsed(tools, call, outcome.usedQu);
-    const charge = await capture(tools, call, hold, used, outcome.share);
+    const charge = await capture(tools, call, hold, used, coveredShare(outcome.share, used, tools.log));
     const { chargedQu } = charge;
     return { answer: outcome.answer(charge), delivered: null, replayed: false, chargedQu };
   } catch (error) {
@@ -210,7 +211,7 @@ async function capture(
     // Capturing twice changes nothing.
     const retryUntilMs = performance.now() + tools.captureRetryMs;
     const { organizationId, holdId, ...held } = hold;
-    const earned = share === undefined ? {} : { share: { ...share, grantId: `sale:${holdId}` } };
+    const earned = share === undefined ? {} : { share };
     const wanted = { organizationId, holdId, units: used, atMs, held, ...earned };
     const { outcome, charged, balance } = await retry(() => units.capture(wanted), {
       pauseMs: (error) =>

@@ -40,7 +40,7 @@ export interface Repetition {
 }
 
 interface RepeatableCall {
-  /** Whose key it is, and for which operation. */
+  /** Whose key it is. One key names one request, of whatever operation. */
   readonly scope: string;
   readonly key: string;
   /** SHA-256 (hex) of the operation and its parameters. */
@@ -81,7 +81,7 @@ export async function runOnce(
   run: (once: ChargeOnce | null) => Promise<GateAnswer>,
 ): Promise<GateAnswer> {
   if (operation.repeatable !== true || access.by !== 'units' || key === undefined) return run(null);
-  const scope = `${operation.id}:${access.organizationId}`;
+  const scope = access.organizationId;
   return runRepeatable(tools, { scope, key, requestDigest: digestOfCall(operation.id, raw), leaseMs }, run);
 }
 
@@ -264,10 +264,11 @@ function replay(reply: string): GateAnswer {
  */
 function chargeOnce(
   { replies, clock }: RepeatTools,
-  { scope, key }: RepeatableCall,
+  { scope, key, requestDigest }: RepeatableCall,
   keepUntilMs: number,
 ): ChargeOnce {
-  const name = { scope: `hold:${scope}`, key };
+  // The key is free for another request after a capture whose outcome is not known: that one is charged for itself.
+  const name = { scope: `hold:${scope}:${requestDigest}`, key };
   return {
     claim: async (holdId) => {
       const nowMs = clock.nowMs();

@@ -116,7 +116,7 @@ class HttpOffers implements Offers {
   private readonly operation: AnyOperation;
   private readonly request: FastifyRequest;
   private readonly publicUrl: string;
-  private made: Order | undefined;
+  private made: { readonly terms: CallTerms; readonly order: Order } | undefined;
 
   constructor(operation: AnyOperation, request: FastifyRequest, publicUrl: string) {
     this.payment = paymentOf(request);
@@ -126,8 +126,9 @@ class HttpOffers implements Offers {
   }
 
   order(terms: CallTerms): Order {
-    this.made ??= orderOf(this.operation, terms, this.request, this.publicUrl);
-    return this.made;
+    if (this.made?.terms !== terms)
+      this.made = { terms, order: orderOf(this.operation, terms, this.request, this.publicUrl) };
+    return this.made.order;
   }
 }
 

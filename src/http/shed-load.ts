@@ -8,8 +8,9 @@ import { NO_PLACE } from '../gate/admission.ts';
 import type { Gate } from '../gate/gate.ts';
 import { PROBLEM_TYPE, problemOf } from '../openapi/problem.ts';
 import type { AnyOperation } from '../operations/define.ts';
+import { readPayment } from '../payment/signed-payment.ts';
 import { pathOf } from './failures.ts';
-import { callerAddress, EXPOSED, VARY } from './headers.ts';
+import { callerAddress, EXPOSED, sentText, VARY } from './headers.ts';
 import type { RefusalPace } from './pace-refusals.ts';
 import { UNNAMED } from './request-facts.ts';
 
@@ -63,7 +64,7 @@ export interface SheddingOptions {
  * - a call of an operation that needs the engine, while its caller would wait too long for a place (gate/admission.ts);
  * - the same where the event loop has been so late for a while that the call has waited too long already.
  *
- * A call that carries a payment is refused for the first reason only: it may be paid for already. To be installed before all
+ * A call that carries a payment that can be read is refused for the first reason only: it may be paid for already. To be installed before all
  * other hooks, which are work that a refused request must not cost.
  */
 export function installLoadShedding(app: FastifyInstance, options: SheddingOptions = {}): void {
@@ -111,8 +112,11 @@ export function installLoadShedding(app: FastifyInstance, options: SheddingOptio
   });
 }
 
+/** Only one that can be read: any other header would be a way past the refusals that costs nothing. */
 function carriesPayment({ headers }: FastifyRequest): boolean {
-  return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
+  return [headers['payment-signature'], headers['x-payment']]
+    .map(sentText)
+    .some((payment) => payment !== '' && !('problem' in readPayment(payment)));
 }
 
 const REFUSALS: Readonly<Record<Reason, FailureContext>> = {

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
+import type { AuthorShare } from '../../core/domain/sale.ts';
 import { Failure, fail } from '../../core/errors.ts';
+
+export type { AuthorShare } from '../../core/domain/sale.ts';
 
 /** The result of a run: first what it used, then, once that is charged, the answer. */
 
@@ -55,15 +58,6 @@ export interface Outcome {
   answer(charge: Charge): Answer;
   /** Instead of `answer`, where its charge could not be written and it is withheld. Frees what it holds. */
   discard(): void;
-}
-
-/** What the author of a saved query gets of a call. */
-export interface AuthorShare {
-  readonly organizationId: string;
-  /** At least 1. */
-  readonly units: number;
-  readonly note: string;
-  readonly earnedBy: string;
 }
 
 /** The charge for a call, which its answer reports. */

@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import type { Outcome } from './answer.ts';
+import type { AuthorShare, Outcome } from './answer.ts';
 import type { CallContext, Caller, OperationDeps } from './deps.ts';
 import type { InputOf, Method, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
@@ -31,6 +31,8 @@ export interface CallTerms {
   readonly jobHoldMs?: number;
   /** What is sold, for an offer; the summary of the operation without it. */
   readonly describes?: string;
+  /** Of a fixed payment: what belongs to the author of what is called, beside the most that the run may cost. */
+  readonly share?: AuthorShare;
 }
 
 /** A query as its caller wrote it. */
@@ -150,12 +152,14 @@ export interface StoredOperation<P extends Params, Output extends TObject>
   extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check'> {
   /**
    * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
-   * `Failure` of a call that is not valid, which costs nothing.
+   * `Failure` of a call that is not valid, which costs nothing. `bought`: the `item` of an earlier call of this very request that was
+   * paid for and not answered. The call is made from that alone, whatever is stored by now.
    */
   resolve(
     sent: { readonly input: InputOf<P>; readonly others: Readonly<Record<string, unknown>> },
     deps: OperationDeps,
     caller: Caller,
+    bought: string | null,
   ): Promise<PreparedCall>;
 }
 
@@ -196,7 +200,9 @@ export interface PreparedCall {
   /** Of a run of SQL. */
   readonly asked?: AskedQuery | null;
   /** Where only a look-up shows what is called: the call itself, asked for once the caller is known. Its steps take the place of these. */
-  resolve?(deps: OperationDeps, caller: Caller): Promise<PreparedCall>;
+  resolve?(deps: OperationDeps, caller: Caller, bought: string | null): Promise<PreparedCall>;
+  /** What is called, as its operation writes it for itself: stored with the claim of a payment, and given back to `resolve`. */
+  readonly item?: string;
   /** The last check, by the engine. */
   review?(deps: OperationDeps, callerName: string): Promise<void>;
   /** Called before a fixed payment is claimed: rejects with the failure that the run is sure to have. */

@@ -87,7 +87,7 @@ export function registerStored<P extends Params, Output extends TObject>(
       const sent = readOpenInput(operation.params, raw, facts);
       return {
         terms: { price: operation.price, byUse: true, tier: null },
-        resolve: (deps, caller) => resolve(sent, deps, caller),
+        resolve: (deps, caller, bought) => resolve(sent, deps, caller, bought),
         run: () => Promise.reject(new Error(`${operation.id} runs before it is resolved`)),
       };
     },

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { PaymentRecord } from '../accounts/payment-store.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Sale } from '../../core/domain/sale.ts';
+import type { ClaimedSale, PaymentRecord } from '../accounts/payment-store.ts';
 import { findFault } from './fault.ts';
 import { OPEN_CALL_SECONDS, offerOf, type Quote, quoteOf } from './offer.ts';
 import {
@@ -13,7 +15,7 @@ import {
   type SettledCall,
   type TermsOf,
 } from './payment-lane.ts';
-import { type Purchase, readPurchase, toSettle, toVerify } from './purchase.ts';
+import { findPurchase, type Purchase, readPurchase, toSettle, toVerify } from './purchase.ts';
 import { claim, recordSettlement, serve, settlingMs } from './record.ts';
 import {
   facilitatorUnavailable,
@@ -44,6 +46,7 @@ export function createPaymentLane({
   return {
     offer: (order) => offerOf(quoteFor(lane, order), 'payment_required'),
     termsOf: (order) => quoteFor(lane, order).terms.map(({ v2 }) => ({ ...v2 })),
+    recall: (sent) => recall(lane, sent),
     take: (sent) => take(lane, sent),
   };
 }
@@ -52,8 +55,19 @@ function quoteFor({ config, uptoSigners }: LaneDeps, order: Order): Quote {
   return quoteOf(order, config, (chain) => uptoSigners.offered(chain));
 }
 
+async function recall(
+  lane: LaneDeps,
+  { order, header }: Pick<SentPayment, 'order' | 'header'>,
+): Promise<ClaimedSale | null> {
+  const purchase = findPurchase(quoteFor(lane, order), header);
+  if (!('id' in purchase)) return null;
+  const record = await lane.store.payments.find(purchase.id);
+  if (record === null || record.binding !== purchase.binding || record.state === 'served') return null;
+  return record.sale;
+}
+
 /** From the header to the paid call. A failure before `settleAndServe` leaves the payment unspent. */
-async function take(lane: LaneDeps, { order, header, preflight }: SentPayment): Promise<PaidCall> {
+async function take(lane: LaneDeps, { order, header, sale, preflight }: SentPayment): Promise<PaidCall> {
   // Offer and read: the terms are rebuilt from the route, never taken from the payment.
   const purchase = readPurchase(quoteFor(lane, order), header);
   const known = await lane.store.payments.find(purchase.id);
@@ -67,32 +81,34 @@ async function take(lane: LaneDeps, { order, header, preflight }: SentPayment): 
   if (purchase.terms.scheme === 'upto') return openCall(lane, purchase);
   // A settled payment is not given back, so a run that is sure to fail is refused before it.
   await preflight?.();
-  return settleAndServe(lane, purchase);
+  return settleAndServe(lane, purchase, sale);
 }
 
 /** From a verified payment to the one request that it buys. */
-async function settleAndServe(lane: LaneDeps, purchase: Purchase): Promise<SettledCall> {
-  const { outcome, record } = await claim(lane, purchase);
+async function settleAndServe(lane: LaneDeps, purchase: Purchase, sale?: Sale): Promise<SettledCall> {
+  const { outcome, record } = await claim(lane, purchase, sale);
   if (outcome === 'taken') return resume(lane, purchase, record);
   const settling = await lane.facilitator.settle(toSettle(purchase));
   const transaction = await confirmSettlement(lane, { purchase, record, settling });
   await recordSettlement(lane, purchase, transaction);
-  return serve(lane, purchase, transaction);
+  return serve(lane, purchase, { transaction, sale: record.sale });
 }
 
 /**
  * A payment that was claimed before: it may have settled without an answer. It is never settled again, whatever its state,
- * and it counts for the amount that it was claimed for.
+ * and it counts for the amount, the payee and the sale that it was claimed for.
  */
 async function resume(lane: LaneDeps, sent: Purchase, record: PaymentRecord): Promise<SettledCall> {
   if (record.binding !== sent.binding) throw spent(sent.quote, sent.terms);
-  const purchase = { ...sent, asked: BigInt(record.amount) };
-  if (record.transaction !== null) return serve(lane, purchase, record.transaction);
+  const { sale, amount, payTo } = record;
+  const terms = { ...sent.terms, payTo: payTo as Address }; // of the terms that it was claimed for
+  const purchase = { ...sent, asked: BigInt(amount), terms };
+  if (record.transaction !== null) return serve(lane, purchase, { transaction: record.transaction, sale });
   // A claim that its process gave up is looked up on the chain at once; one that a process works on is in use until its lease lapses.
   if (record.leftOpenAtMs === null && record.leaseUntilMs > lane.clock.nowMs()) throw inProgress();
   const transaction = await learnOutcome(lane, purchase, record);
   await recordSettlement(lane, purchase, transaction);
-  return serve(lane, purchase, transaction);
+  return serve(lane, purchase, { transaction, sale });
 }
 
 /** A ceiling names the one address that may settle it; it must be our facilitator's. */
@@ -136,9 +152,9 @@ async function openCall(lane: LaneDeps, purchase: Purchase): Promise<PaidCall> {
   }
   return {
     kind: 'open',
-    settle: async (usdMicros) => {
+    settle: async (usdMicros, sale) => {
       try {
-        return await settleAndServe(lane, { ...purchase, asked: shareOf(purchase, usdMicros) });
+        return await settleAndServe(lane, { ...purchase, asked: shareOf(purchase, usdMicros) }, sale);
       } finally {
         await releaseHold(lane, hold);
       }

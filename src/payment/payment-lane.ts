@@ -1,7 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentConfig } from '../../core/config/access.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
+import type { Sale } from '../../core/domain/sale.ts';
 import type { Log } from '../../core/log.ts';
+import type { ClaimedSale } from '../accounts/payment-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import type { ChainConfirmer } from './confirm.ts';
 import type { Facilitator } from './facilitator.ts';
@@ -11,6 +13,11 @@ import type { UptoSigners } from './upto-signers.ts';
 export interface PaymentLane {
   /** The terms of an order, for a 402. */
   offer(order: Order): PaymentOffer;
+  /**
+   * What the payment of this very request was claimed for, where it was claimed before and not served yet: the call is then made from
+   * that, whatever became of its price and of what it names. Null otherwise, also for a payment that cannot be read. Moves nothing.
+   */
+  recall(sent: Pick<SentPayment, 'order' | 'header'>): Promise<ClaimedSale | null>;
   /**
    * Reads and verifies the payment of a request and settles it. A ceiling (`upto`) is held for this request and left `open`
    * until the call knows what it used. `settled` only when the money is on chain and this request alone may be answered for it.
@@ -25,6 +32,8 @@ export interface SentPayment {
   readonly order: Order;
   /** The raw header `X-PAYMENT` or `PAYMENT-SIGNATURE`, unchecked. Spendable: never logged. */
   readonly header: string;
+  /** Stored with the claim; of a ceiling, that of `settle`. Absent where what is sold never changes and has no author. */
+  readonly sale?: Sale;
   /**
    * Asked once the payment is verified and before one of a fixed price is claimed: when it rejects, that is the answer and the
    * payment stays free.
@@ -58,6 +67,8 @@ export interface SettledCall {
   readonly payment: SettledPayment;
   /** What was settled, in millionths of a dollar: less than the price where it was a ceiling. */
   readonly usdMicros: bigint;
+  /** What the payment was claimed for, which is what it buys; null where its claim did not say. */
+  readonly sale: ClaimedSale | null;
   /** Base64, for `X-PAYMENT-RESPONSE` and `PAYMENT-RESPONSE`. */
   readonly receiptHeader: string;
   /** Reports whether the answer was sent. If it was not, the same payment buys it again. */
@@ -71,10 +82,10 @@ export interface SettledCall {
 export interface OpenCall {
   readonly kind: 'open';
   /**
-   * Settles once for what was used: above 0, at most the price, or RangeError. Await it before anything of the answer leaves; it
-   * rejects as `take` does, and that failure is then the answer.
+   * Settles once for what was used: above 0, at most the price, or RangeError. `sale` is stored with the claim. Await it before
+   * anything of the answer leaves; it rejects as `take` does, and that failure is then the answer.
    */
-  settle(usdMicros: bigint): Promise<SettledCall>;
+  settle(usdMicros: bigint, sale?: Sale): Promise<SettledCall>;
   /** Charges nothing: the payment can be used for another request. Never rejects. */
   drop(): Promise<void>;
 }

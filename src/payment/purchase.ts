@@ -3,10 +3,16 @@ import type { Address } from '../../core/domain/address.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
-import { chooseTerms } from './fault.ts';
+import { chooseTerms, type PaymentFault } from './fault.ts';
 import { type Quote, requirementOf, type Terms } from './offer.ts';
 import { malformed, unacceptable } from './refusals.ts';
-import { payloadFor, permit2NonceId, readPayment, type SignedPayment } from './signed-payment.ts';
+import {
+  payloadFor,
+  permit2NonceId,
+  readPayment,
+  type SignedPayment,
+  type UnreadablePayment,
+} from './signed-payment.ts';
 
 /** A request with the payment that came with it and the terms which that payment is for. */
 export interface Purchase {
@@ -26,10 +32,18 @@ export interface Purchase {
 
 /** Throws `payment_malformed`, or `payment_invalid` for a network, an asset or a scheme that is not on offer. */
 export function readPurchase(quote: Quote, header: string): Purchase {
+  const purchase = findPurchase(quote, header);
+  if ('problem' in purchase) throw malformed(quote, purchase.problem);
+  if ('reason' in purchase) throw unacceptable(quote, purchase);
+  return purchase;
+}
+
+/** The same, with what is wrong with the header in place of a failure. */
+export function findPurchase(quote: Quote, header: string): Purchase | UnreadablePayment | PaymentFault {
   const payment = readPayment(header);
-  if ('problem' in payment) throw malformed(quote, payment.problem);
+  if ('problem' in payment) return payment;
   const terms = chooseTerms(payment, quote);
-  if ('reason' in terms) throw unacceptable(quote, terms);
+  if ('reason' in terms) return terms;
   const { payer, nonce } = signerOf(payment);
   const binding = createHash('sha256')
     .update(`${quote.order.binding}\n${payment.signature.toLowerCase()}`)

@@ -1,6 +1,7 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
 import { networkName } from '../../core/domain/chains.ts';
-import type { AuthorizationId, PaymentStore } from '../accounts/payment-store.ts';
+import type { Sale } from '../../core/domain/sale.ts';
+import type { AuthorizationId, ClaimedSale, PaymentStore } from '../accounts/payment-store.ts';
 import type { LaneDeps, SettledCall } from './payment-lane.ts';
 import { expiryMs, type Purchase } from './purchase.ts';
 import { inProgress, settledButNotRecorded, settlementUnknown, spent, triedOften } from './refusals.ts';
@@ -19,7 +20,7 @@ export function settlingMs({ config, limits }: LaneDeps): number {
  * Claims the payment for the amount asked: of any number of requests one gets it, and that one alone asks the facilitator
  * to settle, right afterwards.
  */
-export function claim(lane: LaneDeps, purchase: Purchase): ReturnType<PaymentStore['claim']> {
+export function claim(lane: LaneDeps, purchase: Purchase, sale?: Sale): ReturnType<PaymentStore['claim']> {
   const { id, binding, terms, asked, quote } = purchase;
   const nowMs = lane.clock.nowMs();
   return lane.store.payments.claim({
@@ -31,6 +32,7 @@ export function claim(lane: LaneDeps, purchase: Purchase): ReturnType<PaymentSto
     expiresAtMs: expiryMs(purchase),
     claimedAtMs: nowMs,
     leaseUntilMs: nowMs + settlingMs(lane),
+    ...(sale === undefined ? {} : { sale }),
   });
 }
 
@@ -88,8 +90,12 @@ async function tryToRecord(
   }
 }
 
-/** Takes the right to answer for a settled payment. */
-export async function serve(lane: LaneDeps, purchase: Purchase, transaction: string): Promise<SettledCall> {
+/** Takes the right to answer for a settled payment, which buys what its claim says (`sale`). */
+export async function serve(
+  lane: LaneDeps,
+  purchase: Purchase,
+  { transaction, sale }: { readonly transaction: string; readonly sale: ClaimedSale | null },
+): Promise<SettledCall> {
   const { store, clock, limits } = lane;
   const { id, quote, terms } = purchase;
   const nowMs = clock.nowMs();
@@ -101,7 +107,7 @@ export async function serve(lane: LaneDeps, purchase: Purchase, transaction: str
     });
   switch (outcome) {
     case 'serving':
-      return paidCall(purchase, transaction, (answered, uncounted = false) =>
+      return paidCall(purchase, { transaction, sale }, (answered, uncounted = false) =>
         store.payments.finishServing({ id, attempt, answered, uncounted }),
       );
     case 'busy':
@@ -111,7 +117,7 @@ export async function serve(lane: LaneDeps, purchase: Purchase, transaction: str
       const record = await store.payments.find(id);
       const wasServed = record?.state === 'served';
       if ((record?.keyId ?? null) === null) throw wasServed ? spent(quote, terms) : triedOften(quote, terms);
-      return paidCall(purchase, transaction, async () => undefined);
+      return paidCall(purchase, { transaction, sale }, async () => undefined);
     }
     case 'unsettled':
     case 'unknown':
@@ -121,7 +127,7 @@ export async function serve(lane: LaneDeps, purchase: Purchase, transaction: str
 
 function paidCall(
   { quote, payment: { x402Version }, terms, asked, id, payer }: Purchase,
-  transaction: string,
+  { transaction, sale }: { readonly transaction: string; readonly sale: ClaimedSale | null },
   finish: SettledCall['finish'],
 ): SettledCall {
   const network = networkName(terms.chain, x402Version) as Network; // the codec's type knows v2 names only
@@ -136,7 +142,7 @@ function paidCall(
   const payment = { chain: terms.chain, asset: terms.asset, payer, nonce: id.nonce, transaction };
   // Prices are whole in both units, so that the share is too.
   const usdMicros = (quote.order.priceUsdMicros * asked) / terms.amount;
-  return { kind: 'settled', payment, usdMicros, receiptHeader, finish };
+  return { kind: 'settled', payment, usdMicros, sale, receiptHeader, finish };
 }
 
 type Network = Parameters<typeof encodePaymentResponseHeader>[0]['network'];

@@ -32,7 +32,7 @@ export interface Results {
   mayRead(result: KeptResult, organizationId: string): Promise<boolean>;
   /** Lets an organization read it; false where it may already. */
   allow(result: KeptResult, organizationId: string): Promise<boolean>;
-  /** The newest of a query that has all the rows that are asked for and is at most so old; null without one. */
+  /** The newest of a query that has all the rows that are asked for and is at most so old, cut at these; null without one. */
   recent(question: {
     readonly queryKey: string;
     readonly maxRows: number;
@@ -169,7 +169,7 @@ export function createResults(deps: ResultsDeps): Results {
       if (record === null) return null;
       const kept = remember(record);
       const isWhole = !kept.hasMore && !kept.cutByBytes;
-      return isWhole || kept.maxRows >= maxRows ? kept : null;
+      return isWhole || kept.maxRows >= maxRows ? cutAt(kept, maxRows) : null;
     },
     read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
     sweep: async () => {
@@ -207,7 +207,8 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
     run: run.facts,
   };
   const record: ResultRecord = {
-    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, sha256])),
+    // Equal bytes of other bounds are another result: one of ten rows that are all is not the first ten of more.
+    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, run.maxRows, sha256])),
     queryKey: run.queryKey,
     organizationId: ownerIdOf(run.owner),
     createdAtMs: run.startedAtMs,
@@ -234,6 +235,11 @@ async function stored(
       retryAfterSeconds: NO_ROOM_RETRY_AFTER_SECONDS,
     });
   return written;
+}
+
+/** A result with more rows than are asked for, as a run for these would have given it. */
+function cutAt(kept: KeptResult, maxRows: number): KeptResult {
+  return kept.rows <= maxRows ? kept : { ...kept, rows: maxRows, maxRows, hasMore: true };
 }
 
 /** The disk may fill up between the look at it and the write. */

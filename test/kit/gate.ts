@@ -135,13 +135,15 @@ export function openHandedLane(): PaymentLane & {
     faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async ({ order: { priceUsdMicros }, header, preflight }) => {
+    recall: async () => null,
+    take: async ({ order: { priceUsdMicros }, header, preflight, sale = null }) => {
       await preflight?.();
       taken.push(header);
       return {
         kind: 'settled',
         payment,
         usdMicros: priceUsdMicros,
+        sale,
         receiptHeader: 'cmVjZWlwdA==',
         finish: async (answered, isOurFault = false) => {
           finished.push(answered);

@@ -139,9 +139,11 @@ function call({ units: store }: ControlStore, intent: Intent): Promise<{ readonl
   }
 }
 
-function shareOf({ subject, units, note }: Intent) {
-  if (units === 0) return {};
-  return { share: { organizationId: CRASHING_AUTHOR, grantId: subject, units, note, earnedBy: 'sold' } };
+function shareOf({ units, note }: Intent) {
+  if (units < 2) return {};
+  return {
+    share: { organizationId: CRASHING_AUTHOR, units: units - 1, runUnits: 1, note, earnedBy: 'sold' },
+  };
 }
 
 /** One caller after the other: most are answered, some fail, some leave their hold behind, some calls are made twice. */

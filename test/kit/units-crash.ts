@@ -80,8 +80,9 @@ export async function crashUnits(options: {
       }
       expect(troubleOf(found.rows, found.balance), `run ${run}`).toBeNull();
       expect(usageTroubleOf(found.rows, found.usage), `run ${run}`).toBeNull();
-      const captured = found.rows.filter(({ kind, units }) => kind === 'capture' && units > 0);
-      const earned = captured.map(({ subject, units }) => `${subject} ${units}`);
+      // One unit of each is that of the run.
+      const captured = found.rows.filter(({ kind, units }) => kind === 'capture' && units > 1);
+      const earned = captured.map(({ subject, units }) => `sale:${subject} ${units - 1}`);
       expect([...found.shares].sort(), `run ${run}`).toEqual(earned.sort());
       // All calls of the test are of one day and one key.
       const { spent, held } = found.balance ?? NO_UNITS;

@@ -44,6 +44,7 @@ const SCRIPTS = {
   forgetJobs: ['forget-jobs'],
   giveBackRate: ['give-back-rate'],
   grant: ['units-common', 'grant'],
+  grantSale: ['units-common', 'grant-sale'],
   hold: ['units-common', 'hold'],
   issueKey: ['issue-key'],
   leaveOpen: ['leave-open'],

@@ -1,6 +1,8 @@
+import { requireCovered } from '../../../core/domain/sale.ts';
 import type { KeyRecord } from '../account-store.ts';
 import {
   type AuthorizationId,
+  type ClaimedSale,
   PAYMENT_KEPT_MS,
   type PaymentRecord,
   type PaymentState,
@@ -26,6 +28,7 @@ export function redisPayments(redis: RedisConnection, names: Names): PaymentStor
   return {
     find: (id) => findPayment(redis, names, paymentEntry(id)),
     claim: async (claim) => {
+      requireCovered(claim.sale?.share, claim.sale?.units ?? 0);
       const entry = paymentEntry(claim.id);
       const keys = [names.payment(entry), names.settling];
       const values = [entry, claim.leaseUntilMs, ...encodeClaim(claim)];
@@ -101,7 +104,40 @@ function encodeClaim(claim: Parameters<PaymentStore['claim']>[0]): readonly stri
     claimedAtMs: String(claim.claimedAtMs),
     leaseUntilMs: String(claim.leaseUntilMs),
     attempts: '0',
+    ...encodeSale(claim.sale),
   }).flat();
+}
+
+function encodeSale(sale: Parameters<PaymentStore['claim']>[0]['sale']): Readonly<Record<string, string>> {
+  if (sale === undefined) return {};
+  const { units, sold, share } = sale;
+  if (share === null) return { saleUnits: String(units), sold };
+  return {
+    saleUnits: String(units),
+    sold,
+    shareOrganizationId: share.organizationId,
+    shareUnits: String(share.units),
+    shareRunUnits: String(share.runUnits),
+    shareNote: share.note,
+    shareOperation: share.earnedBy,
+  };
+}
+
+function decodeSale(fields: ReadonlyMap<string, string>): ClaimedSale | null {
+  const units = nullable(numberOf, fields.get('saleUnits'));
+  if (units === null) return null;
+  const organizationId = fields.get('shareOrganizationId');
+  const share =
+    organizationId === undefined
+      ? null
+      : {
+          organizationId,
+          units: numberOf(fields.get('shareUnits')),
+          runUnits: numberOf(fields.get('shareRunUnits')),
+          note: textOf(fields.get('shareNote')),
+          earnedBy: textOf(fields.get('shareOperation')),
+        };
+  return { units, sold: fields.get('sold') ?? null, share };
 }
 
 function decodePayment(fields: ReadonlyMap<string, string>): PaymentRecord {
@@ -127,6 +163,7 @@ function decodePayment(fields: ReadonlyMap<string, string>): PaymentRecord {
     saidTransaction: fields.get('saidTransaction') ?? null,
     transaction: fields.get('transaction') ?? null,
     keyId: fields.get('keyId') ?? null,
+    sale: decodeSale(fields),
   };
 }
 

@@ -1,4 +1,5 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
+import { requireCovered, SALE_PREFIX } from '../../../core/domain/sale.ts';
 import { dayOf } from '../../../core/domain/usage.ts';
 import {
   HOLD_KEPT_MS,
@@ -6,11 +7,13 @@ import {
   type Hold,
   LEDGER_KINDS,
   type LedgerEntry,
+  saleOfHold,
+  saleOfPayment,
   type UnitStore,
 } from '../unit-store.ts';
 import { usageOwner } from '../usage-store.ts';
 import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
-import { holdEntry, type Names } from './layout.ts';
+import { holdEntry, type Names, paymentEntry } from './layout.ts';
 import { monthOf } from './usage.ts';
 
 /** Of one organization, at a time. The change that logs them holds Redis up for some 5 µs each. */
@@ -56,22 +59,7 @@ function forgetting(atMs: number): readonly number[] {
 export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
   const { units: unitKeys, grant: grantKeys, caller: callerKeys } = keysOfUnits(names);
   return {
-    grant: async ({ organizationId, grantId, units, note, earnedBy, atMs }) => {
-      refuseUnits(units, 1);
-      const values = [
-        callerKeys,
-        grantId,
-        units,
-        note,
-        atMs,
-        UNITS_MAX,
-        monthOf(dayOf(atMs)),
-        earnedBy ?? '',
-      ];
-      const answer = decodeAnswer(await redis.script('grant', grantKeys(organizationId), values));
-      const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
-      return { outcome, balance: answer.balance };
-    },
+    ...unitGrants(redis, names),
     hold: async ({ organizationId, holdId, units, operation, heldAtMs, overdueAtMs, keyId }) => {
       refuseUnits(units, 1);
       const entry = holdEntry(organizationId, holdId);
@@ -86,7 +74,7 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
     },
     capture: async ({ organizationId, holdId, units, atMs, held, share }) => {
       refuseUnits(units, 0);
-      if (share !== undefined) refuseUnits(share.units, 1);
+      requireCovered(share, units);
       const entry = holdEntry(organizationId, holdId);
       const lost =
         held === undefined
@@ -98,7 +86,9 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
         ...(share === undefined ? [] : grantKeys(share.organizationId)),
       ];
       const shared =
-        share === undefined ? [] : [share.grantId, share.units, share.note, UNITS_MAX, share.earnedBy ?? ''];
+        share === undefined
+          ? []
+          : [saleOfHold(holdId), share.units, share.note, UNITS_MAX, share.earnedBy, share.runUnits];
       const values = [
         callerKeys,
         holdId,
@@ -112,6 +102,7 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
       ];
       const answer = decodeAnswer(await redis.script('capture', keys, values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
+      if (answer.outcome === 'not_covered') throw new RangeError('a share that its capture does not cover');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
       return { outcome, charged: answer.charged, balance: answer.balance };
     },
@@ -123,6 +114,36 @@ export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
       return { outcome, balance: answer.balance };
     },
     ...unitReads(redis, names),
+  };
+}
+
+function unitGrants(redis: RedisConnection, names: Names): Pick<UnitStore, 'grant' | 'grantSale'> {
+  const { grant: grantKeys, caller: callerKeys } = keysOfUnits(names);
+  return {
+    grant: async ({ organizationId, grantId, units, note, atMs }) => {
+      refuseUnits(units, 1);
+      if (grantId.startsWith(SALE_PREFIX)) throw new RangeError('only what was paid for grants a share');
+      const values = [callerKeys, grantId, units, note, atMs, UNITS_MAX, monthOf(dayOf(atMs))];
+      const answer = decodeAnswer(await redis.script('grant', grantKeys(organizationId), values));
+      const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
+      return { outcome, balance: answer.balance };
+    },
+    grantSale: async ({ payment, atMs }) => {
+      const record = names.payment(paymentEntry(payment));
+      // Written once, by the claim: the script compares it.
+      const author = await redis.run((client) => client.hget(record, 'shareOrganizationId'));
+      const values = [
+        callerKeys,
+        author ?? '',
+        saleOfPayment(payment),
+        atMs,
+        UNITS_MAX,
+        monthOf(dayOf(atMs)),
+      ];
+      const said = await redis.script('grantSale', [...grantKeys(author ?? ''), record], values);
+      const outcomes = ['granted', 'replayed', 'unsettled', 'no_share', 'unknown', 'too_large'] as const;
+      return { outcome: oneOf(outcomes, said) };
+    },
   };
 }
 

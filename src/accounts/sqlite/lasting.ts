@@ -12,8 +12,8 @@ export function isLastingChange(request: WriteRequest): boolean {
     case 'ping':
       return false;
     case 'capture': {
-      const { units, share } = request.argument as WriteRequest<'capture'>['argument']; // paired with its name by `WriteRequest`
-      return units > 0 || share !== undefined;
+      const { units } = request.argument as WriteRequest<'capture'>['argument']; // paired with its name by `WriteRequest`
+      return units > 0;
     }
     default:
       return true;

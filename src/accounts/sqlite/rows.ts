@@ -1,4 +1,5 @@
 import type Database from 'libsql';
+import type { AuthorShare, Sale } from '../../../core/domain/sale.ts';
 import type { KeyEvent, KeyLimits, KeyRecord } from '../account-store.ts';
 import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 
@@ -107,17 +108,54 @@ export const HOLD_COLUMNS = `organization_id AS organizationId, hold_id AS holdI
 
 export const LEDGER_COLUMNS = 'sequence, at_ms AS atMs, kind, units, released, subject, note, balance, held';
 
+const SHARE_COLUMNS = `share_organization_id AS shareOrganizationId, share_units AS shareUnits,
+  share_run_units AS shareRunUnits, share_note AS shareNote, share_operation AS shareOperation`;
+
 export const PAYMENT_COLUMNS = `chain, asset, payer, nonce, binding, resource, pay_to AS payTo, amount, state,
   claimed_at_ms AS claimedAtMs, lease_until_ms AS leaseUntilMs, attempts, expires_at_ms AS expiresAtMs,
-  left_open_at_ms AS leftOpenAtMs, said_tx AS saidTransaction, settlement_tx AS "transaction", key_id AS keyId`;
+  left_open_at_ms AS leftOpenAtMs, said_tx AS saidTransaction, settlement_tx AS "transaction", key_id AS keyId,
+  sale_units AS saleUnits, sold, ${SHARE_COLUMNS}`;
 
 /** One authorization. */
 export const THIS_PAYMENT = 'chain = :chain AND asset = :asset AND payer = :payer AND nonce = :nonce';
 
 /** A payment as PAYMENT_COLUMNS names it: the parts of its id are fields like the others. */
-export type PaymentRow = AuthorizationId & Omit<PaymentRecord, 'id'>;
+export type PaymentRow = AuthorizationId & Omit<PaymentRecord, 'id' | 'sale'> & SaleRow;
+
+/** What a payment was claimed for; the share is there as a whole or not at all. */
+export interface SaleRow {
+  readonly saleUnits: number | null;
+  readonly sold: string | null;
+  readonly shareOrganizationId: string | null;
+  readonly shareUnits: number | null;
+  readonly shareRunUnits: number | null;
+  readonly shareNote: string | null;
+  readonly shareOperation: string | null;
+}
 
 export function paymentOf(row: PaymentRow): PaymentRecord {
-  const { chain, asset, payer, nonce, ...rest } = row;
-  return { id: { chain, asset, payer, nonce }, ...rest };
+  const { chain, asset, payer, nonce, saleUnits, sold, ...columns } = row;
+  const { shareOrganizationId, shareUnits, shareRunUnits, shareNote, shareOperation, ...rest } = columns;
+  const sale = saleUnits === null ? null : { units: saleUnits, sold, share: shareOf(row) };
+  return { id: { chain, asset, payer, nonce }, ...rest, sale };
+}
+
+export function shareOf(row: Omit<SaleRow, 'saleUnits' | 'sold'>): AuthorShare | null {
+  const { shareOrganizationId: organizationId, shareUnits: units, shareRunUnits: runUnits } = row;
+  if (organizationId === null || units === null || runUnits === null) return null;
+  return { organizationId, units, runUnits, note: row.shareNote ?? '', earnedBy: row.shareOperation ?? '' };
+}
+
+/** The parameters of a sale. */
+export function rowOfSale(sale: Sale | undefined): SaleRow {
+  const share = sale?.share ?? null;
+  return {
+    saleUnits: sale?.units ?? null,
+    sold: sale?.sold ?? null,
+    shareOrganizationId: share?.organizationId ?? null,
+    shareUnits: share?.units ?? null,
+    shareRunUnits: share?.runUnits ?? null,
+    shareNote: share?.note ?? null,
+    shareOperation: share?.earnedBy ?? null,
+  };
 }

@@ -83,6 +83,7 @@ function unitStore({
 }): UnitStore {
   return {
     grant: (grant) => queue.write('grant', grant),
+    grantSale: (sale) => queue.write('grantSale', sale),
     hold: units.hold,
     capture: units.capture,
     release: (release) => queue.write('release', release),

@@ -1,16 +1,28 @@
 import type Database from 'libsql';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
+import { type AuthorShare, isCovered, requireCovered, SALE_PREFIX } from '../../../core/domain/sale.ts';
 import {
   HOLD_KEPT_MS,
   HOLDS_FORGOTTEN_PER_END,
   type Hold,
   type LedgerEntry,
+  saleOfHold,
+  saleOfPayment,
   type UnitStore,
 } from '../unit-store.ts';
-import { type AllAtOnce, BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
+import {
+  type AllAtOnce,
+  BALANCE_COLUMNS,
+  HOLD_COLUMNS,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  paymentOf,
+  prepare,
+  THIS_PAYMENT,
+} from './rows.ts';
 import { type CountUnits, type KeyBudgets, keyBudgets, unitCounter } from './usage-writes.ts';
 
-export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
+export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'grantSale' | 'hold' | 'capture' | 'release'>;
 
 interface HoldRow extends Hold {
   readonly state: 'open' | 'captured' | 'released';
@@ -41,15 +53,24 @@ interface Books {
 export function unitWrites(db: Database.Database): UnitWrites {
   const books = openBooks(db);
   return {
-    grant: (grant) => addGrant(books, grant),
+    grant: (grant) => {
+      requireUnits(grant.units, 1);
+      if (grant.grantId.startsWith(SALE_PREFIX))
+        throw new RangeError('only what was paid for grants a share');
+      return addGrant(books, grant);
+    },
+    grantSale: saleGranter(db, books),
     hold: (hold) => addHold(books, hold),
     capture: (capture) => captureHold(books, capture),
     release: (release) => releaseHold(books, release),
   };
 }
 
-function addGrant(books: Books, grant: Parameters<UnitWrites['grant']>[0]): ReturnType<UnitWrites['grant']> {
-  requireUnits(grant.units, 1);
+/** `earnedBy`: the operation whose call others paid for. */
+function addGrant(
+  books: Books,
+  grant: Parameters<UnitWrites['grant']>[0] & { readonly earnedBy?: string },
+): ReturnType<UnitWrites['grant']> {
   const before = books.balanceOf(grant.organizationId);
   if (before === undefined) return { outcome: 'unknown', balance: NO_UNITS };
   if (books.granted(grant)) return { outcome: 'replayed', balance: before };
@@ -60,6 +81,28 @@ function addGrant(books: Books, grant: Parameters<UnitWrites['grant']>[0]): Retu
   const after = { ...before, granted: before.granted + units, balance: before.balance + units };
   const row = { kind: 'grant', units, released: 0, subject: grant.grantId, note, atMs } as const;
   return { outcome: 'granted', balance: books.book({ organizationId, after, ...row }) };
+}
+
+/** What was paid for covers the share: `captureHold` and `saleGranter` have checked it. */
+function grantShare(
+  books: Books,
+  { organizationId, units, note, earnedBy }: AuthorShare,
+  sale: { readonly grantId: string; readonly atMs: number },
+): ReturnType<UnitWrites['grant']>['outcome'] {
+  return addGrant(books, { organizationId, units, note, earnedBy, ...sale }).outcome;
+}
+
+function saleGranter(db: Database.Database, books: Books): UnitWrites['grantSale'] {
+  const find = prepare<PaymentRow>(db, `SELECT ${PAYMENT_COLUMNS} FROM payment WHERE ${THIS_PAYMENT}`);
+  return ({ payment, atMs }) => {
+    const row = find.one({ ...payment });
+    if (row === undefined) return { outcome: 'unknown' };
+    const { state, sale } = paymentOf(row);
+    if (state === 'settling') return { outcome: 'unsettled' };
+    const share = sale?.share ?? null;
+    if (sale === null || share === null || !isCovered(share, sale.units)) return { outcome: 'no_share' };
+    return { outcome: grantShare(books, share, { grantId: saleOfPayment(payment), atMs }) };
+  };
 }
 
 function addHold(books: Books, hold: Hold): ReturnType<UnitWrites['hold']> {
@@ -87,7 +130,7 @@ function captureHold(
   capture: Parameters<UnitWrites['capture']>[0],
 ): ReturnType<UnitWrites['capture']> {
   requireUnits(capture.units, 0);
-  if (capture.share !== undefined) requireUnits(capture.share.units, 1);
+  requireCovered(capture.share, capture.units);
   const hold = books.holdOf(capture) ?? holdAgain(books, capture);
   const before = books.balanceOf(capture.organizationId) ?? NO_UNITS;
   if (hold === undefined) return { outcome: 'unknown', charged: 0, balance: before };
@@ -107,7 +150,7 @@ function captureHold(
   };
   const row = { kind: 'capture', units, released, subject: holdId, note: hold.operation, atMs } as const;
   const balance = books.book({ organizationId, after, ...row });
-  if (capture.share !== undefined) addGrant(books, { ...capture.share, atMs });
+  if (capture.share !== undefined) grantShare(books, capture.share, { grantId: saleOfHold(holdId), atMs });
   return { outcome: 'captured', charged: units, balance };
 }
 

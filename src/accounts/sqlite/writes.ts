@@ -1,4 +1,5 @@
 import type Database from 'libsql';
+import { requireCovered } from '../../../core/domain/sale.ts';
 import {
   type AccountStore,
   changedKey,
@@ -28,6 +29,7 @@ import {
   paymentOf,
   prepare,
   rowOfKey,
+  rowOfSale,
   THIS_PAYMENT,
 } from './rows.ts';
 import { type SavedQueryWrites, savedQueryWrites } from './saved-queries.ts';
@@ -206,21 +208,22 @@ function claimer(db: Database.Database, find: Find): PaymentWrites['claim'] {
     db,
     `INSERT INTO payment
        (chain, asset, payer, nonce, binding, resource, pay_to, amount, state, expires_at_ms, claimed_at_ms,
-        lease_until_ms)
+        lease_until_ms, sale_units, sold, share_organization_id, share_units, share_run_units, share_note, share_operation)
      VALUES (:chain, :asset, :payer, :nonce, :binding, :resource, :payTo, :amount, 'settling', :expiresAtMs, :claimedAtMs,
-        :leaseUntilMs)
+        :leaseUntilMs, :saleUnits, :sold, :shareOrganizationId, :shareUnits, :shareRunUnits, :shareNote, :shareOperation)
      ON CONFLICT (chain, asset, payer, nonce) DO NOTHING`,
   );
   const forgetServed = prepare(
     db,
     `DELETE FROM payment WHERE (chain, asset, payer, nonce) IN
        (SELECT chain, asset, payer, nonce FROM payment
-        WHERE state = 'served' AND expires_at_ms <= :claimedAtMs - ${PAYMENT_KEPT_MS}
+        WHERE state = 'served' AND share_units IS NULL AND expires_at_ms <= :claimedAtMs - ${PAYMENT_KEPT_MS}
         ORDER BY expires_at_ms LIMIT ${PAYMENTS_FORGOTTEN_PER_CLAIM})`,
   );
-  return ({ id, ...rest }) => {
+  return ({ id, sale, ...rest }) => {
+    requireCovered(sale?.share, sale?.units ?? 0);
     forgetServed.run({ claimedAtMs: rest.claimedAtMs });
-    const claimed = insert.run({ ...id, ...rest }) === 1;
+    const claimed = insert.run({ ...id, ...rest, ...rowOfSale(sale) }) === 1;
     const record = find(id);
     if (record === undefined) throw new Error('a claimed payment cannot be read');
     return { outcome: claimed ? 'claimed' : 'taken', record };
@@ -272,7 +275,8 @@ function servingWrites(
   );
   const finish = prepare(
     db,
-    `UPDATE payment SET state = :state, attempts = attempts - :given WHERE ${THIS_PAYMENT} AND state = 'serving' AND attempts = :attempt`,
+    `UPDATE payment SET state = :state, attempts = attempts - :given, sold = CASE WHEN :state = 'served' THEN NULL ELSE sold END
+     WHERE ${THIS_PAYMENT} AND state = 'serving' AND attempts = :attempt`,
   );
   return {
     beginServing: ({ id, nowMs, leaseUntilMs, attemptsMax }) => {

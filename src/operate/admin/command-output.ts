@@ -4,7 +4,7 @@ import type { ControlStore } from '../../accounts/store.ts';
 
 /** What a command may use. */
 export interface AdminDeps {
-  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'saved'>;
+  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments' | 'saved'>;
   readonly nowMs: number;
   readonly config: Pick<Config, 'bundles' | 'cursorSecrets' | 'dataDir'>;
 }

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { NO_UNITS, type UnitBalance } from '../../../core/domain/plan.ts';
+import { SALE_PREFIX } from '../../../core/domain/sale.ts';
 import type { LedgerEntry, UnitStore } from '../../accounts/unit-store.ts';
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
 import { allOrganizations, findOrganization } from './organization.ts';
+import { type SaleGrant, saleDifferences } from './reconcile-sales.ts';
 
 /** `admin reconcile`. */
 
@@ -14,12 +16,16 @@ interface Reconciled {
   readonly stored: UnitBalance;
   readonly computed: UnitBalance;
   readonly differences: readonly Difference[];
+  /** Shares of what others paid for its queries. */
+  readonly sales: readonly SaleGrant[];
 }
 
 export function addReconcileCommand(admin: Command, run: RunAdmin): void {
   admin
     .command('reconcile')
-    .description('compute every figure again from the ledger alone and name what differs; exit code 1 then')
+    .description(
+      'compute every figure again from the ledger alone, hold shares of authors against what paid for them, and name what differs; exit code 1 then',
+    )
     .argument('[organization]', 'only this one')
     .action((organization: string | undefined) => run((deps) => reconcile(deps, organization)));
 }
@@ -29,12 +35,11 @@ async function reconcile({ store }: AdminDeps, organization: string | undefined)
     organization === undefined
       ? await allOrganizations(store.accounts)
       : [await findOrganization(store.accounts, organization)];
-  const books: Reconciled[] = [];
-  for (const { id } of organizations) books.push(await reconcileOne(store.units, id));
+  const books = await reconcileAll(store, organizations);
   const failed = books.some(({ differences }) => differences.length > 0);
   return {
     failed,
-    json: { ok: !failed, organizations: books },
+    json: { ok: !failed, organizations: books.map(({ sales: _, ...figures }) => figures) },
     lines: books.length === 0 ? ['there is no organization yet'] : books.flatMap(linesOf),
   };
 }
@@ -43,11 +48,31 @@ async function reconcile({ store }: AdminDeps, organization: string | undefined)
 export async function findDifferences(
   store: AdminDeps['store'],
 ): Promise<{ readonly organizations: number; readonly differing: readonly string[] }> {
-  const organizations = await allOrganizations(store.accounts);
-  const differing: string[] = [];
-  for (const { id } of organizations)
-    if ((await reconcileOne(store.units, id)).differences.length > 0) differing.push(id);
-  return { organizations: organizations.length, differing };
+  const books = await reconcileAll(store, await allOrganizations(store.accounts));
+  const differing = books.filter(({ differences }) => differences.length > 0);
+  return { organizations: books.length, differing: differing.map(({ organization }) => organization) };
+}
+
+/** Each organization by itself, then the shares of all of them: what paid for one is on the books of another. */
+export async function reconcileAll(
+  store: Pick<AdminDeps['store'], 'accounts' | 'payments'> & {
+    readonly units: Pick<UnitStore, 'balance' | 'ledger'>;
+  },
+  organizations: readonly { readonly id: string }[],
+): Promise<readonly Reconciled[]> {
+  const books: Reconciled[] = [];
+  for (const { id } of organizations) books.push(await reconcileOne(store.units, id));
+  const unpaid = await saleDifferences(
+    store,
+    books.flatMap(({ sales }) => sales),
+  );
+  return books.map((one) => ({
+    ...one,
+    differences: [
+      ...one.differences,
+      ...unpaid.filter(({ organization }) => organization === one.organization),
+    ],
+  }));
 }
 
 /**
@@ -60,16 +85,25 @@ export async function reconcileOne(
 ): Promise<Reconciled> {
   const books = openBooks();
   const differences: Difference[] = [];
-  await readOn(units, organization, books, (found) => differences.push(...found));
+  const sales: SaleGrant[] = [];
+  const keepSale = ({ kind, sequence, subject, units: granted }: LedgerEntry): void => {
+    if (kind === 'grant' && subject.startsWith(SALE_PREFIX))
+      sales.push({ organization, sequence, subject, units: granted });
+  };
+  await readOn(units, organization, books, (found, entry) => {
+    keepSale(entry);
+    differences.push(...found);
+  });
   const read = books.sum();
   const stored = (await units.balance(organization)) ?? NO_UNITS;
   let computed = read;
-  await readOn(units, organization, books, (found) => {
+  await readOn(units, organization, books, (found, entry) => {
+    keepSale(entry);
     differences.push(...found);
     if (!isSameBalance(stored, computed)) computed = books.sum();
   });
   differences.push(...figureDifferences(stored, computed));
-  return { organization, rows: books.rows(), stored, computed, differences };
+  return { organization, rows: books.rows(), stored, computed, differences, sales };
 }
 
 /** Reads the ledger rows that the books do not have yet. */
@@ -77,11 +111,11 @@ async function readOn(
   units: Pick<UnitStore, 'ledger'>,
   organizationId: string,
   books: Books,
-  onRow: (found: readonly Difference[]) => void,
+  onRow: (found: readonly Difference[], entry: LedgerEntry) => void,
 ): Promise<void> {
   for (;;) {
     const entries = await units.ledger({ organizationId, after: books.lastSequence(), limit: PAGE });
-    for (const entry of entries) onRow(books.take(entry));
+    for (const entry of entries) onRow(books.take(entry), entry);
     if (entries.length < PAGE) return;
   }
 }

@@ -21,7 +21,7 @@ import { unknownParameter } from '../read-input.ts';
 import { metaNow } from '../sql/as-of.ts';
 import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
-import { keptSqlOf } from '../sql/kept.ts';
+import { keptSqlOf, unitsForKept } from '../sql/kept.ts';
 import { pageRowsMax } from '../sql/page.ts';
 import { numbersOf, SQL_MEDIA } from '../sql/params.ts';
 import { warningsOf } from '../sql/shapes.ts';
@@ -78,11 +78,18 @@ export const callSavedQuery = defineStoredOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: QUERY_ANSWER_EXAMPLE,
-  resolve: async ({ input, others }, deps, caller) => {
-    const { query, isOwn } = await visibleQuery(input, deps, caller);
+  resolve: async ({ input, others }, deps, caller, bought) => {
+    // What was paid for is served also where its author has changed or removed it since.
+    const { query, isOwn } =
+      bought === null
+        ? await visibleQuery(input, deps, caller)
+        : { query: JSON.parse(bought) as SavedQuery, isOwn: false }; // written by `prepared`
     const values = valuesOf(query.content.parameters, input.arguments, others);
     const call: SavedCall = { query, isOwn, values, form: formOf(input) };
-    return prepared(call, await warmResult(call, deps));
+    const warm = await warmResult(call, deps);
+    if (warm === null) return prepared(call, null);
+    const isFree = isOwn && (await keptSqlOf(deps).results.mayRead(warm, query.organizationId));
+    return prepared(call, { kept: warm, isFree });
   },
 });
 
@@ -135,20 +142,33 @@ async function warmResult({ query, values }: SavedCall, deps: OperationDeps): Pr
   return kept.results.recent({ queryKey, maxRows, maxAgeMs: freshnessSeconds * 1_000 });
 }
 
-function prepared(call: SavedCall, warm: KeptResult | null): PreparedCall {
+/** A kept result that answers a call. */
+interface Warm {
+  readonly kept: KeptResult;
+  /** Its author calls it and has paid for the result, or was answered with it. */
+  readonly isFree: boolean;
+}
+
+function prepared(call: SavedCall, warm: Warm | null): PreparedCall {
   let accepted: Promise<Accepted> | undefined;
   const judge = (deps: OperationDeps): Promise<Accepted> => {
     accepted ??= acceptedOf(call, deps);
     return accepted;
   };
-  const terms = termsOf(call, warm !== null);
+  const terms = termsOf(call, warm);
+  const item = JSON.stringify(call.query);
   if (warm !== null)
     return {
       terms,
-      run: (deps, context) => answerOf(call, { kept: warm, baseQu: WARM_QU }, deps, context.surface),
+      item,
+      run: async (deps, { surface, caller }) => {
+        const baseQu = await warmQu(call, warm.kept, deps, caller);
+        return answerOf(call, { kept: warm.kept, baseQu }, deps, surface);
+      },
     };
   return {
     terms,
+    item,
     review: async (deps) => void (await judge(deps)),
     preflight: async (deps) => {
       const { query, values } = call;
@@ -162,22 +182,39 @@ function prepared(call: SavedCall, warm: KeptResult | null): PreparedCall {
       answerOf(call, await obtained(call, await judge(deps), deps, caller), deps, surface),
   };
 
-  function termsOf({ query, isOwn }: SavedCall, isWarm: boolean): CallTerms {
+  function termsOf({ query, isOwn }: SavedCall, found: Warm | null): CallTerms {
     const { content, settings, owner, slug } = query;
-    const tier = isWarm ? null : content.tier;
+    const tier = found === null ? content.tier : null;
     if (!isOwn) {
       const title = content.title === '' ? '' : `: ${content.title}`;
+      const share = shareOf(query, callQu(content));
       return {
+        ...(share === null ? {} : { share }),
         price: soldPrice(content, settings),
         byUse: true,
         tier,
         describes: `Saved query ${owner}/${slug}${title}`,
       };
     }
-    if (isWarm) return { price: PRICES.free, byUse: false, tier: null };
+    if (found?.isFree === true) return { price: PRICES.free, byUse: false, tier: null };
     const sqlTier = sqlTierOf(content.tier);
-    return { price: sqlPrice(sqlTier, sqlBudget(sqlTier, callQu(content))), byUse: true, tier };
+    const maxQu = found === null ? callQu(content) : WARM_QU;
+    return { price: sqlPrice(sqlTier, sqlBudget(sqlTier, maxQu)), byUse: true, tier };
   }
+}
+
+/**
+ * What an answer from a kept result costs beside the author's price. Its author pays like a caller of `POST /v0/sql`: once for a result
+ * that another organization paid for, under whatever name the same text was called.
+ */
+async function warmQu(
+  { isOwn }: SavedCall,
+  kept: KeptResult,
+  deps: OperationDeps,
+  { organization }: Caller,
+): Promise<number> {
+  if (!isOwn) return WARM_QU;
+  return unitsForKept({ kept, isOwn: false }, 0, organization?.id ?? null, keptSqlOf(deps));
 }
 
 /** Runs count for the author, whose text it is: a caller is not fined for a text that cannot be stopped. */
@@ -207,7 +244,7 @@ async function obtained(
   call: SavedCall,
   accepted: Accepted,
   deps: OperationDeps,
-  { organization }: Caller,
+  caller: Caller,
 ): Promise<Obtained> {
   const { query, values, isOwn } = call;
   const { tier, freshnessSeconds, maxRows } = query.content;
@@ -215,7 +252,8 @@ async function obtained(
   const bounds = boundsOf(accepted, { budget, maxRows, rowsMax: maxRows });
   const meta = await metaNow(deps);
   const warnings = await warningsOf(accepted, deps, meta);
-  const { kept, isOwn: isOwnRun } = await keptSqlOf(deps)
+  const keptSql = keptSqlOf(deps);
+  const { kept, isOwn: isOwnRun } = await keptSql
     .obtain({
       accepted,
       parameters: values,
@@ -225,16 +263,18 @@ async function obtained(
       maxAgeSeconds: freshnessSeconds,
       // The author does not read what others sent: the room is apart from that of its organization.
       owner:
-        isOwn && organization !== null
-          ? { kind: 'organization', id: organization.id, plan: organization.plan }
+        isOwn && caller.organization !== null
+          ? { kind: 'organization', id: caller.organization.id, plan: caller.organization.plan }
           : { kind: 'author', id: query.organizationId },
       callerName: authorName(query),
       meta,
       warnings,
     })
     .catch((error: unknown) => refused(error, call, deps));
-  if (isOwnRun) return { kept, baseQu: unitsFor(kept.engineMs, budget) };
-  return { kept, baseQu: isOwn ? 0 : WARM_QU };
+  if (!isOwnRun) return { kept, baseQu: await warmQu(call, kept, deps, caller) };
+  // What others paid for under its own address, the author reads for nothing.
+  if (!isOwn) await keptSql.results.allow(kept, query.organizationId);
+  return { kept, baseQu: unitsFor(kept.engineMs, budget) };
 }
 
 async function answerOf(
@@ -251,21 +291,24 @@ async function answerOf(
     maxRows,
     offset,
   });
-  const { organizationId, owner, slug } = query;
-  const units = isOwn ? 0 : query.settings.priceQu;
-  const share: AuthorShare = {
-    organizationId,
-    units,
-    note: `sold: ${owner}/${slug}`,
-    earnedBy: 'callSavedQuery',
-  };
+  const share = isOwn ? null : shareOf(query, baseQu);
   return {
-    usedQu: baseQu + units,
+    usedQu: baseQu + (share?.units ?? 0),
     rows: ready.rows,
-    ...(units === 0 ? {} : { share }),
+    ...(share === null ? {} : { share }),
     answer: (charge) => (surface === 'http' ? ready.answer(charge) : asStream(ready.answer(charge))),
     discard: ready.discard,
   };
+}
+
+/** What the author gets of a call of others, beside the units of the run; null for a query without a price. */
+function shareOf(
+  { organizationId, owner, slug, settings: { priceQu } }: SavedQuery,
+  runUnits: number,
+): AuthorShare | null {
+  if (priceQu === 0) return null;
+  const note = `sold: ${owner}/${slug}`;
+  return { organizationId, units: priceQu, runUnits, note, earnedBy: 'callSavedQuery' };
 }
 
 /** For surfaces that read an answer as an object. */

@@ -231,30 +231,41 @@ export async function submitJob(
   const { jobs } = keptSqlOf(deps);
   if (organization === null || hold === null) throw new Error('a job without units that are held for it');
   const { text, params, tier, maxRows, max_age: maxAge, as_of: asOf, budget } = input;
+  const asked = {
+    sql: text,
+    parameters: params,
+    tier,
+    maxQu: budget.maxQu,
+    seconds: budget.seconds,
+    maxRows,
+    maxAgeSeconds: maxAge ?? null,
+    ...(asOf === undefined ? {} : { asOf: printSnapshot(asOf) }),
+  };
   return jobs.submit({
-    id: idempotencyKey === undefined ? randomUUID() : idOf(organization.id, idempotencyKey),
+    id: idempotencyKey === undefined ? randomUUID() : idOf(organization.id, idempotencyKey, asked),
     organizationId: organization.id,
     plan: organization.plan,
-    request: {
-      sql: text,
-      parameters: params,
-      tier,
-      maxQu: budget.maxQu,
-      seconds: budget.seconds,
-      maxRows,
-      maxAgeSeconds: maxAge ?? null,
-      ...(asOf === undefined ? {} : { asOf: printSnapshot(asOf) }),
-      plan: organization.plan,
-      callerName,
-      surface,
-      hold,
-    },
+    request: { ...asked, plan: organization.plan, callerName, surface, hold },
   });
 }
 
-/** The same key gives the same job, also where the process that queued it died before it answered. */
-function idOf(organizationId: string, idempotencyKey: string): string {
-  const digest = createHash('sha256').update(JSON.stringify(['sql-job', organizationId, idempotencyKey]));
+/**
+ * The same key with the same query gives the same job, also where the process that queued it died before it answered. With another
+ * query it is another job: no key leads to the rows of a query that was not asked.
+ */
+function idOf(
+  organizationId: string,
+  idempotencyKey: string,
+  {
+    parameters,
+    ...asked
+  }: Readonly<Record<string, unknown>> & {
+    readonly parameters: Readonly<Record<string, string>>;
+  },
+): string {
+  const sorted = Object.entries(parameters).sort(([a], [b]) => Number(a > b) - Number(a < b));
+  const named = ['sql-job', organizationId, idempotencyKey, asked, sorted];
+  const digest = createHash('sha256').update(JSON.stringify(named));
   return digest
     .digest('hex')
     .slice(0, 32)

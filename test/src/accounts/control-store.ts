@@ -895,6 +895,7 @@ function claims(fresh: Open): void {
       saidTransaction: null,
       transaction: null,
       keyId: null,
+      sale: null,
     };
     expect(await store.payments.claim(claimOf(id))).toEqual({ outcome: 'claimed', record });
     expect(await store.payments.find(id)).toEqual(record);

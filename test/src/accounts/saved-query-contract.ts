@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { dayOf } from '../../../core/domain/usage.ts';
+import { PAYMENT_KEPT_MS } from '../../../src/accounts/payment-store.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { usageOwner } from '../../../src/accounts/usage-store.ts';
 import { readLedger } from '../../kit/unit-books.ts';
@@ -264,8 +265,8 @@ function refreshes(named: Open): void {
 function shares(fresh: Open): void {
   const share = {
     organizationId: 'other',
-    grantId: 'sale:1',
     units: 2,
+    runUnits: 1,
     note: 'sold: the-other/q',
     earnedBy: 'callSavedQuery',
   };
@@ -299,7 +300,7 @@ function shares(fresh: Open): void {
         kind: 'grant',
         units: 2,
         released: 0,
-        subject: 'sale:1',
+        subject: 'sale:hold-1',
         note: 'sold: the-other/q',
         balance: 2,
         held: 0,
@@ -337,13 +338,14 @@ function shares(fresh: Open): void {
   test('a share is granted also to an organization that has open holds of its own', async () => {
     const store = await holding();
     await store.units.grant({ organizationId: 'other', grantId: 'g', units: 10, note: '', atMs: T0 });
-    await store.units.hold({ ...hold, organizationId: 'other' });
+    await store.units.hold({ ...hold, organizationId: 'other', holdId: 'hold-2' });
     await store.units.capture(capture);
     expect(await store.units.balance('other')).toEqual({ granted: 12, balance: 7, held: 5, spent: 0 });
     await store.units.capture({
       ...capture,
       organizationId: 'other',
-      share: { ...share, grantId: 'sale:2' },
+      holdId: 'hold-2',
+      share,
     });
     expect(await store.units.balance('other')).toEqual({ granted: 14, balance: 11, held: 0, spent: 3 });
     expect((await readLedger(store, 'other')).map(({ kind }) => kind)).toEqual([
@@ -355,10 +357,82 @@ function shares(fresh: Open): void {
     ]);
   });
 
-  test('a grant that was earned is counted once, with the grant', async () => {
+  test.each([
+    ['more than was captured', { units: 3 }],
+    ['what the run takes', { runUnits: 2 }],
+    ['nothing for the run', { units: 3, runUnits: 0 }],
+    ['a part of a unit', { units: 1.5 }],
+    ['no units', { units: 0 }],
+  ])('a capture does not give its author %s, and its hold stays open', async (_what, change) => {
+    const store = await holding();
+    const wanted = { ...capture, share: { ...share, ...change } };
+    await expect(store.units.capture(wanted)).rejects.toThrow(RangeError);
+    expect((await store.units.balance('acme'))?.held).toBe(5);
+    expect((await store.units.balance('other'))?.granted).toBe(0);
+    expect((await store.units.capture(capture)).outcome).toBe('captured');
+  });
+
+  const payment = { chain: 'eip155:8453', asset: '0xaa', payer: '0xbb', nonce: '0x01' };
+  const claim = {
+    id: payment,
+    ...{ binding: 'b', resource: 'GET /v0/q/{owner}/{slug}', payTo: '0xcc', amount: '30000' },
+    ...{ expiresAtMs: T0, claimedAtMs: T0, leaseUntilMs: T0 + HOUR_MS },
+  };
+  const sale = { units: 3, sold: '{"a":"b"}', share };
+  const grantSale = ({ units }: ControlStore) => units.grantSale({ payment, atMs: T0 + 1 });
+
+  test('the share of a payment is granted once it settled, once, as its claim says, and counted as earned', async () => {
     const store = await fresh();
-    for (let at = 0; at < 2; at += 1) await store.units.grant({ ...share, atMs: T0 });
+    expect(await grantSale(store)).toEqual({ outcome: 'unknown' });
+    await store.payments.claim({ ...claim, sale });
+    // A later claim changes nothing of what was sold.
+    await store.payments.claim({ ...claim, sale: { ...sale, units: 90, share: { ...share, units: 80 } } });
+    expect((await store.payments.find(payment))?.sale).toEqual(sale);
+    expect(await grantSale(store)).toEqual({ outcome: 'unsettled' });
+    await store.payments.recordSettlement({ id: payment, transaction: '0x01' });
+    const outcomes = [await grantSale(store), await grantSale(store)];
+    expect(outcomes).toEqual([{ outcome: 'granted' }, { outcome: 'replayed' }]);
     expect(await earned(store)).toMatchObject([{ lane: 'earned', calls: 1, units: 2 }]);
-    expect((await store.units.balance('other'))?.granted).toBe(2);
+    const granted = { kind: 'grant', units: 2, subject: 'sale:eip155:8453:0xaa:0xbb:0x01', note: share.note };
+    expect(await readLedger(store, 'other')).toMatchObject([granted]);
+  });
+
+  test('what was sold is kept until its payment is served, its share for good', async () => {
+    const store = await fresh();
+    await store.payments.claim({ ...claim, sale });
+    await store.payments.recordSettlement({ id: payment, transaction: '0x01' });
+    for (const answered of [false, true]) {
+      const serving = { id: payment, nowMs: T0, leaseUntilMs: T0 + 1, attemptsMax: 5 };
+      const { attempt } = await store.payments.beginServing(serving);
+      await store.payments.finishServing({ id: payment, attempt, answered });
+      const sold = answered ? null : sale.sold;
+      expect((await store.payments.find(payment))?.sale).toEqual({ ...sale, sold });
+    }
+    const late = { ...claim, id: { ...payment, nonce: '0x02' }, claimedAtMs: T0 + 2 * PAYMENT_KEPT_MS };
+    await store.payments.claim(late);
+    expect((await store.payments.find(payment))?.sale?.share).toEqual(share);
+    expect((await store.payments.find(late.id))?.sale).toBeNull();
+  });
+
+  test.each<[string, object]>([
+    ['without a share', { sale: { ...sale, share: null } }],
+    ['that does not say what was sold', {}],
+    ['for an unknown organization', { sale: { ...sale, share: { ...share, organizationId: 'nobody' } } }],
+  ])('a payment %s gives nothing', async (_what, said) => {
+    const store = await fresh();
+    await store.payments.claim({ ...claim, ...said });
+    await store.payments.recordSettlement({ id: payment, transaction: '0x01' });
+    expect(['no_share', 'unknown']).toContain((await grantSale(store)).outcome);
+    expect((await store.units.balance('other'))?.granted).toBe(0);
+  });
+
+  test('a claim whose sale does not cover its share, and a grant that is named like a sale, are refused', async () => {
+    const store = await fresh();
+    const uncovered = { ...sale, units: 2 };
+    await expect(store.payments.claim({ ...claim, sale: uncovered })).rejects.toThrow(RangeError);
+    expect(await store.payments.find(payment)).toBeNull();
+    const named = { organizationId: 'other', grantId: 'sale:hold-9', units: 1, note: '', atMs: T0 };
+    await expect(store.units.grant(named)).rejects.toThrow(RangeError);
+    expect((await store.units.balance('other'))?.granted).toBe(0);
   });
 }

@@ -381,16 +381,17 @@ function openCeiling(refuse?: () => Promise<never>): {
   const settled = openHandedLane();
   const lane: PaymentLane = {
     offer: settled.offer,
+    recall: settled.recall,
     take: async (sent): Promise<OpenCall> => {
       events.push('take');
       const paid = await settled.take(sent);
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',
-        settle: async (usdMicros) => {
+        settle: async (usdMicros, sale = null) => {
           await refuse?.();
           events.push(`settle ${usdMicros}`);
-          return { ...paid, usdMicros, finish: async (answered) => void events.push(`finish ${answered}`) };
+          return { ...paid, usdMicros, sale, finish: async (answered) => void events.push(`finish ${answered}`) };
         },
         drop: async () => void events.push('drop'),
       };
@@ -458,6 +459,40 @@ describe('an Idempotency-Key', () => {
     clock.advanceSeconds(24 * 3_600);
     expect(await ask(one, 2)).toEqual({ run: 3 });
     expect(await expectBooks(store, one.organizationId)).toMatchObject({ spent: 2 });
+  });
+
+  test('is for one operation: another one with the same parameters is another request', async () => {
+    const { credentials } = await customer(10);
+    const { operation } = counting();
+    const idempotencyKey = newKey();
+    const outcomes = [operation, { ...operation, id: 'useOtherThings' }, operation].map(
+      (one) => () => outcomeOf(gateOver().call(gateRequest(one, { credentials, idempotencyKey }))),
+    );
+    const seen: unknown[] = [];
+    for (const ask of outcomes) seen.push(await ask());
+    expect(seen).toEqual([{ run: 1 }, 'idempotency_conflict', { run: 1 }]);
+  });
+
+  test('of a request whose charge is not known is free for another one, which is charged for itself', async () => {
+    const { organizationId, credentials } = await customer(10);
+    let isLost = true;
+    const capture: ControlStore['units']['capture'] = async (wanted) => {
+      const captured = await store.units.capture(wanted);
+      if (!isLost) return captured;
+      isLost = false;
+      return down();
+    };
+    const gate = gateOver({ store: { ...store, units: { ...store.units, capture } } });
+    const idempotencyKey = newKey();
+    const ask = (n: number) =>
+      outcomeOf(
+        gate.call(gateRequest(usageOperation(used(1)), { credentials, idempotencyKey, raw: () => ({ n }) })),
+      );
+    expect([await ask(1), await ask(2)]).toMatchObject([
+      'upstream_unavailable',
+      { chargedQu: 1, balance: 8 },
+    ]);
+    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 2 });
   });
 
   test('while its request runs another one is refused', async () => {

@@ -172,11 +172,27 @@ test('an offer and a call that carries a payment are not refused unread', async 
   expect(offer.status).toBe(402);
   const looks = looksAtAccounts;
   // The gate refuses it before the payment is taken: it has read the request and looked at the key.
-  const paying = await fetch(`${url}/v0/things`, { headers: { ...keyed, 'x-payment': 'abc' } });
+  const paying = await fetch(`${url}/v0/things`, { headers: { ...keyed, 'x-payment': READABLE } });
   expect(looksAtAccounts).toBe(looks + 1);
   expect(paying.status).toBe(503);
+  const unread = await fetch(`${url}/v0/things`, { headers: { ...keyed, 'x-payment': 'abc' } });
+  expect([unread.status, looksAtAccounts]).toEqual([503, looks + 1]);
   await busy.leave();
 });
+
+/** A payment of the right form, of which nothing else is true. */
+const READABLE = btoa(
+  JSON.stringify({
+    ...{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' },
+    payload: {
+      signature: `0x${'12'.repeat(65)}`,
+      authorization: {
+        ...{ from: `0x${'ab'.repeat(20)}`, to: `0x${'cd'.repeat(20)}`, nonce: `0x${'ef'.repeat(32)}` },
+        ...{ value: '1', validAfter: '0', validBefore: '9' },
+      },
+    },
+  }),
+);
 
 describe('shedding by the event loop', () => {
   const plain: FastifyInstance[] = [];
@@ -194,7 +210,9 @@ describe('shedding by the event loop', () => {
     const statusOf = async (path: string, headers = {}): Promise<number> =>
       (await late.inject({ url: path, headers })).statusCode;
     expect(await statusOf('/read')).toBe(503);
-    expect(await statusOf('/read', { 'payment-signature': 'abc' })).toBe(200);
+    expect(await statusOf('/read', { 'payment-signature': READABLE })).toBe(200);
+    for (const unreadable of ['abc', '', btoa('{"x402Version":1}')])
+      expect(await statusOf('/read', { 'payment-signature': unreadable, 'x-payment': unreadable })).toBe(503);
     expect(await statusOf('/account')).toBe(200);
     expect(await statusOf('/healthz')).toBe(200);
   });

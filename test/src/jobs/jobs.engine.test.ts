@@ -155,6 +155,16 @@ describe('a job', () => {
     expect([again.status, again.body.job]).toEqual([202, first.body.job]);
     await jobs.waitFor(first.body.job);
     expect(await heldBy()).toEqual([0, 1]);
+    // Neither route answers another query with its rows.
+    const other = { sql: `${QUICK} LIMIT 0`, wait_seconds: 5 };
+    const reused = [
+      await jobs.create({ sql: other.sql }, key),
+      await jobs.send('POST', '/v0/sql', other, key),
+      await jobs.send('POST', '/v0/sql', { sql: other.sql }, key),
+    ];
+    expect(reused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array(3).fill([409, 'idempotency_conflict']),
+    );
   });
 
   test('is listed to its organization, and another one gets 404 for job, result and cancelling', async () => {

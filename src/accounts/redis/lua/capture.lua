@@ -2,7 +2,7 @@
 -- organization. ARGV: hold id, its entry among the open holds,
 -- units, at; the overdue time up to which resolved holds are forgotten, and how many of them; the month of the usage; where the hold
 -- is to be made again if it was lost: its units, held at, overdue at, operation, key or '' (all '' otherwise); with a share its id, units,
--- note, largest sum, the operation that earned it.
+-- note, largest sum, the operation that earned it, the units of the run.
 local units = read_units()
 local charged = tonumber(ARGV[3])
 local state = redis.call('HGET', HOLDS, ARGV[1])
@@ -15,6 +15,7 @@ if not state and ARGV[8] ~= '' then
 end
 if not held or (not state and units.balance < held) then return answer('unknown', 0, units) end
 if charged > held then return answer('more_than_held', 0, units) end
+if ARGV[13] and not is_covered(ARGV[14], ARGV[18], charged) then return answer('not_covered', 0, units) end
 log_holds(ARGV[1])
 if not state then
   add_hold(units, ARGV[1], { units = held, held_at = held_at, overdue_at = overdue_at, operation = operation, key = key })

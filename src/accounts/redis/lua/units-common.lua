@@ -141,6 +141,12 @@ local function end_hold(units, hold, row)
   write_row(units, row)
 end
 
+-- Whether what was paid for covers the share of an author and the units of the run: isCovered of core/domain/sale.ts.
+local function is_covered(share, run, paid)
+  share, run, paid = tonumber(share or ''), tonumber(run or ''), tonumber(paid or '')
+  return share ~= nil and run ~= nil and paid ~= nil and share >= 1 and run >= 1 and share + run <= paid
+end
+
 -- Units for the organization that the names are set to. With an operation they are counted in its usage as earned.
 local function grant_units(grants, usage, grant)
   if redis.call('EXISTS', ORGANIZATION) == 0 then return 'unknown' end

@@ -9,7 +9,7 @@ const directory = mkdtempSync(join(tmpdir(), 'settlement-index-listing-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const MIGRATIONS = new URL('../../../../src/accounts/sqlite/migrations/', import.meta.url);
-const LISTING = '0040-query-listing.sql';
+const LISTING = '0009-query-listing.sql';
 
 /** A file as the version before left it. */
 function before(path: string, fill: (db: Database.Database) => void): void {

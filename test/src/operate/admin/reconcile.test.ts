@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UnitBalance } from '../../../../core/domain/plan.ts';
 import type { LedgerEntry, UnitStore } from '../../../../src/accounts/unit-store.ts';
-import { reconcileOne } from '../../../../src/operate/admin/reconcile.ts';
+import { reconcileAll, reconcileOne } from '../../../../src/operate/admin/reconcile.ts';
 
 /** Ten granted; one call captured with a rest, one failed, one overdue, one running. */
 const BOOKS: readonly LedgerEntry[] = [
@@ -108,4 +108,72 @@ test('rows that arrive while it reads are no difference: the figures are those a
 test('figures that no row between the readings explains differ', async () => {
   const stored = { granted: 10, balance: 5, held: 3, spent: 2 };
   expect((await reconcileOne(unitsOf(BOOKS, stored, 4), 'acme')).differences).not.toEqual([]);
+});
+
+const PAYMENT = { chain: 'eip155:84532', asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', payer: '0xbb' };
+const SHARE = { organizationId: 'acme', units: 2, runUnits: 1, note: '', earnedBy: 'callSavedQuery' };
+
+/** A payment of three units by its amount, and a hold of another organization of which three were captured. */
+async function unpaidShare(subject: string, units: number, record: object | null): Promise<string[]> {
+  const grant = row(1, 'grant', units, subject, { balance: units, held: 0 });
+  const buyer = [
+    row(1, 'grant', 9, 'g', { balance: 9, held: 0 }),
+    row(2, 'hold', 3, 'h', { balance: 6, held: 3 }),
+    row(3, 'capture', 3, 'h', { balance: 6, held: 0 }),
+  ];
+  const books = { acme: unitsOf([grant], { granted: units, balance: units, held: 0, spent: 0 }) };
+  const others = unitsOf(buyer, { granted: 9, balance: 6, held: 0, spent: 3 });
+  const of = (id: string) => (id === 'acme' ? books.acme : others);
+  const store = {
+    accounts: {
+      listOrganizations: async ({ after }: { readonly after: string | null }) =>
+        after === null ? [{ id: 'acme' }, { id: 'buyer' }] : [],
+    },
+    units: {
+      balance: (id: string) => of(id).balance(id),
+      ledger: (page: Parameters<UnitStore['ledger']>[0]) => of(page.organizationId).ledger(page),
+    },
+    payments: { find: async () => record },
+  } as unknown as Parameters<typeof reconcileAll>[0]; // what reconciling reads
+  const found = await reconcileAll(store, [{ id: 'acme' }, { id: 'buyer' }]);
+  return found.flatMap(({ organization, differences }) =>
+    differences.map(({ what }) => `${organization}: ${what}`),
+  );
+}
+
+const SOLD = `sale:${[PAYMENT.chain, PAYMENT.asset, PAYMENT.payer, 'permit2:0x01'].join(':')}`;
+const SETTLED = {
+  id: PAYMENT,
+  state: 'settled',
+  amount: '30000',
+  sale: { units: 3, sold: null, share: SHARE },
+};
+
+test.each<[string, string, number, object | null, RegExp | null]>([
+  ['what settled', SOLD, 2, SETTLED, null],
+  ['what settled, without what was sold', SOLD, 2, { ...SETTLED, sale: null }, null],
+  ['more than settled', SOLD, 3, SETTLED, /^acme: .* 3 units beside 1 of the run, and 3 were paid for/],
+  [
+    'more than its amount, whatever its claim says',
+    SOLD,
+    9,
+    { ...SETTLED, sale: { units: 99, share: SHARE } },
+    /^acme: .* 3 were/,
+  ],
+  ['a payment that did not settle', SOLD, 2, { ...SETTLED, state: 'settling' }, /^acme: .*did not settle/],
+  ['no payment', SOLD, 2, null, /^acme: .*no such payment/],
+  [
+    'a payment for another author',
+    SOLD,
+    2,
+    { ...SETTLED, sale: { units: 3, share: { ...SHARE, organizationId: 'x' } } },
+    /^acme: .*names x/,
+  ],
+  ['a hold that was captured', 'sale:h', 2, null, null],
+  ['more than was captured', 'sale:h', 3, null, /^acme: .* 3 were captured/],
+  ['a hold that never was', 'sale:i', 1, null, /^acme: .* 0 were captured/],
+])('a share is held against what paid for it: %s', async (_what, subject, units, record, expected) => {
+  const found = await unpaidShare(subject, units, record);
+  if (expected === null) expect(found).toEqual([]);
+  else expect(found).toEqual([expect.stringMatching(expected)]);
 });

@@ -63,6 +63,7 @@ function sometimesDown(store: ControlStore): ControlStore {
 function settledLane({ payments }: ControlStore): PaymentLane {
   return {
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
+    recall: async () => null,
     take: async ({ order, header: nonce }) => {
       const id = { chain: 'eip155:8453', asset: `0x${'02'.repeat(20)}`, payer: PAYER, nonce };
       const { resource, binding } = order;
@@ -74,6 +75,7 @@ function settledLane({ payments }: ControlStore): PaymentLane {
         kind: 'settled',
         payment,
         usdMicros: 10_000n,
+        sale: null,
         receiptHeader: 'cmVjZWlwdA==',
         finish: async () => undefined,
       };

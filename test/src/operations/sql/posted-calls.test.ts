@@ -38,6 +38,7 @@ beforeAll(async () => {
       orders.push(order);
       return lane.offer(order);
     },
+    recall: (sent) => lane.recall(sent),
     take: (sent) => lane.take(sent),
   };
   api = await ownApi({
