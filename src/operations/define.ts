@@ -1,4 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox';
+import type { Effect } from '../../core/domain/key-right.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Outcome } from './answer.ts';
@@ -75,6 +76,8 @@ export interface Operation<
   readonly changes?: 'adds' | 'replaces' | 'removes';
   /** The operation whose name in the list of a limited key allows this one as well. */
   readonly allowedAs?: string;
+  /** The effects of a call, where its input has fewer of them than the operation can have (EFFECTS of gate/access.ts). */
+  effects?(input: Checked): readonly Effect[];
   /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
@@ -147,7 +150,7 @@ export interface UsageOperation<P extends Params, Output extends TObject, Checke
 
 /** An operation whose price and parameters depend on what is stored under its path, and on who calls. */
 export interface StoredOperation<P extends Params, Output extends TObject>
-  extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check'> {
+  extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check' | 'effects'> {
   /**
    * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
    * `Failure` of a call that is not valid, which costs nothing.
@@ -185,7 +188,7 @@ export function defineStoredOperation<P extends Params, Output extends TObject>(
 }
 
 /** An operation without the types of its parameters and answer, for tables that hold several. */
-export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight'> {
+export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight' | 'effects'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
   prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
 }
@@ -193,6 +196,8 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflig
 /** One call whose input is valid as far as that shows without the engine. Its steps run in this order. */
 export interface PreparedCall {
   readonly terms: CallTerms;
+  /** What the call does; absent: all that its operation can do. */
+  readonly effects?: readonly Effect[];
   /** Of a run of SQL. */
   readonly asked?: AskedQuery | null;
   /** Where only a look-up shows what is called: the call itself, asked for once the caller is known. Its steps take the place of these. */

@@ -4,7 +4,7 @@ import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape } from '../shapes.ts';
 import type { SavedQuery } from './definition.ts';
-import { noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
+import { isOfOrganization, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
 import { ownerDocument } from './document.ts';
 import { ownerParam, searchParam, slugParam, versionParam } from './params.ts';
 import { PUBLIC_QUERY_EXAMPLE, PublicQueryShape } from './shapes.ts';
@@ -126,10 +126,10 @@ export const getOwnerOpenApi = defineOperation({
     paths: {},
     components: {},
   },
-  run: async ({ owner }, deps, { caller: { organization } }) => {
+  run: async ({ owner }, deps, { caller }) => {
     const { saved } = deps.accounts;
     const organizationId = await saved.ownerOf(owner);
-    const isOwn = organizationId !== null && organizationId === organization?.id;
+    const isOwn = isOfOrganization(caller, organizationId);
     const all = organizationId === null ? [] : await ownQueries(saved, organizationId);
     const shown = isOwn ? all : all.filter(({ settings }) => settings.visibility === 'public');
     // The same for a handle that none has and one that shows nothing: handles of private owners are not told apart.

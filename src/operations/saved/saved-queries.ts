@@ -68,5 +68,6 @@ export interface RefreshRun {
   readonly job: string | null;
   readonly code: string | null;
   readonly detail: string | null;
-  readonly nextAtMs: number;
+  /** Null where none follows. */
+  readonly nextAtMs: number | null;
 }

@@ -105,6 +105,7 @@ export const runSql = defineUsageOperation({
     checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
+  effects: (input) => (isJob(input) ? ['reads', 'spends', 'keeps'] : ['reads', 'spends']),
   terms: (input) =>
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
@@ -271,7 +272,7 @@ async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext)
     context,
   );
   const job = await jobs.untilEnded(submitted.job, waitSeconds * 1_000);
-  return waitedOutcome({ job, isNew: submitted.isNew }, deps, (kept) =>
+  return waitedOutcome({ job, isNew: submitted.isNew }, deps, context.caller, (kept) =>
     keptOutcome(
       kept,
       { format, numbers: numbersOf(format, input.numbers), maxRows, tier },
