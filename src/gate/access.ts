@@ -41,16 +41,16 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   getCapability: ['reads'],
   listEndpoints: ['reads'],
   listBundles: ['reads'],
-  getBundleFile: ['reads', 'spends'],
+  getBundleFile: ['reads'],
   getTelemetry: ['reads'],
   getSqlSchema: ['reads'],
-  runSql: ['reads', 'spends', 'keeps'],
+  runSql: ['reads', 'spends'],
   runClickhouse: ['reads', 'spends'],
   introspectClickhouse: ['reads'],
-  createSqlJob: ['reads', 'spends', 'keeps'],
+  createSqlJob: ['reads', 'spends'],
   listSqlJobs: ['keeps'],
-  getSqlJob: ['keeps'],
-  cancelSqlJob: ['keeps'],
+  getSqlJob: ['reads'],
+  cancelSqlJob: ['spends'],
   getResult: ['reads'],
   saveQuery: ['keeps', 'changes', 'publishes', 'schedules'],
   listSavedQueries: ['keeps'],
@@ -83,7 +83,7 @@ export function admitEffects(
   const effects = effectsOf(id, prepared);
   if (key.isLent && effects.includes('keeps'))
     throw fail('key_restricted', {
-      detail: `This key is lent to every visitor of the console: it has no history, no jobs and no saved queries, so ${id} is not for it. Send a key of your own.`,
+      detail: `This key is lent to every visitor of the console: it has no history, no list of jobs and no saved queries, so ${id} is not for it. Send a key of your own.`,
     });
   const lacking = KEY_RIGHTS.filter((right) => effects.includes(right) && !key.rights.includes(right));
   if (lacking.length === 0) return;

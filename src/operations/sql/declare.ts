@@ -105,7 +105,6 @@ export const runSql = defineUsageOperation({
     checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
-  effects: (input) => (isJob(input) ? ['reads', 'spends', 'keeps'] : ['reads', 'spends']),
   terms: (input) =>
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
