@@ -10,7 +10,7 @@ import type { Quota } from './rate-limit.ts';
 
 /** Whether a call may run and how it is paid for: pure tables of effects × key and of price class × caller × surface, and the SQL tiers of a plan. */
 
-/** The effects that a call of each operation can have. One that is not named here is open to keys with all rights alone. */
+/** The effects that a call of each operation can have. One that is not named here and changes something takes all rights. */
 export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   getAccount: ['reads'],
   getAccountUsage: ['reads'],
@@ -66,8 +66,11 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
 };
 
 /** The effects of this call: those of its operation, unless its input has fewer of them. */
-function effectsOf(id: string, { effects }: Pick<PreparedCall, 'effects'>): readonly Effect[] {
-  return effects ?? EFFECTS[id] ?? ['keeps', ...KEY_RIGHTS];
+function effectsOf(
+  { id, changes }: Pick<AnyOperation, 'id' | 'changes'>,
+  { effects }: Pick<PreparedCall, 'effects'>,
+): readonly Effect[] {
+  return effects ?? EFFECTS[id] ?? (changes === undefined ? ['reads'] : ['keeps', ...KEY_RIGHTS]);
 }
 
 /**
@@ -76,14 +79,14 @@ function effectsOf(id: string, { effects }: Pick<PreparedCall, 'effects'>): read
  */
 export function admitEffects(
   { key, organization }: Pick<Caller, 'key' | 'organization'>,
-  { id }: Pick<AnyOperation, 'id'>,
+  operation: Pick<AnyOperation, 'id' | 'changes'>,
   prepared: Pick<PreparedCall, 'effects'>,
 ): void {
   if (key == null || organization === null) return;
-  const effects = effectsOf(id, prepared);
+  const effects = effectsOf(operation, prepared);
   if (key.isLent && effects.includes('keeps'))
     throw fail('key_restricted', {
-      detail: `This key is lent to every visitor of the console: it has no history, no list of jobs and no saved queries, so ${id} is not for it. Send a key of your own.`,
+      detail: `This key is lent to every visitor of the console: it has no history, no list of jobs and no saved queries, so ${operation.id} is not for it. Send a key of your own.`,
     });
   const lacking = KEY_RIGHTS.filter((right) => effects.includes(right) && !key.rights.includes(right));
   if (lacking.length === 0) return;

@@ -67,7 +67,7 @@ describe('effects', () => {
   });
   const admitted = (id: string, key: object, effects?: (typeof EFFECTS)[string]): boolean => {
     try {
-      admitEffects(caller(key), { id }, effects === undefined ? {} : { effects });
+      admitEffects(caller(key), { id, changes: 'adds' }, effects === undefined ? {} : { effects });
       return true;
     } catch (error) {
       expect(error).toMatchObject({ code: 'key_restricted' });
