@@ -414,7 +414,8 @@ Pages are cut from a
   /**
    * The jobs of your organization.
    *
-   * Newest first, for 7 days after their end. Free. Without the key of an organization the list is empty.
+   * Newest first, for 7 days after their end: a key that manages keys, and a bearer token, see all of the
+   * organization, any other key its own. Free. Without the key of an organization the list is empty.
    *
    * Price: Free, no key needed.
    *
@@ -484,8 +485,10 @@ Pages are cut from a
   /**
    * Scheduled runs of a saved query.
    *
-   * The latest 100, newest first. A run is a job of the organization. After a failure the time to the next
-   * run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.
+   * The latest 100, newest first. A run is a job of the key that scheduled it: where its budget of the day
+   * is used, the next run waits for the next day, and where the key has ended, none follows. After a failure
+   * the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins
+   * anew.
    *
    * Price: Free, no key needed.
    *

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
-import { type ApiKey, keyDigest } from '../core/domain/caller.ts';
+import { lentKeyDigest } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { loadKeyIssueSecrets } from '../core/secret-file.ts';
 import { createAccounts } from './accounts/accounts.ts';
@@ -78,7 +78,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       store,
       clock,
       flushUsage: () => usage.flush(),
-      publicKey: visitorKey === null ? null : keyDigest(visitorKey as ApiKey), // of its form, by the configuration
+      publicKey: lentKeyDigest(visitorKey),
       trialKeyDays: access.trialKeyDays,
       // Where nothing is sold no key is issued, and the data directory is left alone.
       secrets: lane === null ? [] : loadKeyIssueSecrets(config),

@@ -4,6 +4,7 @@ import { createAttachedReader } from '../clickhouse/engine/attached-reader.ts';
 import type { EngineAccess } from '../clickhouse/engine/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
+import { lentKeyDigest } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import type { SqlSandbox } from '../sandbox/sandbox.ts';
 import type { ControlStore } from './accounts/store.ts';
@@ -31,7 +32,7 @@ export interface OpenJobs {
 }
 
 interface JobParts {
-  readonly config: Pick<Config, 'control' | 'dataDir' | 'results'>;
+  readonly config: Pick<Config, 'console' | 'control' | 'dataDir' | 'results'>;
   readonly access: EngineAccess;
   readonly store: ControlStore;
   readonly usage: Pick<UsageRecorder, 'keepQuery'>;
@@ -75,6 +76,7 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
         store,
         jobs,
         plans: deps.deployment.plans,
+        publicKey: lentKeyDigest(config.console.visitorKey),
         clock,
         log,
       });

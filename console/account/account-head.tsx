@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { session } from '../api.ts';
 import { Link } from '../router.tsx';
+import { useStore } from '../store.ts';
 
 /** The pages of an account, in the order of their tabs. */
 const TABS = [
-  { path: '/account', title: 'Account' },
-  { path: '/account/usage', title: 'Usage' },
-  { path: '/account/keys', title: 'Keys' },
-  { path: '/account/jobs', title: 'Jobs' },
-  { path: '/account/queries', title: 'Queries' },
-  { path: '/account/saved', title: 'Saved queries' },
+  { path: '/account', title: 'Account', isForVisitors: true },
+  { path: '/account/usage', title: 'Usage', isForVisitors: true },
+  { path: '/account/keys', title: 'Keys', isForVisitors: false },
+  { path: '/account/jobs', title: 'Jobs', isForVisitors: false },
+  { path: '/account/queries', title: 'Queries', isForVisitors: false },
+  { path: '/account/saved', title: 'Saved queries', isForVisitors: false },
 ] as const;
 
 interface AccountHeadProps {
@@ -19,8 +21,10 @@ interface AccountHeadProps {
   readonly children: ComponentChildren;
 }
 
-/** The head of every page of an account, with the tabs that lead to the others. */
+/** The head of every page of an account, with the tabs that lead to the others; the key that is lent to visitors has no lists. */
 export function AccountHead({ title, path, children }: AccountHeadProps) {
+  const { origin } = useStore(session);
+  const tabs = TABS.filter((tab) => origin !== 'visitor' || tab.isForVisitors || tab.path === path);
   return (
     <>
       <div class="page-head">
@@ -30,7 +34,7 @@ export function AccountHead({ title, path, children }: AccountHeadProps) {
         </div>
       </div>
       <nav class="account-tabs" aria-label="Account">
-        {TABS.map((tab) => (
+        {tabs.map((tab) => (
           <Link key={tab.path} to={tab.path} current={tab.path === path}>
             {tab.title}
           </Link>

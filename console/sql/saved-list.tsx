@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem, segment } from '../api.ts';
+import { ApiProblem, segment, session } from '../api.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { announce, EmptyState, Loading, ProblemState } from '../components/states.tsx';
@@ -22,11 +22,20 @@ const LIST_MAX = 100;
 
 /** The saved queries of the organization, with their versions and refreshes. */
 export function SavedList({ onOpen }: SavedListProps) {
-  const { answer, problem, reload } = useAnswer<SavedQueries>(SAVED_PATH, { query: { limit: LIST_MAX } });
+  const isVisitor = useStore(session).origin === 'visitor';
+  const { answer, problem, reload } = useAnswer<SavedQueries>(isVisitor ? null : SAVED_PATH, {
+    query: { limit: LIST_MAX },
+  });
   const changes = useStore(savedChanges);
   useEffect(() => {
     if (changes > 0) reload();
   }, [changes, reload]);
+  if (isVisitor)
+    return (
+      <EmptyState title="No saved queries">
+        <p>The demo key is shared by all visitors. With a key of your own, queries can be saved.</p>
+      </EmptyState>
+    );
   if (problem !== null && answer === null) return <ProblemState problem={problem} onRetry={reload} />;
   if (answer === null) return <Loading what="the saved queries" />;
   if (answer.queries.length === 0)

@@ -85,3 +85,8 @@ export function isApiKey(text: string): text is ApiKey {
 export function keyDigest(key: ApiKey): KeyDigest {
   return hash('sha256', key, 'hex') as KeyDigest;
 }
+
+/** The key that the console lends to its visitors (`console.visitorKey`), as it is compared; null where it lends none. */
+export function lentKeyDigest(visitorKey: string | null | undefined): KeyDigest | null {
+  return visitorKey == null ? null : keyDigest(visitorKey as ApiKey); // of its form, by the configuration
+}

@@ -65,18 +65,22 @@ export interface ResultGrant {
   readonly id: string;
   /** Unix milliseconds. */
   readonly untilMs: number;
+  /** The key that it was given to, with which it ends; null for a bearer token. */
+  readonly signer: { readonly organizationId: string; readonly keyId: string } | null;
 }
 
 const RESULT_SCOPE = 'result';
 
-export function mintResultToken(keys: CursorKeys, { id, untilMs }: ResultGrant): string {
-  return seal(keys, RESULT_SCOPE, [id, untilMs]);
+export function mintResultToken(keys: CursorKeys, { id, untilMs, signer }: ResultGrant): string {
+  return seal(keys, RESULT_SCOPE, [id, untilMs, ...(signer === null ? [] : [signer.organizationId, signer.keyId])]);
 }
 
 /** Undefined for a token that is not of this deployment, or was changed. */
 export function readResultToken(keys: CursorKeys, text: string): ResultGrant | undefined {
-  const [id, untilMs] = unseal(keys, RESULT_SCOPE, text) ?? [];
-  return typeof id === 'string' && isCount(untilMs) ? { id, untilMs } : undefined;
+  const [id, untilMs, organizationId, keyId] = unseal(keys, RESULT_SCOPE, text) ?? [];
+  if (typeof id !== 'string' || !isCount(untilMs)) return undefined;
+  const isSigned = typeof organizationId === 'string' && typeof keyId === 'string';
+  return { id, untilMs, signer: isSigned ? { organizationId, keyId } : null };
 }
 
 /** A position in a list of agents: its sort key. */

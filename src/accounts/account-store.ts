@@ -1,4 +1,5 @@
 import type { KeyDigest } from '../../core/domain/caller.ts';
+import type { KeyRight } from '../../core/domain/key-right.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 
 /** Organizations and their keys. A part of `ControlStore` (store.ts), under the same rules. */
@@ -34,13 +35,15 @@ export interface KeyLimits {
   readonly unitsPerDay: number | null;
   /** The operations that it may call; null for all. */
   readonly operations: readonly string[] | null;
+  /** The rights that it was given (core/domain/key-right.ts). Absent or null: those that follow from its other limits. */
+  readonly rights?: readonly KeyRight[] | null;
   /** The key that made it; null for the operator. */
   readonly madeBy: string | null;
 }
 
 /** Null in a field takes the limit away, a field that is absent stays as it is. */
 export type KeyChange = Partial<
-  Pick<KeyRecord, 'label' | 'expiresAtMs'> & Pick<KeyLimits, 'managesKeys' | 'unitsPerDay' | 'operations'>
+  Pick<KeyRecord, 'label' | 'expiresAtMs'> & Pick<KeyLimits, 'managesKeys' | 'unitsPerDay' | 'operations' | 'rights'>
 >;
 
 /** One entry of the record of what was done to the keys of an organization. */
@@ -75,8 +78,9 @@ export function keyMade({
   expiresAtMs,
   limits = NO_KEY_LIMITS,
 }: KeyRecord): KeyEvent {
-  const { managesKeys, unitsPerDay, operations, madeBy } = limits;
-  const change = { label, expiresAtMs, managesKeys, unitsPerDay, operations };
+  const { managesKeys, unitsPerDay, operations, rights, madeBy } = limits;
+  const given = rights == null ? {} : { rights };
+  const change = { label, expiresAtMs, managesKeys, unitsPerDay, operations, ...given };
   return { atMs: createdAtMs, action: 'made', keyId: id, by: madeBy, change };
 }
 
@@ -92,6 +96,29 @@ export function changedKey(
   if (before.revokedAtMs !== null && before.revokedAtMs <= atMs) return { outcome: 'revoked', key };
   const isLimited = limits.unitsPerDay !== null || limits.operations !== null;
   return { outcome: limits.managesKeys && isLimited ? 'not_both' : 'changed', key };
+}
+
+/** Why a key is not good at this time; null while it is. */
+export function endOfKey(
+  { revokedAtMs, expiresAtMs }: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>,
+  nowMs: number,
+): 'revoked' | 'expired' | null {
+  if (revokedAtMs !== null && revokedAtMs <= nowMs) return 'revoked';
+  return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : null;
+}
+
+/** The key of this id; null where the organization has none. */
+export async function keyOfOrganization(
+  accounts: Pick<AccountStore, 'listKeys'>,
+  { organizationId, keyId }: { readonly organizationId: string; readonly keyId: string },
+): Promise<KeyRecord | null> {
+  const [key] = await accounts.listKeys({ organizationId, after: before(keyId), limit: 1 });
+  return key?.id === keyId ? key : null;
+}
+
+/** The largest text below an id of ours, whose last character is a hexadecimal digit: a page after it begins with the id. */
+function before(keyId: string): string {
+  return `${keyId.slice(0, -1)}${String.fromCharCode(keyId.charCodeAt(keyId.length - 1) - 1)}\u{10ffff}`;
 }
 
 /** A key with the organization it stands for, read at one instant. */

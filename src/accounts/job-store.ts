@@ -43,9 +43,9 @@ export interface JobClaim {
 export interface JobStore {
   /**
    * Puts a job at the end of the line. `replayed`: a job of this id is there already, of whatever organization, and nothing changes.
-   * `too_many`: the organization has `unfinishedMax` jobs that have not ended.
+   * `too_many`: the organization has `unfinishedMax` jobs that have not ended. `keyId`: the key that asks, in whose list the job is too.
    */
-  add(job: NewJob & { readonly unfinishedMax: number }): Promise<'added' | 'replayed' | 'too_many'>;
+  add(job: NewJob & { readonly unfinishedMax: number; readonly keyId?: string | null }): Promise<'added' | 'replayed' | 'too_many'>;
   /**
    * Takes a running job whose lease lapsed (`leaseUntilMs <= nowMs`), the one that lapsed first, otherwise the oldest queued one; null
    * when there is none. It runs then, with an attempt more, until `leaseUntilMs`.
@@ -82,9 +82,11 @@ export interface JobStore {
   unfinished(organizationId: string): Promise<number>;
   /** Null for an unknown job and for one of another organization. */
   find(job: { readonly id: string; readonly organizationId: string }): Promise<JobRecord | null>;
-  /** Those of an organization, newest first and by id; `offset` of them are left out. */
+  /** Those of an organization, or of one of its keys, newest first and by id; `offset` of them are left out. */
   list(page: {
     readonly organizationId: string;
+    /** Absent or null: all. */
+    readonly keyId?: string | null;
     readonly offset: number;
     readonly limit: number;
   }): Promise<readonly JobRecord[]>;

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type KeyDigest, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
+import { KEY_RIGHTS, type KeyRight, rightsOf } from '../../core/domain/key-right.ts';
 import { dayOf } from '../../core/domain/usage.ts';
 import { fail } from '../../core/errors.ts';
-import type { OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
-import { KEY_EVENTS_KEPT, type KeyRecord, NO_KEY_LIMITS } from './account-store.ts';
+import type { CallerKey, OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
+import {
+  changedKey,
+  endOfKey,
+  KEY_EVENTS_KEPT,
+  type KeyRecord,
+  keyOfOrganization,
+  NO_KEY_LIMITS,
+} from './account-store.ts';
 import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 import { usageOwner } from './usage-store.ts';
@@ -46,16 +54,27 @@ export function createOwnAccount(deps: OwnAccountDeps): OwnAccount {
 function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps): OwnKeys {
   const ownKey = (key: KeyRecord, today: number): OwnKey => ownKeyOf(key, today, publicKey);
   return {
-    list: async ({ of, after, limit }) => {
-      const { organizationId, keyId } = of;
-      const page = keyId === null ? { after, limit } : { after: before(keyId), limit: 1 };
-      const keys = await askStore(accounts.listKeys({ organizationId, ...page }));
+    list: async ({ of: { organizationId, keyId }, after, limit }) => {
       const today = dayOf(clock.nowMs());
-      return keys.filter(({ id }) => keyId === null || id === keyId).map((key) => ownKey(key, today));
+      if (keyId === null) {
+        const keys = await askStore(accounts.listKeys({ organizationId, after, limit }));
+        return keys.map((key) => ownKey(key, today));
+      }
+      const own = await askStore(keyOfOrganization(accounts, { organizationId, keyId }));
+      return own === null ? [] : [ownKey(own, today)];
+    },
+    endOf: async (named) => {
+      const key = await askStore(keyOfOrganization(accounts, named));
+      return key === null ? 'revoked' : endOfKey(key, clock.nowMs());
     },
     events: ({ organizationId }) => askStore(accounts.keyEvents({ organizationId, limit: KEY_EVENTS_KEPT })),
-    make: async ({ organizationId, by, label, expiresAtMs, managesKeys, unitsPerDay, operations }) => {
+    make: async ({ organizationId, by, label, expiresAtMs, rights: wanted, ...rest }) => {
+      const { managesKeys, unitsPerDay, operations } = rest;
       refuseBoth(managesKeys && (unitsPerDay !== null || operations !== null));
+      const hasAll = KEY_RIGHTS.every((right) => by.rights.includes(right));
+      // A key that lacks a right makes none that has it, also not once its limits are taken away.
+      const rights = wanted ?? (hasAll ? null : []);
+      refuseToHandOn(rights ?? [], by);
       const apiKey = mintApiKey('live');
       const key: KeyRecord = {
         id: `key_${randomUUID()}`,
@@ -66,7 +85,7 @@ function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps
         createdAtMs: clock.nowMs(),
         expiresAtMs,
         revokedAtMs: null,
-        limits: { managesKeys, unitsPerDay, operations, madeBy: by.id },
+        limits: { managesKeys, unitsPerDay, operations, rights, madeBy: by.id },
       };
       const outcome = await askStore(accounts.addKey(key));
       if (outcome === 'too_many')
@@ -76,6 +95,12 @@ function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps
     },
     change: async ({ organizationId, by, keyId, set }) => {
       const atMs = clock.nowMs();
+      const before = await askStore(keyOfOrganization(accounts, { organizationId, keyId }));
+      if (before !== null) {
+        const had = rightsOf(before);
+        const after = rightsOf(changedKey(before, set, atMs).key);
+        refuseToHandOn(after.filter((right) => !had.includes(right)), by);
+      }
       const { outcome, key } = await askStore(
         accounts.changeKey({ organizationId, keyId, set, by: by.id, atMs }),
       );
@@ -94,6 +119,15 @@ function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps
   };
 }
 
+/** A key gives no other, and not itself, a right that it lacks. */
+function refuseToHandOn(rights: readonly KeyRight[], by: Pick<CallerKey, 'rights'>): void {
+  const lacking = rights.filter((right) => !by.rights.includes(right));
+  if (lacking.length === 0) return;
+  throw fail('key_restricted', {
+    detail: `The key that was sent lacks the right ${lacking.join(', ')}: it can give it to no key, and lift no limit that takes it away.`,
+  });
+}
+
 function refuseBoth(isBoth: boolean): void {
   if (!isBoth) return;
   throw fail('invalid_parameter', {
@@ -107,11 +141,6 @@ function noSuchKey(): Error {
   return fail('key_not_found', { detail: 'The organization has no key of this id.' });
 }
 
-/** The largest text below an id of ours, whose last character is a hexadecimal digit: a page after it begins with the id. */
-function before(keyId: string): string {
-  return `${keyId.slice(0, -1)}${String.fromCharCode(keyId.charCodeAt(keyId.length - 1) - 1)}\u{10ffff}`;
-}
-
 function ownKeyOf(key: KeyRecord, today: number, publicKey: KeyDigest | null): OwnKey {
   const { id, label, createdAtMs, expiresAtMs, revokedAtMs, limits = NO_KEY_LIMITS, used } = key;
   const { managesKeys, unitsPerDay, operations, madeBy } = limits;
@@ -120,6 +149,7 @@ function ownKeyOf(key: KeyRecord, today: number, publicKey: KeyDigest | null): O
     ...facts,
     managesKeys: managesKeys && key.digest !== publicKey,
     operations,
+    rights: key.digest === publicKey ? [] : rightsOf(key),
     unitsPerDay,
     unitsUsedToday: used?.day === today ? used.units : 0,
   };

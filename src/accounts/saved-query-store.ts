@@ -47,7 +47,7 @@ export interface SavedQueryStore {
   ): Promise<{ readonly organizationId: string; readonly handle: string } | null>;
   /**
    * Saves a query of an organization that has a handle (`no_handle` otherwise). Content that differs from that of the latest version
-   * makes the next one; numbers are never used again, also not after `remove`. `changed`: only other settings. `unchanged`: nothing
+   * makes the next one; numbers are never used again, also not after `remove`. `changed`: only other settings, or a refresh that had ended. `unchanged`: nothing
    * differs. `too_many` queries, or versions of this one: nothing changes. A new version, and another `refreshSeconds`, is to be
    * run at `atMs`, and forgets its failures.
    */
@@ -112,14 +112,14 @@ export interface RefreshStore {
     refresh: Pick<DueRefresh, 'organizationId' | 'slug' | 'dueAtMs'> & { readonly atMs: number },
   ): Promise<void>;
   /**
-   * Ends a run: keeps it (the newest `keptMax` of the query) and sets when the next is due. False, and nothing changes, where another
-   * run is due by now or the query is not refreshed any more.
+   * Ends a run: keeps it (the newest `keptMax` of the query) and sets when the next is due; null: no other until the query is put with
+   * a refresh again. False, and nothing changes, where another run is due by now or the query is not refreshed any more.
    */
   finish(
     refresh: Pick<DueRefresh, 'organizationId' | 'slug' | 'dueAtMs' | 'failures'> & {
       /** The store does not read it. */
       readonly run: string;
-      readonly nextAtMs: number;
+      readonly nextAtMs: number | null;
       readonly keptMax: number;
     },
   ): Promise<boolean>;

@@ -1,13 +1,100 @@
 import type { Lane, Surface } from '../../core/domain/caller.ts';
+import { type Effect, KEY_RIGHT_TEXTS, KEY_RIGHTS } from '../../core/domain/key-right.ts';
 import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { RateDecision } from '../accounts/store.ts';
-import type { CallTerms } from '../operations/define.ts';
+import type { AnyOperation, CallTerms, PreparedCall } from '../operations/define.ts';
 import type { Caller } from '../operations/deps.ts';
 import { type Price, SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
 import type { Quota } from './rate-limit.ts';
 
-/** Whether a call may run and how it is paid for: a pure table of price class × caller × surface, and the SQL tiers of a plan. */
+/** Whether a call may run and how it is paid for: pure tables of effects × key and of price class × caller × surface, and the SQL tiers of a plan. */
+
+/** The effects that a call of each operation can have. One that is not named here and changes something takes all rights. */
+export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
+  getAccount: ['reads'],
+  getAccountUsage: ['reads'],
+  listAccountQueries: ['keeps'],
+  forgetAccountQueries: ['keeps'],
+  listAccountKeys: ['reads'],
+  makeAccountKey: ['manages'],
+  changeAccountKey: ['manages'],
+  revokeAccountKey: ['manages'],
+  claimHandle: ['manages'],
+  listFlows: ['reads'],
+  listTransactions: ['reads'],
+  getTransaction: ['reads'],
+  listEntitySettlements: ['reads'],
+  getEntitySummary: ['reads'],
+  listCounterparties: ['reads'],
+  getPair: ['reads'],
+  listWallets: ['reads'],
+  listFacilitators: ['reads'],
+  listMerchants: ['reads'],
+  getMerchant: ['reads'],
+  getAgent: ['reads'],
+  listAgents: ['reads'],
+  getLeaderboard: ['reads'],
+  listAttestations: ['reads'],
+  getGraph: ['reads', 'spends'],
+  listCapabilities: ['reads'],
+  getCapability: ['reads'],
+  listEndpoints: ['reads'],
+  listBundles: ['reads'],
+  getBundleFile: ['reads'],
+  getTelemetry: ['reads'],
+  getSqlSchema: ['reads'],
+  runSql: ['reads', 'spends'],
+  runClickhouse: ['reads', 'spends'],
+  introspectClickhouse: ['reads'],
+  createSqlJob: ['reads', 'spends'],
+  listSqlJobs: ['keeps'],
+  getSqlJob: ['reads'],
+  cancelSqlJob: ['spends'],
+  getResult: ['reads'],
+  saveQuery: ['keeps', 'changes', 'publishes', 'schedules'],
+  listSavedQueries: ['keeps'],
+  getSavedQuery: ['keeps'],
+  deleteSavedQuery: ['keeps', 'changes'],
+  listQueryVersions: ['keeps'],
+  listQueryRefreshes: ['keeps'],
+  listPublicQueries: ['reads'],
+  callSavedQuery: ['reads', 'spends'],
+  getPublicQuery: ['reads'],
+  getOwnerOpenApi: ['reads'],
+  mintTrialKey: ['reads'],
+};
+
+/** The effects of this call: those of its operation, unless its input has fewer of them. */
+function effectsOf(
+  { id, changes }: Pick<AnyOperation, 'id' | 'changes'>,
+  { effects }: Pick<PreparedCall, 'effects'>,
+): readonly Effect[] {
+  return effects ?? EFFECTS[id] ?? (changes === undefined ? ['reads'] : ['keeps', ...KEY_RIGHTS]);
+}
+
+/**
+ * Refuses what the key has no right to, also for a call that is paid for. Callers without an organization, and bearer tokens, are left to
+ * the operation.
+ */
+export function admitEffects(
+  { key, organization }: Pick<Caller, 'key' | 'organization'>,
+  operation: Pick<AnyOperation, 'id' | 'changes'>,
+  prepared: Pick<PreparedCall, 'effects'>,
+): void {
+  if (key == null || organization === null) return;
+  const effects = effectsOf(operation, prepared);
+  if (key.isLent && effects.includes('keeps'))
+    throw fail('key_restricted', {
+      detail: `This key is lent to every visitor of the console: it has no history, no list of jobs and no saved queries, so ${operation.id} is not for it. Send a key of your own.`,
+    });
+  const lacking = KEY_RIGHTS.filter((right) => effects.includes(right) && !key.rights.includes(right));
+  if (lacking.length === 0) return;
+  const meaning = lacking.map((right) => `${right} (it ${KEY_RIGHT_TEXTS[right]})`).join(', ');
+  throw fail('key_restricted', {
+    detail: `This key lacks the right ${meaning}. A key that manages keys can give it: PATCH /v0/account/keys/${key.id}.`,
+  });
+}
 
 /**
  * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on surfaces where nothing

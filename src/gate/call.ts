@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import { type ApiKey, keyDigest } from '../../core/domain/caller.ts';
+import { lentKeyDigest } from '../../core/domain/caller.ts';
 import type { Hold } from '../../core/domain/hold.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
@@ -15,6 +15,7 @@ import type { Caller } from '../operations/deps.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import {
   type AccessDecision,
+  admitEffects,
   admitToSql,
   admitToTier,
   decideAccess,
@@ -41,6 +42,7 @@ import { runOnPayment } from './charge-payment.ts';
 import { CAPTURE_RETRY_MS, callMs, runOnUnits } from './charge-units.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { runOnce } from './idempotency.ts';
+import { endedWithKey, KEY_LOOK_MS } from './key-watch.ts';
 import {
   createKnownQuotas,
   createRequestCounter,
@@ -75,11 +77,14 @@ export interface GateLimits {
   readonly admission?: Admission;
   /** How long a capture is tried while the store does not answer. */
   readonly captureRetryMs?: number;
+  /** Between two looks at the key of an open stream of events. */
+  readonly keyLookMs?: number;
 }
 
 interface GateTools extends GateDeps {
   readonly admission: Admission;
   readonly captureRetryMs: number;
+  readonly keyLookMs: number;
   readonly identity: IdentityDeps;
   readonly counter: RequestCounter;
   readonly quotas: KnownQuotas;
@@ -93,13 +98,14 @@ export function createGate(deps: GateDeps): Gate {
     ...deps,
     admission: limits?.admission ?? createAdmission(),
     captureRetryMs: limits?.captureRetryMs ?? CAPTURE_RETRY_MS,
+    keyLookMs: limits?.keyLookMs ?? KEY_LOOK_MS,
     identity: {
       accounts: store.accounts,
       bearer,
       plans,
       trialRequestsPerMinute,
       requestsPerMinute,
-      publicKey: deps.visitorKey == null ? null : keyDigest(deps.visitorKey as ApiKey), // of its form, by the configuration
+      publicKey: lentKeyDigest(deps.visitorKey),
       clock,
     },
     counter: createRequestCounter(store.rates, clock),
@@ -136,6 +142,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   const { caller, quota } = identity;
   progress.onRate(window, null);
   admitKey(caller, operation);
+  admitEffects(caller, operation, read);
   refuseOverLimit(window, quota);
   // What was paid for and not answered yet is served as it was sold; otherwise what is stored is looked up for its caller.
   const bought = await recallSale(gate, request, read);
@@ -216,10 +223,19 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       }
     },
   );
+  const check = () => checkKey(gate, request, read);
+  const watched = { ...answer, answer: endedWithKey(answer.answer, { check, lookMs: gate.keyLookMs, log: gate.log }) };
   // A replay costs nothing and was counted when it was new; units were counted when they were captured.
   if (!answer.replayed && access.by !== 'units')
     gate.usage?.countCall(caller, { operation: operation.id, usdMicros: answer.paidUsdMicros ?? null });
-  return answer;
+  return watched;
+}
+
+/** Refuses what the call would be refused for now, if it were made again with its credential. */
+async function checkKey(gate: GateTools, { operation, sender }: GateRequest, read: PreparedCall): Promise<void> {
+  const { caller } = await identify(readCredential(sender.credentials), sender.address, gate.identity);
+  admitKey(caller, operation);
+  admitEffects(caller, operation, read);
 }
 
 /** `payment`: the one settled before the run, and the `sale` that it was claimed for. `hold`: the units held for it. */

@@ -8,12 +8,14 @@ import {
   keyDigest,
   organizationName,
 } from '../../core/domain/caller.ts';
+import { rightsOf } from '../../core/domain/key-right.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf } from '../../core/ip-address.ts';
 import {
   type AccountStore,
   type Credential,
+  endOfKey,
   NO_KEY_LIMITS,
   type Organization,
 } from '../accounts/account-store.ts';
@@ -154,7 +156,7 @@ export function likelyCallerName(
 /** Null for a key that does not exist or is not valid now. */
 function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityDeps): Identity | null {
   if (found === null || !isSameDigest(found.key.digest, digest)) return null;
-  if (!isValid(found.key, deps.clock.nowMs())) return null;
+  if (endOfKey(found.key, deps.clock.nowMs()) !== null) return null;
   const { id, kind } = found.key;
   const { organization } = found;
   const standing = kind === 'trial' ? 'trial' : 'organization';
@@ -178,10 +180,6 @@ function isSameDigest(stored: string, digest: string): boolean {
   return written === DIGEST_CHARS && wanted === DIGEST_CHARS && timingSafeEqual(STORED, SENT);
 }
 
-function isValid({ revokedAtMs, expiresAtMs }: Credential['key'], nowMs: number): boolean {
-  return (revokedAtMs === null || revokedAtMs > nowMs) && (expiresAtMs === null || expiresAtMs > nowMs);
-}
-
 /** A token whose organization does not exist makes a caller without one: the token is valid, and the organization may be created later. */
 async function identifyToken(credential: string, deps: IdentityDeps): Promise<Identity | null> {
   const token = deps.bearer === null ? null : await deps.bearer.read(credential);
@@ -203,14 +201,14 @@ function callerOf(
   return { keyPresent: true, keyRecognised: true, standing, organization, organizationMissing, key: null };
 }
 
-/** A key that is limited, or that everybody has, manages none, whatever its record says. */
-function callerKey(
-  { key: { id, kind, digest, limits = NO_KEY_LIMITS, expiresAtMs } }: Credential,
-  publicKey: KeyDigest | null,
-): CallerKey {
+/** A key that is limited, or that everybody has, manages none, whatever its record says; one that everybody has has no rights either. */
+function callerKey({ key }: Credential, publicKey: KeyDigest | null): CallerKey {
+  const { id, kind, digest, limits = NO_KEY_LIMITS, expiresAtMs } = key;
   const { operations, unitsPerDay, managesKeys } = limits;
-  const isLimited = kind === 'trial' || operations !== null || unitsPerDay !== null || digest === publicKey;
-  return { id, managesKeys: managesKeys && !isLimited, operations, expiresAtMs };
+  const isLent = digest === publicKey;
+  const isLimited = kind === 'trial' || operations !== null || unitsPerDay !== null || isLent;
+  const rights = isLent ? [] : rightsOf(key);
+  return { id, managesKeys: managesKeys && !isLimited, isLent, rights, operations, expiresAtMs };
 }
 
 function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps): Quota {

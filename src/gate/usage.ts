@@ -131,7 +131,8 @@ export async function keepingQuery<Answer extends { readonly chargedQu: number }
   const startedAtMs = clock.nowMs();
   let rows: number | null = null;
   const keep = (status: string, chargedQu: number): void => {
-    if (asked === null || caller.organization === null) return;
+    // What visitors ask with the key that is lent to all of them is kept for none.
+    if (asked === null || caller.organization === null || caller.key?.isLent === true) return;
     const durationMs = Math.max(0, clock.nowMs() - startedAtMs);
     const ran = { startedAtMs, durationMs, surface, status, chargedQu };
     usage?.keepQuery({

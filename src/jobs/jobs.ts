@@ -22,6 +22,8 @@ export interface Jobs {
   /** Newest first. */
   list(page: {
     readonly organizationId: string;
+    /** Only those that this key asked for; null for all. */
+    readonly keyId: string | null;
     readonly offset: number;
     readonly limit: number;
   }): Promise<readonly SqlJob[]>;
@@ -173,7 +175,8 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function submit({ onQueued }: JobsDeps, job: NewSqlJob) {
     const { id, organizationId, plan, request } = job;
     const { unfinishedJobs } = PLAN_STORAGE[plan];
-    const record = { id, organizationId, request: JSON.stringify(request), createdAtMs: clock.nowMs() };
+    const keyId = request.hold.keyId ?? null;
+    const record = { id, organizationId, keyId, request: JSON.stringify(request), createdAtMs: clock.nowMs() };
     const outcome = await askStore(store.jobs.add({ ...record, unfinishedMax: unfinishedJobs }));
     if (outcome === 'too_many')
       throw fail('rate_limited', {

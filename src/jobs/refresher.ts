@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { organizationName } from '../../core/domain/caller.ts';
+import { type KeyDigest, organizationName } from '../../core/domain/caller.ts';
 import { hasEnded } from '../../core/domain/job.ts';
+import { rightsOf } from '../../core/domain/key-right.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { REFRESH_RUNS_KEPT, refreshDelayMs } from '../../core/domain/saved-query.ts';
-import { Failure } from '../../core/errors.ts';
+import { dayOf, dayStartMs } from '../../core/domain/usage.ts';
+import { type ErrorCode, Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Organization } from '../accounts/account-store.ts';
+import { endOfKey, keyOfOrganization, type Organization } from '../accounts/account-store.ts';
 import { savedQueryOf } from '../accounts/saved-queries.ts';
 import type { DueRefresh } from '../accounts/saved-query-store.ts';
 import { type ControlStore, StoreUnavailable } from '../accounts/store.ts';
@@ -18,9 +20,9 @@ import { releaseHold } from './job-charge.ts';
 import type { Jobs, SqlJob } from './jobs.ts';
 
 /**
- * Keeps results of saved queries warm, in every API process. A run that is due becomes a job of its organization, under an id that
- * follows from the query and the time: whatever process dies, a run is one job, charged once. Then the job is looked at until it has
- * ended, and the next run is set.
+ * Keeps results of saved queries warm, in every API process. A run that is due becomes a job of the key that scheduled it, under an id
+ * that follows from the query and the time: whatever process dies, a run is one job, charged once. Then the job is looked at until it has
+ * ended, and the next run is set; none follows once the key may schedule no more.
  */
 export interface Refresher {
   start(): void;
@@ -31,6 +33,8 @@ export interface RefresherDeps {
   readonly store: Pick<ControlStore, 'refreshes' | 'saved' | 'accounts' | 'units'>;
   readonly jobs: Pick<Jobs, 'submit' | 'find' | 'hasRoom'>;
   readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Of the key that the console lends to its visitors, which schedules nothing; null where it lends none. */
+  readonly publicKey: KeyDigest | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -95,23 +99,50 @@ async function refresh(deps: RefresherDeps, due: DueRefresh): Promise<void> {
   const job = await jobs.find({ id: jobIdOf(due), organizationId });
   if (job !== null && hasEnded(job.state)) return finish(deps, due, query, endingOf(job));
   if (job !== null) return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.lookMs });
+  const stopped = await whyStopped(deps, query);
+  if (stopped !== null) return finish(deps, due, query, stopped);
   const begun = await begin(deps, due, query, organization);
   if (begun === 'begun') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.lookMs });
   if (begun === 'no_room') return store.refreshes.pause({ ...due, atMs: clock.nowMs() + LIMITS.pauseMs });
   return finish(deps, due, query, begun);
 }
 
-type Ending = Pick<RefreshRun, 'state' | 'units' | 'job' | 'code' | 'detail'>;
+interface Ending extends Pick<RefreshRun, 'state' | 'units' | 'job' | 'code' | 'detail'> {
+  /** When the next run is due, where that does not follow from the schedule; null for never. */
+  readonly nextAtMs?: number | null;
+}
 
-function failed(code: string, detail: string): Ending {
+function failed(code: ErrorCode, detail: string): Ending {
   return { state: 'failed', units: 0, job: null, code, detail };
 }
+
+/** Why no run follows: the key that scheduled the query makes no more calls, or none of this kind. Null while it may. */
+async function whyStopped(
+  { store, clock, publicKey }: RefresherDeps,
+  { organizationId, settings: { scheduledBy = null } }: SavedQuery,
+): Promise<Ending | null> {
+  if (scheduledBy === null) return null;
+  const key = await keyOfOrganization(store.accounts, { organizationId, keyId: scheduledBy });
+  const end = key === null ? 'revoked' : endOfKey(key, clock.nowMs());
+  if (end !== null) {
+    const how = end === 'revoked' ? 'is revoked' : 'has expired';
+    return { ...failed('invalid_api_key', `The key ${scheduledBy}, which scheduled it, ${how}. ${ANEW}`), nextAtMs: null };
+  }
+  const maySchedule = key !== null && key.digest !== publicKey && rightsOf(key).includes('schedules');
+  if (maySchedule) return null;
+  return {
+    ...failed('key_restricted', `The key ${scheduledBy}, which scheduled it, may not schedule any more. ${ANEW}`),
+    nextAtMs: null,
+  };
+}
+
+const ANEW = 'No run follows: save the query with another key to schedule it anew.';
 
 /** Makes the job of the run. Its units are held first; those of a job that was there already are given back. */
 async function begin(
   { store, jobs, plans, clock, log }: RefresherDeps,
   due: DueRefresh,
-  { content }: SavedQuery,
+  { content, settings: { scheduledBy = null } }: SavedQuery,
   { plan }: Organization,
 ): Promise<'begun' | 'no_room' | Ending> {
   const { organizationId } = due;
@@ -129,9 +160,14 @@ async function begin(
     operation: 'refreshSavedQuery',
     heldAtMs,
     overdueAtMs: heldAtMs + jobHoldMs(tier),
-    keyId: null,
+    keyId: scheduledBy,
   };
-  const { outcome, balance } = await store.units.hold(hold);
+  const { outcome, balance, budget: perDay } = await store.units.hold(hold);
+  if (outcome === 'over_budget') {
+    const { unitsPerDay, used } = perDay ?? { unitsPerDay: 0, used: 0 };
+    const detail = `The run holds ${hold.units} QU; the key ${scheduledBy}, which scheduled it, may use ${unitsPerDay} QU a day and has used ${used}. It is tried again when the UTC day ends.`;
+    return { ...failed('key_budget_exhausted', detail), nextAtMs: dayStartMs(dayOf(heldAtMs) + 1) };
+  }
   if (outcome !== 'held')
     return failed(
       'insufficient_qu',
@@ -173,13 +209,14 @@ async function finish(
   { store, clock }: RefresherDeps,
   due: DueRefresh,
   { version, settings: { refreshSeconds } }: SavedQuery,
-  ending: Ending,
+  { nextAtMs: given, ...ending }: Ending,
 ): Promise<void> {
   // Not refreshed any more.
   if (refreshSeconds === null) return;
   const atMs = clock.nowMs();
-  const failures = ending.state === 'succeeded' ? 0 : due.failures + 1;
-  const nextAtMs = atMs + refreshDelayMs(refreshSeconds, failures);
+  // A day that is waited for is no failure that makes the next wait longer.
+  const failures = ending.state === 'succeeded' || given !== undefined ? 0 : due.failures + 1;
+  const nextAtMs = given === undefined ? atMs + refreshDelayMs(refreshSeconds, failures) : given;
   const run: RefreshRun = { ...ending, atMs, version, nextAtMs };
   const kept = { run: JSON.stringify(run), failures, nextAtMs, keptMax: REFRESH_RUNS_KEPT };
   await store.refreshes.finish({ ...due, ...kept });

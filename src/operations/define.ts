@@ -1,4 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox';
+import type { Effect } from '../../core/domain/key-right.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { AuthorShare, Outcome } from './answer.ts';
@@ -77,6 +78,8 @@ export interface Operation<
   readonly changes?: 'adds' | 'replaces' | 'removes';
   /** The operation whose name in the list of a limited key allows this one as well. */
   readonly allowedAs?: string;
+  /** The effects of a call, where its input has fewer of them than the operation can have (EFFECTS of gate/access.ts). */
+  effects?(input: Checked): readonly Effect[];
   /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
@@ -128,7 +131,7 @@ export interface NamedExample {
 
 /** An operation whose price depends on its input and its use: it first reports what it used, then gives its answer. */
 export interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
-  extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight'> {
+  extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight' | 'effects'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
   /** The query for the caller's own list of runs; null where nothing is run. */
@@ -149,7 +152,7 @@ export interface UsageOperation<P extends Params, Output extends TObject, Checke
 
 /** An operation whose price and parameters depend on what is stored under its path, and on who calls. */
 export interface StoredOperation<P extends Params, Output extends TObject>
-  extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check'> {
+  extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check' | 'effects'> {
   /**
    * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
    * `Failure` of a call that is not valid, which costs nothing. `bought`: the `item` of an earlier call of this very request that was
@@ -189,7 +192,7 @@ export function defineStoredOperation<P extends Params, Output extends TObject>(
 }
 
 /** An operation without the types of its parameters and answer, for tables that hold several. */
-export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight'> {
+export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflight' | 'effects'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
   prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
 }
@@ -197,6 +200,8 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check' | 'preflig
 /** One call whose input is valid as far as that shows without the engine. Its steps run in this order. */
 export interface PreparedCall {
   readonly terms: CallTerms;
+  /** What the call does; absent: all that its operation can do. */
+  readonly effects?: readonly Effect[];
   /** Of a run of SQL. */
   readonly asked?: AskedQuery | null;
   /** Where only a look-up shows what is called: the call itself, asked for once the caller is known. Its steps take the place of these. */

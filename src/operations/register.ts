@@ -19,7 +19,13 @@ import { readInput, readOpenInput } from './read-input.ts';
 export function register<P extends Params, Output extends TObject, Checked, Other extends TObject>(
   operation: Operation<P, Output, Checked, Other>,
 ): AnyOperation {
-  const { run, check, preflight = (_input, { reader }) => engineAnswers(reader), ...declared } = operation;
+  const {
+    run,
+    check,
+    effects,
+    preflight = (_input, { reader }) => engineAnswers(reader),
+    ...declared
+  } = operation;
   const isShared = operation.shared === 'all';
   if (isShared && run.length > 2)
     throw new Error(`${operation.id}: a shared answer cannot depend on its caller`);
@@ -30,6 +36,7 @@ export function register<P extends Params, Output extends TObject, Checked, Othe
       const input = checked(operation.params, check, raw, facts);
       return {
         terms,
+        ...(effects === undefined ? {} : { effects: effects(input) }),
         // A payment for a call that the engine cannot answer is refused before it settles.
         ...(operation.load === 'none'
           ? {}

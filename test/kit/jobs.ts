@@ -5,7 +5,7 @@ import type { SqlReply } from './sql-api.ts';
 /** Jobs as their organization sees them. */
 export interface JobCalls {
   send(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     body?: object,
     headers?: Readonly<Record<string, string>>,

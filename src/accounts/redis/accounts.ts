@@ -1,4 +1,5 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
+import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
 import {
   type AccountStore,
@@ -130,6 +131,7 @@ export function encodeKey(key: KeyRecord): readonly (string | number)[] {
     managesKeys: key.limits === undefined ? null : Number(key.limits.managesKeys),
     unitsPerDay: key.limits?.unitsPerDay ?? null,
     operations: key.limits?.operations ? JSON.stringify(key.limits.operations) : null,
+    rights: key.limits?.rights ? JSON.stringify(key.limits.rights) : null,
     madeBy: key.limits?.madeBy ?? null,
   };
   return Object.entries(fields).flatMap(([field, value]) => (value === null ? [] : [field, value]));
@@ -137,11 +139,12 @@ export function encodeKey(key: KeyRecord): readonly (string | number)[] {
 
 /** Fields and what becomes of them, in turn, as change-key.lua reads them. */
 function encodeChange(set: KeyChange): readonly string[] {
-  const { managesKeys, operations, ...plain } = set;
+  const { managesKeys, operations, rights, ...plain } = set;
   const fields = {
     ...plain,
     ...(managesKeys === undefined ? {} : { managesKeys: Number(managesKeys) }),
     ...(operations === undefined ? {} : { operations: operations && JSON.stringify(operations) }),
+    ...(rights === undefined ? {} : { rights: rights && JSON.stringify(rights) }),
   };
   return Object.entries(fields).flatMap(([field, value]) => [field, value === null ? '-' : `=${value}`]);
 }
@@ -149,12 +152,16 @@ function encodeChange(set: KeyChange): readonly string[] {
 function decodeLimits(fields: ReadonlyMap<string, string>): Pick<KeyRecord, 'limits' | 'used'> {
   const managesKeys = fields.get('managesKeys');
   const operations = fields.get('operations');
+  const rights = fields.get('rights');
   const usedDay = fields.get('usedDay');
   const limits = {
     managesKeys: managesKeys === '1',
     unitsPerDay: nullable(numberOf, fields.get('unitsPerDay')),
     operations: operations === undefined ? null : listOf(JSON.parse(operations)).map(textOf),
     madeBy: nullable(textOf, fields.get('madeBy')),
+    ...(rights === undefined
+      ? {}
+      : { rights: listOf(JSON.parse(rights)).map((right) => oneOf(KEY_RIGHTS, right)) }),
   };
   const used = { day: Number(usedDay), units: numberOf(fields.get('usedUnits') ?? '0') };
   return { ...(managesKeys === undefined ? {} : { limits }), ...(usedDay === undefined ? {} : { used }) };

@@ -12,14 +12,16 @@ export function redisJobs(redis: RedisConnection, names: Names): JobStore {
     return fields['state'] === undefined ? null : jobOf(id, new Map(Object.entries(fields)));
   };
   return {
-    add: async ({ id, organizationId, request, createdAtMs, unfinishedMax }) => {
+    add: async ({ id, organizationId, keyId = null, request, createdAtMs, unfinishedMax }) => {
       const keys = [
         names.job(id),
         names.queuedJobs,
-        names.jobsOf(organizationId),
+        names.jobsOf(organizationId, null),
         names.unfinishedJobs(organizationId),
+        ...(keyId === null ? [] : [names.jobsOf(organizationId, keyId)]),
       ];
-      const values = [id, organizationId, request, createdAtMs, -createdAtMs, unfinishedMax];
+      const asked = [id, organizationId, request, createdAtMs, -createdAtMs, unfinishedMax];
+      const values = keyId === null ? asked : [...asked, keyId];
       return oneOf(['added', 'replayed', 'too_many'], await redis.script('addJob', keys, values));
     },
     claim: async ({ nowMs, leaseUntilMs }) => {
@@ -57,16 +59,16 @@ export function redisJobs(redis: RedisConnection, names: Names): JobStore {
       const job = await read(id);
       return job?.organizationId === organizationId ? job : null;
     },
-    list: async ({ organizationId, offset, limit }) => {
-      const name = names.jobsOf(organizationId);
+    list: async ({ organizationId, keyId = null, offset, limit }) => {
+      const name = names.jobsOf(organizationId, keyId);
       const ids = await redis.run((client) =>
         client.zrange(name, String(offset), String(offset + limit - 1)),
       );
       const jobs = await Promise.all(ids.map(read));
-      return jobs.filter((job) => job !== null);
+      return jobs.filter((job) => job !== null).filter((job) => job.organizationId === organizationId);
     },
     forget: async ({ endedUntilMs, limit }) => {
-      const values = [endedUntilMs, limit, names.job(''), names.jobsOf('')];
+      const values = [endedUntilMs, limit, names.job(''), names.jobsOf('', null), names.jobsOf('', '')];
       return Number(await redis.script('forgetJobs', [names.endedJobs], values));
     },
   };

@@ -60,8 +60,8 @@ export interface Names {
   readonly runningJobs: string;
   readonly endedJobs: string;
   job(id: string): string;
-  /** Ids of the organization's jobs, newest first. */
-  jobsOf(organizationId: string): string;
+  /** Ids of the organization's jobs, or of those of one key, newest first. */
+  jobsOf(organizationId: string, keyId: string | null): string;
   /** Ids of those that have not ended. */
   unfinishedJobs(organizationId: string): string;
   result(id: string): string;
@@ -125,7 +125,8 @@ export function namesOf(keyPrefix: string): Names {
     runningJobs: `${root}running-jobs`,
     endedJobs: `${root}ended-jobs`,
     job: (id) => `${root}job:${id}`,
-    jobsOf: (organizationId) => `${root}jobs-of:${organizationId}`,
+    jobsOf: (organizationId, keyId) =>
+      keyId === null ? `${root}jobs-of:${organizationId}` : `${root}jobs-of-key:${keyId}`,
     unfinishedJobs: (organizationId) => `${root}unfinished-jobs:${organizationId}`,
     result: (id) => `${root}result:${id}`,
     resultReaders: (id) => `${root}result-readers:${id}`,

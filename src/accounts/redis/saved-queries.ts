@@ -182,7 +182,7 @@ export function redisRefreshes(redis: RedisConnection, names: Names): RefreshSto
     },
     pause: async ({ atMs, ...refresh }) => void (await end(refresh, [atMs])),
     finish: ({ nextAtMs, run, failures, keptMax, ...refresh }) =>
-      end(refresh, [nextAtMs, run, failures, keptMax]),
+      end(refresh, [nextAtMs ?? '', run, failures, keptMax]),
     runs: async (query) => {
       const name = names.refreshRuns(queryEntry(query));
       return (await redis.run((client) => client.lrange(name, 0, -1))).reverse();

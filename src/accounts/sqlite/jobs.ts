@@ -36,8 +36,8 @@ export function jobWrites(db: Database.Database): JobWrites {
   const unfinished = prepare<{ readonly jobs: number }>(db, UNFINISHED);
   const insert = prepare(
     db,
-    `INSERT INTO job (id, organization_id, request, created_at_ms)
-     VALUES (:id, :organizationId, :request, :createdAtMs)`,
+    `INSERT INTO job (id, organization_id, key_id, request, created_at_ms)
+     VALUES (:id, :organizationId, :keyId, :request, :createdAtMs)`,
   );
   const cancelQueued = prepare(
     db,
@@ -61,7 +61,7 @@ export function jobWrites(db: Database.Database): JobWrites {
     addJob: ({ unfinishedMax, ...job }) => {
       if (known.one(job)) return 'replayed';
       if ((unfinished.one(job)?.jobs ?? 0) >= unfinishedMax) return 'too_many';
-      insert.run({ ...job });
+      insert.run({ keyId: null, ...job });
       return 'added';
     },
     ...claimWrites(db),
@@ -119,15 +119,17 @@ export function jobReads(db: Database.Database): {
     db,
     `SELECT ${JOB_COLUMNS} FROM job WHERE id = :id AND organization_id = :organizationId`,
   );
-  const page = prepare<JobRecord>(
-    db,
-    `SELECT ${JOB_COLUMNS} FROM job WHERE organization_id = :organizationId
-     ORDER BY created_at_ms DESC, id LIMIT :limit OFFSET :offset`,
-  );
+  const pageOf = (whose: string) =>
+    prepare<JobRecord>(
+      db,
+      `SELECT ${JOB_COLUMNS} FROM job WHERE ${whose} ORDER BY created_at_ms DESC, id LIMIT :limit OFFSET :offset`,
+    );
+  const all = pageOf('organization_id = :organizationId');
+  const ofKey = pageOf('organization_id = :organizationId AND key_id = :keyId');
   const unfinished = prepare<{ readonly jobs: number }>(db, UNFINISHED);
   return {
     findJob: (job) => one.one(job) ?? null,
-    listJobs: (asked) => page.all(asked),
+    listJobs: (asked) => (asked.keyId == null ? all : ofKey).all(asked),
     unfinishedJobs: (organizationId) => unfinished.one({ organizationId })?.jobs ?? 0,
   };
 }

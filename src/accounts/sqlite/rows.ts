@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import type { AuthorShare, Sale } from '../../../core/domain/sale.ts';
+import type { KeyRight } from '../../../core/domain/key-right.ts';
 import type { KeyEvent, KeyLimits, KeyRecord } from '../account-store.ts';
 import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 
@@ -56,27 +57,29 @@ export const ORGANIZATION_COLUMNS = 'id, display_name AS displayName, plan, crea
 
 export const KEY_COLUMNS = `id, digest, kind, organization_id AS organizationId, label, created_at_ms AS createdAtMs,
   expires_at_ms AS expiresAtMs, revoked_at_ms AS revokedAtMs, manages_keys AS managesKeys, units_per_day AS unitsPerDay,
-  operations, made_by AS madeBy, used_day AS usedDay, used_units AS usedUnits`;
+  operations, rights, made_by AS madeBy, used_day AS usedDay, used_units AS usedUnits`;
 
 /** A key as KEY_COLUMNS names it. */
 export interface KeyRow
   extends Omit<KeyRecord, 'limits' | 'used'>,
     Pick<KeyLimits, 'unitsPerDay' | 'madeBy'> {
   readonly managesKeys: number | null;
-  /** JSON. */
+  /** JSON, like the next. */
   readonly operations: string | null;
+  readonly rights: string | null;
   readonly usedDay: number;
   readonly usedUnits: number;
 }
 
 export function keyOf(row: KeyRow): KeyRecord {
-  const { managesKeys, unitsPerDay, operations, madeBy, usedDay, usedUnits, ...plain } = row;
+  const { managesKeys, unitsPerDay, operations, rights, madeBy, usedDay, usedUnits, ...plain } = row;
   const used = usedDay === 0 ? {} : { used: { day: usedDay, units: usedUnits } };
   if (managesKeys === null) return { ...plain, ...used };
   const listed = operations === null ? null : (JSON.parse(operations) as string[]); // written by `rowOfKey`
+  const given = rights === null ? {} : { rights: JSON.parse(rights) as KeyRight[] };
   return {
     ...plain,
-    limits: { managesKeys: managesKeys === 1, unitsPerDay, operations: listed, madeBy },
+    limits: { managesKeys: managesKeys === 1, unitsPerDay, operations: listed, madeBy, ...given },
     ...used,
   };
 }
@@ -84,12 +87,13 @@ export function keyOf(row: KeyRow): KeyRecord {
 /** The parameters of a key: those of its columns that are not counted. */
 export function rowOfKey({ limits, used: _, ...plain }: KeyRecord): Parameters {
   if (limits === undefined) return { ...plain };
-  const { managesKeys, operations, ...rest } = limits;
+  const { managesKeys, operations, rights, ...rest } = limits;
   return {
     ...plain,
     ...rest,
     managesKeys: managesKeys ? 1 : 0,
     operations: operations === null ? null : JSON.stringify(operations),
+    rights: rights == null ? null : JSON.stringify(rights),
   };
 }
 

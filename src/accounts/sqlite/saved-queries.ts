@@ -132,18 +132,14 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
       const latest = before?.latestVersion ?? 0;
       const isThere = before !== undefined && before.settings !== null;
       const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === query.content;
-      if (isSame && before.settings === query.settings) return { outcome: 'unchanged', version: latest };
+      const isScheduled = isThere && before.refreshSeconds === query.refreshSeconds;
+      if (isSame && isScheduled && before.settings === query.settings) return { outcome: 'unchanged', version: latest };
       const has = (counted: typeof queries): number => counted.one(query)?.count ?? 0;
       const isFull = isThere ? !isSame && has(versions) >= versionsMax : has(queries) >= queriesMax;
       if (isFull) return { outcome: 'too_many', version: 0 };
       const version = isSame ? latest : latest + 1;
       if (!isSame) insertVersion.run({ ...query, version });
-      write({
-        ...query,
-        handle: owner,
-        version,
-        isDue: !isSame || before.refreshSeconds !== query.refreshSeconds,
-      });
+      write({ ...query, handle: owner, version, isDue: !isSame || !isScheduled });
       return { outcome: outcomeOf(isThere, isSame), version };
     },
     removeQuery: (query) => {
@@ -185,7 +181,8 @@ function refreshWrites(
   const pause = prepare(db, `UPDATE saved_query SET look_at_ms = :atMs WHERE ${THIS_RUN}`);
   const finish = prepare(
     db,
-    `UPDATE saved_query SET due_at_ms = :nextAtMs, look_at_ms = :nextAtMs, failures = :failures WHERE ${THIS_RUN}`,
+    `UPDATE saved_query SET due_at_ms = :nextAtMs, look_at_ms = :nextAtMs, failures = :failures,
+       refresh_seconds = iif(:nextAtMs IS NULL, NULL, refresh_seconds) WHERE ${THIS_RUN}`,
   );
   const keep = prepare(
     db,

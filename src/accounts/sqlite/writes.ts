@@ -114,7 +114,7 @@ function keyWrites(db: Database.Database): Pick<AccountWrites, 'addKey' | 'chang
   const update = prepare(
     db,
     `UPDATE api_key SET label = :label, expires_at_ms = :expiresAtMs, manages_keys = :managesKeys,
-       units_per_day = :unitsPerDay, operations = :operations, made_by = :madeBy WHERE id = :id`,
+       units_per_day = :unitsPerDay, operations = :operations, rights = :rights, made_by = :madeBy WHERE id = :id`,
   );
   const revoke = prepare(
     db,
@@ -178,9 +178,9 @@ function keyInserter(db: Database.Database): (key: KeyRecord) => boolean {
   const insert = prepare(
     db,
     `INSERT INTO api_key (id, digest, kind, organization_id, label, created_at_ms, expires_at_ms, revoked_at_ms,
-       manages_keys, units_per_day, operations, made_by)
+       manages_keys, units_per_day, operations, rights, made_by)
      VALUES (:id, :digest, :kind, :organizationId, :label, :createdAtMs, :expiresAtMs, :revokedAtMs,
-       :managesKeys, :unitsPerDay, :operations, :madeBy)
+       :managesKeys, :unitsPerDay, :operations, :rights, :madeBy)
      ON CONFLICT (id) DO NOTHING ON CONFLICT (digest) DO NOTHING`,
   );
   return (key) => insert.run(rowOfKey(key)) === 1;

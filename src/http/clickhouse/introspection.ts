@@ -45,6 +45,7 @@ const operation = defineUsageOperation({
   toolText: 'The ClickHouse HTTP interface.',
   price: PRICES.free,
   load: 'none',
+  allowedAs: 'runSql',
   params: { question: questionParam },
   output: Type.Object({}),
   fails: ['invalid_query', 'api_key_required'],

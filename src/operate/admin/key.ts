@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { keyDigest, mintApiKey } from '../../../core/domain/caller.ts';
 import { hasInvisible } from '../../../core/domain/display-text.ts';
+import { KEY_RIGHTS, type KeyRight } from '../../../core/domain/key-right.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-import type { KeyRecord } from '../../accounts/account-store.ts';
+import { type KeyLimits, type KeyRecord, NO_KEY_LIMITS } from '../../accounts/account-store.ts';
 import {
   type AdminDeps,
   type CommandOutput,
@@ -30,6 +31,8 @@ const OVERLAP_HOURS_MAX = 24 * 90;
 interface NewKey {
   readonly label: string;
   readonly expiresDays?: string;
+  readonly unitsPerDay?: string;
+  readonly rights?: string;
 }
 
 export function addKeyCommands(admin: Command, run: RunAdmin): void {
@@ -40,6 +43,11 @@ export function addKeyCommands(admin: Command, run: RunAdmin): void {
     .argument('<organization>', 'whose units it spends')
     .option('--label <text>', 'what it is for, shown in lists', '')
     .option('--expires-days <days>', 'refused after so many days (default: never)')
+    .option('--units-per-day <units>', 'Query Units that it may use on a UTC day (default: no budget); it then manages no keys')
+    .option(
+      '--rights <list>',
+      `some of ${KEY_RIGHTS.join(',')}, or none (default: none for a key that expires or has a budget, all for any other)`,
+    )
     .action((organization: string, given: NewKey) => run((deps) => create(deps, organization, given)));
   key
     .command('list')
@@ -75,7 +83,25 @@ async function create(deps: AdminDeps, organization: string, given: NewKey): Pro
       : wholeNumber('--expires-days', given.expiresDays, { min: 1, max: EXPIRES_DAYS_MAX });
   const { id: organizationId } = await findOrganization(store.accounts, organization);
   const expiresAtMs = days === null ? null : nowMs + days * DAY_MS;
-  return addKey(deps, { organizationId, label, expiresAtMs });
+  return addKey(deps, { organizationId, label, expiresAtMs, ...limitsOf(given) });
+}
+
+const UNITS_PER_DAY_MAX = 1_000_000_000;
+
+/** Absent for a key without any. */
+function limitsOf({ unitsPerDay: sent, rights: named }: NewKey): { readonly limits?: KeyLimits } {
+  if (sent === undefined && named === undefined) return {};
+  const unitsPerDay =
+    sent === undefined ? null : wholeNumber('--units-per-day', sent, { min: 1, max: UNITS_PER_DAY_MAX });
+  const rights = named === undefined ? null : rightsNamed(named);
+  return { limits: { ...NO_KEY_LIMITS, managesKeys: unitsPerDay === null, unitsPerDay, rights } };
+}
+
+function rightsNamed(text: string): readonly KeyRight[] {
+  const names = text === 'none' ? [] : text.split(',');
+  const rights = KEY_RIGHTS.filter((right) => names.includes(right));
+  if (rights.length === names.length) return rights;
+  throw new UserError(`--rights takes some of ${KEY_RIGHTS.join(',')}, each once, or none.`);
 }
 
 async function addKey(
@@ -84,7 +110,8 @@ async function addKey(
     organizationId,
     label,
     expiresAtMs,
-  }: Pick<KeyRecord, 'label' | 'expiresAtMs'> & { organizationId: string },
+    limits,
+  }: Pick<KeyRecord, 'label' | 'expiresAtMs' | 'limits'> & { organizationId: string },
 ): Promise<CommandOutput> {
   const apiKey = mintApiKey('live');
   const record: KeyRecord = {
@@ -96,6 +123,7 @@ async function addKey(
     createdAtMs: nowMs,
     expiresAtMs,
     revokedAtMs: null,
+    ...(limits === undefined ? {} : { limits }),
   };
   const outcome = await store.accounts.addKey(record);
   if (outcome !== 'added') throw new Error(`a new key of an organization just read is ${outcome}`);
@@ -181,7 +209,9 @@ async function rotate(deps: AdminDeps, keyId: string, overlap: string): Promise<
   const old = await findLive(deps, keyId);
   const lifeMs = old.expiresAtMs === null ? null : old.expiresAtMs - old.createdAtMs;
   const expiresAtMs = lifeMs === null ? null : deps.nowMs + lifeMs;
-  const made = await addKey(deps, { organizationId: old.organizationId, label: old.label, expiresAtMs });
+  const { organizationId, label, limits } = old;
+  const same = limits === undefined ? {} : { limits };
+  const made = await addKey(deps, { organizationId, label, expiresAtMs, ...same });
   const endsAtMs = deps.nowMs + hours * HOUR_MS;
   await deps.store.accounts.revokeKey({ keyId, atMs: endsAtMs });
   return {

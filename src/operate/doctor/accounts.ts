@@ -1,6 +1,9 @@
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
+import { lentKeyDigest } from '../../../core/domain/caller.ts';
+import { rightsOf } from '../../../core/domain/key-right.ts';
 import type { Log } from '../../../core/log.ts';
+import { endOfKey, NO_KEY_LIMITS } from '../../accounts/account-store.ts';
 import { inspectRedis, type RedisFacts } from '../../accounts/redis/durability.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 import { OtherVersion, StoreUnavailable } from '../../accounts/store.ts';
@@ -11,7 +14,7 @@ import { judgeClock } from './machine.ts';
 /** Whether accounts, units and payments are kept, and whether their books are right. */
 
 export async function checkAccounts(deps: {
-  readonly config: Pick<Config, 'control'>;
+  readonly config: Pick<Config, 'console' | 'control'>;
   readonly store: ControlStore;
   readonly nowMs: () => number;
   readonly log: Log;
@@ -24,7 +27,7 @@ export async function checkAccounts(deps: {
       redisUrl === null
         ? [ok('control_store', 'the SQLite file answers; every change is synced to disk')]
         : await judgeRedis(redisUrl, nowMs, log);
-    return [...where, await checkLedger(store)];
+    return [...where, await checkLedger(store), ...(await checkVisitorKey(config, store, nowMs()))];
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     return [judgeFailure(error), skipped('ledger', 'nothing to read it from')];
@@ -91,6 +94,40 @@ export function judgeDurability(durability: RedisFacts['durability']): readonly 
       ),
     );
   return found.length > 0 ? found : [ok('control_store', 'Redis answers and keeps what it acknowledges')];
+}
+
+/** What the record of the key that the console lends has beyond what visitors need; nothing where it lends none. */
+async function checkVisitorKey(
+  { console: { visitorKey } }: Pick<Config, 'console'>,
+  { accounts }: Pick<ControlStore, 'accounts'>,
+  nowMs: number,
+): Promise<readonly Finding[]> {
+  const digest = lentKeyDigest(visitorKey);
+  if (digest === null) return [];
+  const found = await accounts.findKey(digest);
+  const end = found === null ? 'unknown here' : endOfKey(found.key, nowMs);
+  if (found === null || end !== null)
+    return [
+      warning('visitor_key', `console.visitorKey is ${end}: visitors are refused with it`, 'Set another key, or null.'),
+    ];
+  const { key, organization } = found;
+  const { managesKeys, unitsPerDay } = key.limits ?? NO_KEY_LIMITS;
+  const others =
+    organization === null ? [] : await accounts.listKeys({ organizationId: organization.id, after: null, limit: 2 });
+  const excess = [
+    unitsPerDay === null ? 'it has no budget of a day, so one visitor can spend all units' : null,
+    managesKeys ? 'its record lets it manage keys' : null,
+    rightsOf(key).length > 0 ? `its record gives it rights (${rightsOf(key).join(', ')})` : null,
+    others.some(({ id }) => id !== key.id) ? 'its organization has other keys, whose units visitors spend' : null,
+  ].filter((fault) => fault !== null);
+  if (excess.length === 0) return [ok('visitor_key', 'it has a budget, and nothing that visitors do not need')];
+  return [
+    warning(
+      'visitor_key',
+      `every visitor of the console has this key, and ${excess.join('; ')}`,
+      `Lend a key of an organization of its own that has a budget: ${commandText('admin key create <organization> --units-per-day <units> --rights none')}. While it is lent it manages no keys and has no rights, whatever its record says.`,
+    ),
+  ];
 }
 
 async function checkLedger(store: ControlStore): Promise<Finding> {

@@ -14,6 +14,7 @@ export const CHECKS = {
   index: 'Index',
   control_store: 'Control store',
   ledger: 'Ledger of units',
+  visitor_key: 'Key lent to visitors',
 } as const;
 
 export type CheckId = keyof typeof CHECKS;

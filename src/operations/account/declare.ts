@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LANES } from '../../../core/domain/caller.ts';
+import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { PLAN_IDS, SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/plan.ts';
 import { defineOperation } from '../define.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
+import { RIGHTS_IN_WORDS } from './key-params.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 
 /** Who the caller is and what everything costs. */
@@ -36,6 +38,25 @@ const SqlTierShape = Type.Object(
     note: orNull(Type.String()),
   },
   { title: 'AccountSqlTier' },
+);
+
+const CallerKeyShape = Type.Object(
+  {
+    id: Type.String(),
+    manages_keys: Type.Boolean({ description: 'Whether it may make, change and revoke keys.' }),
+    is_lent: Type.Boolean({
+      description:
+        'Whether the console lends it to every visitor: then it has no history, no list of jobs and no saved queries.',
+    }),
+    rights: Type.Array(oneOf(KEY_RIGHTS, { title: 'KeyRight' }), {
+      description: `What it may do beyond reading and spending. ${RIGHTS_IN_WORDS}`,
+    }),
+    operations: orNull(Type.Array(Type.String()), {
+      description: 'Operations that it may call; null for all.',
+    }),
+    expires_at: orNull(TimeShape),
+  },
+  { title: 'CallerKey' },
 );
 
 const TIERS = ['anonymous', 'trial', 'oauth', ...PLAN_IDS] as const;
@@ -72,6 +93,7 @@ export const getAccount = defineOperation({
     plan: orNull(Type.String()),
     lane: oneOf(LANES, { title: 'Lane' }),
     organisation: orNull(OrganisationShape),
+    key: orNull(CallerKeyShape, { description: 'The key that was sent; null for none, and for a bearer token.' }),
     balance: orNull(BalanceShape),
     balance_note: Type.Optional(
       Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
@@ -97,6 +119,7 @@ export const getAccount = defineOperation({
     plan: null,
     lane: 'x402',
     organisation: null,
+    key: null,
     balance: null,
     balance_note: NO_CREDENTIAL_NOTE,
     metered_routes: [
@@ -147,6 +170,7 @@ export const getAccount = defineOperation({
       lane,
       organisation:
         organization === null ? null : { id: organization.id, display_name: organization.displayName },
+      key: keyPart(caller),
       ...balancePart(caller, units, deps.deployment),
       metered_routes: meteredRoutes(deps.deployment.priceList),
       sql_tiers: sqlTiers(deps, context),
@@ -161,6 +185,19 @@ export const getAccount = defineOperation({
 function tierOf({ standing, organization }: Caller): Tier {
   if (standing !== 'organization') return standing;
   return organization?.plan ?? PLAN_IDS[0];
+}
+
+function keyPart({ key }: Caller): Static<typeof CallerKeyShape> | null {
+  if (key == null) return null;
+  const { id, managesKeys, isLent, rights, operations, expiresAtMs } = key;
+  return {
+    id,
+    manages_keys: managesKeys,
+    is_lent: isLent,
+    rights: [...rights],
+    operations: operations === null ? null : [...operations],
+    expires_at: expiresAtMs === null ? null : nowText(expiresAtMs),
+  };
 }
 
 function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<Deployment, 'plans'>) {

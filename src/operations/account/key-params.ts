@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { hasInvisible } from '../../../core/domain/display-text.ts';
+import { KEY_RIGHT_TEXTS, KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
 
@@ -23,7 +24,11 @@ function field<Value>(
 }
 
 /** Agents send null for what they leave out, so null takes no limit away: `clear` does. */
-export const CLEARABLE = ['units_per_day', 'operations', 'expires_at'] as const;
+export const CLEARABLE = ['units_per_day', 'operations', 'rights', 'expires_at'] as const;
+
+/** Each right and what it allows. */
+export const RIGHTS_IN_WORDS = `${KEY_RIGHTS.map((right) => `\`${right}\`: ${KEY_RIGHT_TEXTS[right]}`).join('; ')}.`;
+
 
 export const KEY_LIMIT_PARAMS = {
   label: field(
@@ -63,6 +68,18 @@ export const KEY_LIMIT_PARAMS = {
       const isList = Array.isArray(raw) && raw.length > 0 && raw.length <= OPERATIONS_MAX;
       if (isList && raw.every((one) => typeof one === 'string')) return raw.map(operationId);
       throw invalid(name, `${name} must be a list of 1 to ${OPERATIONS_MAX} ids of operations.`);
+    },
+  ),
+  rights: field(
+    {
+      description: `What it may do beyond reading and spending. ${RIGHTS_IN_WORDS} Not sent: none for a key that has a budget, a list of operations or an end, all for any other.`,
+      toolText: `What it may do to saved queries: some of ${KEY_RIGHTS.join(', ')}.`,
+      schema: Type.Array(oneOf(KEY_RIGHTS), { maxItems: KEY_RIGHTS.length }),
+    },
+    (raw, name) => {
+      const given = Array.isArray(raw) ? KEY_RIGHTS.filter((right) => raw.includes(right)) : [];
+      if (Array.isArray(raw) && given.length === raw.length) return given;
+      throw invalid(name, `${name} must be a list of ${KEY_RIGHTS.join(', ')}, each at most once.`);
     },
   ),
   expires_at: field(

@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox';
+import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { fail } from '../../../core/errors.ts';
 import { beforeParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type InputOf, invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { nowText, orNull, TimeShape } from '../shapes.ts';
-import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS } from './key-params.ts';
+import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS, RIGHTS_IN_WORDS } from './key-params.ts';
 import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
 import { keyManager, organizationScope } from './scope.ts';
 
@@ -20,6 +21,9 @@ const LIMITS = {
   units_per_day: orNull(Type.Integer({ minimum: 1, description: 'Null without a budget.' })),
   operations: orNull(Type.Array(Type.String()), {
     description: 'Operations that it may call; null for all.',
+  }),
+  rights: Type.Array(oneOf(KEY_RIGHTS, { title: 'KeyRight' }), {
+    description: `What it may do beyond reading and spending. ${RIGHTS_IN_WORDS}`,
   }),
   expires_at: orNull(TimeShape),
 };
@@ -44,7 +48,9 @@ const EventShape = Type.Object(
     at: TimeShape,
     action: Type.String({ description: 'made, changed or revoked.' }),
     by: orNull(Type.String({ description: 'The key that did it; null for the operator.' })),
-    set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS }), { title: 'AccountKeyChange' }),
+    set: Type.Partial(Type.Object({ label: Type.String(), ...LIMITS, rights: orNull(LIMITS.rights) }), {
+      title: 'AccountKeyChange',
+    }),
   },
   { title: 'AccountKeyEvent', description: 'What was done to a key.' },
 );
@@ -65,6 +71,7 @@ const KEY_EXAMPLE = {
   manages_keys: false,
   units_per_day: 200,
   operations: ['runSql', 'getSqlSchema'],
+  rights: [],
   expires_at: '2026-12-31T00:00:00Z',
   units_used_today: 12,
   created_at: '2026-11-25T09:15:04Z',
@@ -132,6 +139,7 @@ function keyAnswer(key: OwnKey) {
     manages_keys: key.managesKeys,
     units_per_day: key.unitsPerDay,
     operations: key.operations === null ? null : [...key.operations],
+    rights: [...key.rights],
     expires_at: timeOrNull(key.expiresAtMs),
     units_used_today: key.unitsUsedToday,
     created_at: nowText(key.createdAtMs),
@@ -141,7 +149,7 @@ function keyAnswer(key: OwnKey) {
 }
 
 function eventAnswer({ atMs, action, by, change }: OwnKeyEvent) {
-  const { label, expiresAtMs, unitsPerDay, operations, managesKeys } = change;
+  const { label, expiresAtMs, unitsPerDay, operations, rights, managesKeys } = change;
   return {
     at: nowText(atMs),
     action,
@@ -151,6 +159,7 @@ function eventAnswer({ atMs, action, by, change }: OwnKeyEvent) {
       ...(expiresAtMs === undefined ? {} : { expires_at: timeOrNull(expiresAtMs) }),
       ...(unitsPerDay === undefined ? {} : { units_per_day: unitsPerDay }),
       ...(operations === undefined ? {} : { operations: operations && [...operations] }),
+      ...(rights === undefined ? {} : { rights: rights && [...rights] }),
       ...(managesKeys === undefined ? {} : { manages_keys: managesKeys }),
     },
   };
@@ -191,6 +200,7 @@ function changeOf(
     ...(label === undefined ? {} : { label }),
     ...setOrCleared('unitsPerDay', unitsPerDay, clear.includes('units_per_day')),
     ...setOrCleared('operations', operations, clear.includes('operations')),
+    ...setOrCleared('rights', sent.rights, clear.includes('rights')),
     ...setOrCleared('expiresAtMs', expiresAtMs, clear.includes('expires_at')),
     ...(managesKeys === undefined ? {} : { managesKeys }),
   };
@@ -237,6 +247,7 @@ export const makeAccountKey = defineOperation({
       expiresAtMs: manager.by.expiresAtMs,
       unitsPerDay: null,
       operations: null,
+      rights: null,
       managesKeys: false,
       ...changeOf(input, manager.by, deps),
     };

@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../../core/domain/caller.ts';
+import type { KeyRight } from '../../../core/domain/key-right.ts';
 import type { QueryRun, UsageRow } from '../../../core/domain/usage.ts';
 
 /** What an account may read and change of itself. */
@@ -34,6 +35,11 @@ export interface OwnKeys {
     wanted: ByManager & Required<OwnKeyChange>,
   ): Promise<{ readonly apiKey: ApiKey; readonly key: OwnKey }>;
   change(change: ByManager & { readonly keyId: string; readonly set: OwnKeyChange }): Promise<OwnKey>;
+  /** Why it is not good now; null while it is. A key that the organization does not have counts as revoked. */
+  endOf(key: {
+    readonly organizationId: string;
+    readonly keyId: string;
+  }): Promise<'revoked' | 'expired' | null>;
   /** Null where it was revoked before. */
   revoke(revoked: ByManager & { readonly keyId: string }): Promise<{ readonly atMs: number } | null>;
 }
@@ -50,6 +56,7 @@ export interface OwnKeyChange {
   readonly expiresAtMs?: number | null;
   readonly unitsPerDay?: number | null;
   readonly operations?: readonly string[] | null;
+  readonly rights?: readonly KeyRight[] | null;
   readonly managesKeys?: boolean;
 }
 
@@ -63,6 +70,8 @@ export interface OwnKey {
   readonly revokedAtMs: number | null;
   readonly managesKeys: boolean;
   readonly operations: readonly string[] | null;
+  /** Those that it has, given by name or not. */
+  readonly rights: readonly KeyRight[];
   readonly unitsPerDay: number | null;
   readonly unitsUsedToday: number;
 }
@@ -87,6 +96,10 @@ export type UsageScope = OrganizationScope | { readonly trialKeyId: string };
 export interface CallerKey {
   readonly id: string;
   readonly managesKeys: boolean;
+  /** Whether the console lends it to its visitors: it is one key for all of them, and a stranger to what the organization keeps. */
+  readonly isLent: boolean;
+  /** What it may do beyond reading and spending. */
+  readonly rights: readonly KeyRight[];
   /** The operations that it may call; null for all. */
   readonly operations: readonly string[] | null;
   readonly expiresAtMs: number | null;

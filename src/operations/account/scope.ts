@@ -5,7 +5,10 @@ import type { ByManager, OrganizationScope, UsageScope } from './own-account.ts'
 
 /** Who may see and change what of an account. */
 
-/** A key that manages keys, and a bearer token, see all of their organization; any other key sees what it did itself. */
+/**
+ * Whose runs, jobs and figures a caller sees: a key that manages keys, and a bearer token, see all of their organization; any other key
+ * sees what it did itself.
+ */
 export function organizationScope({ organization, key }: Caller): OrganizationScope {
   if (organization === null)
     throw fail('api_key_required', {

@@ -41,6 +41,8 @@ export interface SavedSettings {
   readonly priceQu: number;
   /** How often its result is made anew; null for never. */
   readonly refreshSeconds: number | null;
+  /** The key that had it made anew, in whose name it is; null for a bearer token, and absent without a refresh: the organization. */
+  readonly scheduledBy?: string | null;
 }
 
 /** One version of a query, with what holds for all of them. */

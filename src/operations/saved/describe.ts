@@ -15,6 +15,11 @@ import type { ListedQueryShape, PublicQueryShape, SavedQueryShape } from './shap
 
 /** Who may see a saved query, and what each of them is told about it. */
 
+/** Whether the caller is of that organization. The key that is lent to all visitors of the console is a stranger to it. */
+export function isOfOrganization({ organization, key }: Caller, organizationId: string | null): boolean {
+  return organization !== null && organization.id === organizationId && key?.isLent !== true;
+}
+
 /** The organization of a caller that saves queries. Throws `api_key_required`. */
 export function ownOrganization({ organization }: Caller): { readonly id: string } {
   if (organization !== null) return organization;
@@ -31,7 +36,7 @@ export async function visibleQuery(
 ): Promise<{ readonly query: SavedQuery; readonly isOwn: boolean }> {
   const { owner, slug, version = null } = asked;
   const query = await accounts.saved.findByHandle({ owner, slug, version });
-  const isOwn = query !== null && caller.organization?.id === query.organizationId;
+  const isOwn = query !== null && isOfOrganization(caller, query.organizationId);
   if (query !== null && (isOwn || query.settings.visibility !== 'private')) return { query, isOwn };
   throw noSuchQuery();
 }
@@ -108,22 +113,42 @@ function parameterAnswer({ name, type, description, standard, example }: SavedPa
   return { name, type, description, required: standard === null, default: standard, example };
 }
 
-export function ownAnswer(
+export async function ownAnswer(
   query: SavedQuery,
-  deps: Pick<OperationDeps, 'deployment'>,
-): Static<typeof SavedQueryShape> {
+  deps: Pick<OperationDeps, 'deployment' | 'accounts'>,
+): Promise<Static<typeof SavedQueryShape>> {
   const { content, settings, nextRefreshAtMs } = query;
   return {
     ...publicAnswer(query, true, deps),
+    ...(await refreshAnswer(query, deps)),
     max_qu: content.maxQu,
     max_rows: content.maxRows,
     hide_text: settings.hidesText,
     price_qu: settings.priceQu,
     refresh_seconds: settings.refreshSeconds,
-    next_refresh_at: nextRefreshAtMs === null ? null : timeOf(nextRefreshAtMs),
+    next_refresh_at: timeOrNull(nextRefreshAtMs),
     created_at: timeOf(query.createdAtMs),
     updated_at: timeOf(query.updatedAtMs),
   };
+}
+
+/** Whether its result is made anew, in whose name, and what the last run failed of. */
+async function refreshAnswer(
+  { organizationId, slug, settings: { refreshSeconds, scheduledBy = null }, nextRefreshAtMs }: SavedQuery,
+  { accounts }: Pick<OperationDeps, 'accounts'>,
+) {
+  if (refreshSeconds === null) return { scheduled_by: null, refresh_state: null, refresh_failure: null };
+  const [last] = await accounts.saved.refreshes({ organizationId, slug });
+  const { code = null, detail = null } = last ?? {};
+  return {
+    scheduled_by: scheduledBy,
+    refresh_state: nextRefreshAtMs === null ? ('stopped' as const) : ('scheduled' as const),
+    refresh_failure: code === null ? null : { code, detail: detail ?? '' },
+  };
+}
+
+export function timeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : timeOf(atMs);
 }
 
 export function timeOf(atMs: number): string {

@@ -5,7 +5,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { orNull } from '../shapes.ts';
-import { noSuchQuery, ownAnswer, ownOrganization, timeOf } from './describe.ts';
+import { noSuchQuery, ownAnswer, ownOrganization, timeOf, timeOrNull } from './describe.ts';
 import { slugParam, versionParam } from './params.ts';
 import { RefreshShape, SAVED_QUERY_EXAMPLE, SavedQueryShape, VersionShape } from './shapes.ts';
 
@@ -60,7 +60,7 @@ export const listSavedQueries = defineOperation({
     const page = found.slice(0, limit);
     return {
       owner,
-      queries: page.map((query) => ownAnswer(query, deps)),
+      queries: await Promise.all(page.map((query) => ownAnswer(query, deps))),
       next_after: found.length > limit ? (page.at(-1)?.slug ?? null) : null,
     };
   },
@@ -81,7 +81,7 @@ export const getSavedQuery = defineOperation({
     const { id: organizationId } = ownOrganization(caller);
     const query = await deps.accounts.saved.find({ organizationId, slug, version });
     if (query === null) throw noSuchQuery();
-    return { query: ownAnswer(query, deps) };
+    return { query: await ownAnswer(query, deps) };
   },
 });
 
@@ -130,7 +130,7 @@ export const listQueryRefreshes = defineOperation({
   path: '/queries/{slug}/refreshes',
   summary: 'Scheduled runs of a saved query',
   description:
-    'The latest 100, newest first. A run is a job of the organization. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
+    'The latest 100, newest first. A run is a job of the key that scheduled it: where its budget of the day is used, the next run waits for the next day, and where the key has ended, none follows. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
   params: { slug: slugParam },
   output: Type.Object({ refreshes: Type.Array(RefreshShape) }),
   fails: ['api_key_required', 'query_not_found'],
@@ -157,7 +157,7 @@ export const listQueryRefreshes = defineOperation({
       refreshes: runs.map(({ atMs, nextAtMs, ...run }) => ({
         ...run,
         at: timeOf(atMs),
-        next_at: timeOf(nextAtMs),
+        next_at: timeOrNull(nextAtMs),
       })),
     };
   },

@@ -343,7 +343,7 @@ export const SAVE_PARAMS = {
     example: 2,
   }),
   refresh_seconds: wholeField({
-    description: `Runs it with the defaults of its parameters every so many seconds (15 minutes to a week), at the cost of the organization, so that calls find a result. Without it only calls run it.`,
+    description: `Runs it with the defaults of its parameters every so many seconds (15 minutes to a week), so that calls find a result. Each run is charged like a call of the key that saved it: within its budget, and until it ends. Without it only calls run it.`,
     toolText: '',
     min: REFRESH_MIN_SECONDS,
     max: REFRESH_MAX_SECONDS,

@@ -6,7 +6,7 @@ import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { type CursorKind, nextBefore, readBefore } from '../walk.ts';
 import type { ListedQuery } from './definition.ts';
-import { listedAnswer, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
+import { isOfOrganization, listedAnswer, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
 import { ownerDocument } from './document.ts';
 import { ownerParam, searchParam, slugParam, versionParam } from './params.ts';
 import type { SavedQueries } from './saved-queries.ts';
@@ -149,10 +149,10 @@ export const getOwnerOpenApi = defineOperation({
     paths: {},
     components: {},
   },
-  run: async ({ owner }, deps, { caller: { organization } }) => {
+  run: async ({ owner }, deps, { caller }) => {
     const { saved } = deps.accounts;
     const organizationId = await saved.ownerOf(owner);
-    const isOwn = organizationId !== null && organizationId === organization?.id;
+    const isOwn = isOfOrganization(caller, organizationId);
     const page = { after: null, limit: OWN_MAX };
     const all = organizationId === null ? [] : await saved.list({ organizationId, ...page });
     const shown = isOwn ? all : all.filter(({ settings }) => settings.visibility === 'public');

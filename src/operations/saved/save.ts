@@ -81,6 +81,7 @@ export const saveQuery = defineOperation({
   }),
   fails: [
     'api_key_required',
+    'key_restricted',
     'invalid_query',
     'query_failed',
     'upgrade_required',
@@ -103,6 +104,12 @@ export const saveQuery = defineOperation({
       );
     return input;
   },
+  effects: ({ visibility, price_qu: priceQu, refresh_seconds: refresh }) => [
+    'keeps',
+    'changes',
+    ...(visibility === 'private' && priceQu === 0 ? [] : (['publishes'] as const)),
+    ...(refresh === undefined ? [] : (['schedules'] as const)),
+  ],
   run: async (input, deps, { caller, callerName }) => {
     const organization = ownOrganization(caller);
     refuseTier(input.tier, caller.organization?.plan, deps);
@@ -112,9 +119,10 @@ export const saveQuery = defineOperation({
       throw fail('handle_required', { detail: 'A saved query needs an owner: choose a handle first.' });
     const content = await contentOf(input, deps, callerName);
     const { slug } = input;
-    const wanted = { organizationId: organization.id, owner, slug, content, settings: settingsOf(input) };
+    const settings = settingsOf(input, caller.key?.id ?? null);
+    const wanted = { organizationId: organization.id, owner, slug, content, settings };
     const { outcome, query } = await saved.save(wanted);
-    return { outcome, query: ownAnswer(query, deps) };
+    return { outcome, query: await ownAnswer(query, deps) };
   },
 });
 
@@ -129,12 +137,13 @@ function refuseTier(
   throw fail('upgrade_required', { detail: `The plan ${plan} does not include the tier ${tier}.` });
 }
 
-function settingsOf(input: SaveInput): SavedSettings {
+function settingsOf(input: SaveInput, keyId: string | null): SavedSettings {
   return {
     visibility: input.visibility,
     hidesText: input.hide_text,
     priceQu: input.price_qu,
     refreshSeconds: input.refresh_seconds ?? null,
+    ...(input.refresh_seconds === undefined ? {} : { scheduledBy: keyId }),
   };
 }
 
@@ -266,7 +275,7 @@ export const deleteSavedQuery = defineOperation({
   changes: 'removes',
   params: { slug: slugParam },
   output: Type.Object({ slug: Type.String(), deleted: Type.Boolean() }),
-  fails: ['api_key_required', 'query_not_found'],
+  fails: ['api_key_required', 'key_restricted', 'query_not_found'],
   paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,

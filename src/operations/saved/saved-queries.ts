@@ -72,5 +72,6 @@ export interface RefreshRun {
   readonly job: string | null;
   readonly code: string | null;
   readonly detail: string | null;
-  readonly nextAtMs: number;
+  /** Null where none follows. */
+  readonly nextAtMs: number | null;
 }

@@ -81,6 +81,28 @@ export const SavedQueryShape = Type.Object(
     price_qu: CountShape,
     refresh_seconds: orNull(Type.Integer({ minimum: REFRESH_MIN_SECONDS })),
     next_refresh_at: orNull(TimeShape),
+    scheduled_by: orNull(
+      Type.String({
+        description:
+          'The key that saved it with `refresh_seconds`: refreshes are its calls, and count against its budget. Null: the organization, by a bearer token.',
+      }),
+    ),
+    refresh_state: orNull(
+      oneOf(['scheduled', 'stopped'] as const, {
+        title: 'QueryRefreshState',
+        description:
+          'Null without `refresh_seconds`. `stopped`: the key that scheduled it is revoked, has expired or may not schedule any more; saving the query again schedules it anew.',
+      }),
+    ),
+    refresh_failure: orNull(
+      Type.Object(
+        {
+          code: Type.String({ description: 'As in a problem object.' }),
+          detail: Type.String(),
+        },
+        { title: 'QueryRefreshFailure', description: 'Why the latest refresh failed; null where it did not.' },
+      ),
+    ),
     created_at: TimeShape,
     updated_at: TimeShape,
   },
@@ -108,7 +130,7 @@ export const RefreshShape = Type.Object(
     job: orNull(Type.String({ description: 'The job that ran; null where none could be begun.' })),
     code: orNull(Type.String({ description: 'Why it failed: a code of an error.' })),
     detail: orNull(Type.String()),
-    next_at: TimeShape,
+    next_at: orNull(TimeShape, { description: 'Null where no other follows.' }),
   },
   { title: 'QueryRefresh', description: 'One run that was to keep the result warm.' },
 );
@@ -166,6 +188,9 @@ export const SAVED_QUERY_EXAMPLE: Static<typeof SavedQueryShape> = {
   price_qu: 2,
   refresh_seconds: null,
   next_refresh_at: null,
+  scheduled_by: null,
+  refresh_state: null,
+  refresh_failure: null,
   created_at: '2026-11-19T08:00:00Z',
   updated_at: '2026-11-20T12:00:00Z',
 };

@@ -280,7 +280,7 @@ async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext)
     context,
   );
   const job = await jobs.untilEnded(submitted.job, waitSeconds * 1_000);
-  return waitedOutcome({ job, isNew: submitted.isNew }, deps, (kept) =>
+  return waitedOutcome({ job, isNew: submitted.isNew }, deps, context.caller, (kept) =>
     keptOutcome(
       kept,
       { format, numbers: numbersOf(format, input.numbers), maxRows, tier },

@@ -15,7 +15,7 @@ import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Charge, Outcome } from '../answer.ts';
-import type { CallContext, OperationDeps } from '../deps.ts';
+import type { CallContext, Caller, OperationDeps } from '../deps.ts';
 import { type SqlBudget, sqlTierOf } from '../prices.ts';
 import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { isoTime, keptSqlOf } from './kept.ts';
@@ -102,7 +102,8 @@ export const SqlJobShape = Type.Object(
           expires_at: TimeShape,
           url: Type.String({ description: 'Takes the key of the organization.' }),
           signed_url: Type.String({
-            description: 'Takes no key: give it to a program that fetches the result for you.',
+            description:
+              'Takes no key: give it to a program that fetches the result for you. It ends with the key that asked for it.',
           }),
           signed_until: TimeShape,
         },
@@ -130,7 +131,12 @@ export const SQL_JOB_EXAMPLE: Static<typeof SqlJobShape> = {
   result: null,
 };
 
-export async function jobAnswer(job: SqlJob, deps: OperationDeps): Promise<Static<typeof SqlJobShape>> {
+/** `caller`: with whose key the links to its result end. */
+export async function jobAnswer(
+  job: SqlJob,
+  deps: OperationDeps,
+  caller: Caller,
+): Promise<Static<typeof SqlJobShape>> {
   const { request, outcome, state } = job;
   const kept =
     job.resultId === null || state !== 'succeeded' ? null : await keptSqlOf(deps).results.find(job.resultId);
@@ -152,7 +158,7 @@ export async function jobAnswer(job: SqlJob, deps: OperationDeps): Promise<Stati
       balance: outcome?.balance ?? null,
     },
     failure: failureOf(job),
-    result: kept === null ? null : resultOf(kept, deps),
+    result: kept === null ? null : resultOf(kept, deps, caller),
   };
 }
 
@@ -187,9 +193,12 @@ function failureOf({ outcome }: SqlJob): Static<typeof SqlJobShape>['failure'] {
 function resultOf(
   kept: KeptResult,
   { deployment: { publicUrl }, cursorKeys, clock }: OperationDeps,
+  { organization, key }: Caller,
 ): NonNullable<Static<typeof SqlJobShape>['result']> {
   const url = `${publicUrl}/v0/results/${kept.id}`;
-  const signedUntilMs = Math.min(kept.expiresAtMs, clock.nowMs() + RESULT_LINK_MS);
+  const endsAtMs = key?.expiresAtMs ?? kept.expiresAtMs;
+  const signedUntilMs = Math.min(kept.expiresAtMs, endsAtMs, clock.nowMs() + RESULT_LINK_MS);
+  const signer = organization === null || key == null ? null : { organizationId: organization.id, keyId: key.id };
   return {
     id: kept.id,
     row_count: kept.rows,
@@ -198,7 +207,7 @@ function resultOf(
     created_at: isoTime(kept.createdAtMs),
     expires_at: isoTime(kept.expiresAtMs),
     url,
-    signed_url: `${url}?token=${mintResultToken(cursorKeys, { id: kept.id, untilMs: signedUntilMs })}`,
+    signed_url: `${url}?token=${mintResultToken(cursorKeys, { id: kept.id, untilMs: signedUntilMs, signer })}`,
     signed_until: isoTime(signedUntilMs),
   };
 }
@@ -276,6 +285,7 @@ function idOf(
 export async function waitedOutcome(
   { job, isNew }: { readonly job: SqlJob; readonly isNew: boolean },
   deps: OperationDeps,
+  caller: Caller,
   answerWith: (kept: KeptResult) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { outcome, state, request } = job;
@@ -285,7 +295,7 @@ export async function waitedOutcome(
   }
   const kept =
     job.resultId === null || !hasEnded(state) ? null : await keptSqlOf(deps).results.find(job.resultId);
-  if (kept === null) return jobOutcome(await jobAnswer(job, deps), isNew);
+  if (kept === null) return jobOutcome(await jobAnswer(job, deps, caller), isNew);
   const answer = await answerWith(kept);
   const charge: Charge = {
     heldQu: request.hold.units,

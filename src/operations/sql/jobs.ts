@@ -4,9 +4,10 @@ import { Type } from '@sinclair/typebox';
 import { hasEnded, RESULT_KEPT_MS } from '../../../core/domain/job.ts';
 import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
+import { organizationScope } from '../account/scope.ts';
 import type { Outcome } from '../answer.ts';
 import { defineOperation, defineUsageOperation } from '../define.ts';
-import type { OperationDeps } from '../deps.ts';
+import type { Caller, OperationDeps } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
 import { checkAsOf, sqlAsOfParam } from './as-of.ts';
@@ -94,7 +95,7 @@ export const createSqlJob = defineUsageOperation({
       deps,
       context,
     );
-    return jobOutcome(await jobAnswer(job, deps), isNew);
+    return jobOutcome(await jobAnswer(job, deps, context.caller), isNew);
   },
 });
 
@@ -159,9 +160,11 @@ export const getSqlJob = defineUsageOperation({
   terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
   review: async (input) => input,
   run: async ({ job: id, format }, deps, { caller }): Promise<Outcome> => {
-    const job = await found(id, deps, caller.organization?.id);
+    const job = await found(id, deps, caller);
     const body =
-      format === 'json' ? Readable.from([JSON.stringify(await jobAnswer(job, deps))]) : eventsOf(job, deps);
+      format === 'json'
+        ? Readable.from([JSON.stringify(await jobAnswer(job, deps, caller))])
+        : eventsOf(job, deps, caller);
     return {
       usedQu: null,
       answer: () => ({
@@ -177,11 +180,15 @@ export const getSqlJob = defineUsageOperation({
   },
 });
 
-async function found(id: string, deps: OperationDeps, organizationId: string | undefined): Promise<SqlJob> {
+/** A job of the caller's: of its organization, or of its key. */
+async function found(id: string, deps: OperationDeps, caller: Caller): Promise<SqlJob> {
   const { jobs } = keptSqlOf(deps);
-  const job = organizationId === undefined ? null : await jobs.find({ id, organizationId });
-  if (job !== null) return job;
-  throw fail('job_not_found', { detail: 'The organization has no job of this id.' });
+  if (caller.organization !== null) {
+    const { organizationId, keyId } = organizationScope(caller);
+    const job = await jobs.find({ id, organizationId });
+    if (job !== null && (keyId === null || job.request.hold.keyId === keyId)) return job;
+  }
+  throw fail('job_not_found', { detail: 'There is no job of this id that you may see.' });
 }
 
 /** Proxies close connections that say nothing for a minute. */
@@ -191,17 +198,17 @@ const EVENTS_MAX_MS = 10 * 60_000;
 /** Between two events. */
 const EVENTS_PAUSE_MS = 250;
 
-function eventsOf(first: SqlJob, deps: OperationDeps): Readable {
+function eventsOf(first: SqlJob, deps: OperationDeps, caller: Caller): Readable {
   const { jobs } = keptSqlOf(deps);
   const left = new AbortController();
   async function* events(): AsyncGenerator<string> {
     const end = performance.now() + EVENTS_MAX_MS;
     let job = first;
-    yield await eventOf(job, deps);
+    yield await eventOf(job, deps, caller);
     while (!hasEnded(job.state) && performance.now() < end && !left.signal.aborted) {
       await sleep(EVENTS_PAUSE_MS);
       const now = await jobs.untilChanged(job, SILENCE_MAX_MS, left.signal);
-      yield now === job ? ': still running\n\n' : await eventOf(now, deps);
+      yield now === job ? ': still running\n\n' : await eventOf(now, deps, caller);
       job = now;
     }
   }
@@ -210,8 +217,8 @@ function eventsOf(first: SqlJob, deps: OperationDeps): Readable {
   return body;
 }
 
-async function eventOf(job: SqlJob, deps: OperationDeps): Promise<string> {
-  return `event: job\ndata: ${JSON.stringify(await jobAnswer(job, deps))}\n\n`;
+async function eventOf(job: SqlJob, deps: OperationDeps, caller: Caller): Promise<string> {
+  return `event: job\ndata: ${JSON.stringify(await jobAnswer(job, deps, caller))}\n\n`;
 }
 
 export const cancelSqlJob = defineOperation({
@@ -234,9 +241,9 @@ export const cancelSqlJob = defineOperation({
   example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
   run: async ({ job: id }, deps, { caller }) => {
     const { jobs } = keptSqlOf(deps);
-    const job = await found(id, deps, caller.organization?.id);
+    const job = await found(id, deps, caller);
     const cancelled = await jobs.cancel({ id, organizationId: job.organizationId });
-    return jobAnswer(cancelled ?? job, deps);
+    return jobAnswer(cancelled ?? job, deps, caller);
   },
 });
 
@@ -250,7 +257,7 @@ export const listSqlJobs = defineOperation({
   method: 'GET',
   path: '/sql/jobs',
   summary: 'The jobs of your organization',
-  description: `Newest first, for ${KEPT_DAYS} days after their end. Free. Without the key of an organization the list is empty.`,
+  description: `Newest first, for ${KEPT_DAYS} days after their end: a key that manages keys, and a bearer token, see all of the organization, any other key its own. Free. Without the key of an organization the list is empty.`,
   toolText: 'Jobs of your organization, newest first.',
   price: PRICES.free,
   load: 'none',
@@ -267,12 +274,12 @@ export const listSqlJobs = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
-  run: async ({ limit, offset }, deps, { caller: { organization } }) => {
-    if (organization === null) return { jobs: [], next_offset: null };
+  run: async ({ limit, offset }, deps, { caller }) => {
+    if (caller.organization === null) return { jobs: [], next_offset: null };
     const { jobs } = keptSqlOf(deps);
-    const listed = await jobs.list({ organizationId: organization.id, offset, limit: limit + 1 });
+    const listed = await jobs.list({ ...organizationScope(caller), offset, limit: limit + 1 });
     return {
-      jobs: await Promise.all(listed.slice(0, limit).map((job) => jobAnswer(job, deps))),
+      jobs: await Promise.all(listed.slice(0, limit).map((job) => jobAnswer(job, deps, caller))),
       next_offset: listed.length > limit ? offset + limit : null,
     };
   },

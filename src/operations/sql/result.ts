@@ -60,7 +60,7 @@ function choiceParam<Choice extends string, Standard extends Choice | undefined>
 
 const tokenParam: Param<string | undefined> = {
   in: 'query',
-  description: 'Of a signed link (`signed_url` of a job): it stands for the key until it expires.',
+  description: 'Of a signed link (`signed_url` of a job): it stands for the key that asked for it, until it or that key expires or the key is revoked.',
   toolText: '',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
@@ -135,6 +135,16 @@ export const getResult = defineUsageOperation({
   },
 });
 
+/** A link is good until its time is over or the key ends that it was given to, whichever comes first. */
+async function isGranted(
+  { id, token }: { readonly id: string; readonly token: string },
+  { cursorKeys, clock, accounts }: OperationDeps,
+): Promise<boolean> {
+  const grant = readResultToken(cursorKeys, token);
+  if (grant === undefined || grant.id !== id || grant.untilMs <= clock.nowMs()) return false;
+  return grant.signer === null || (await accounts.keys.endOf(grant.signer)) === null;
+}
+
 /** The same answer for a result that is not there and one of others: ids are no secrets. */
 async function readable(
   { id, token }: { readonly id: string; readonly token: string | undefined },
@@ -144,8 +154,7 @@ async function readable(
   const { results } = keptSqlOf(deps);
   const kept = await results.find(id);
   if (kept !== null) {
-    const grant = token === undefined ? undefined : readResultToken(deps.cursorKeys, token);
-    if (grant !== undefined && grant.id === id && grant.untilMs > deps.clock.nowMs()) return kept;
+    if (token !== undefined && (await isGranted({ id, token }, deps))) return kept;
     if (organization !== null && (await results.mayRead(kept, organization.id))) return kept;
   }
   throw fail('result_not_found', { detail: 'There is no result of this id that you may read.' });

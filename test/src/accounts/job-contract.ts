@@ -222,13 +222,17 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       const store = await fresh();
       const { jobs } = store;
       const [one, two] = [job(), job({ createdAtMs: T0 + 1 })];
-      for (const each of [one, two]) await jobs.add(each);
+      for (const each of [one, two]) await jobs.add({ ...each, keyId: 'key_a' });
+      const ofKey = async (keyId: string) =>
+        (await jobs.list({ organizationId: 'acme', keyId, offset: 0, limit: 9 })).map(({ id }) => id);
+      expect([await ofKey('key_a'), await ofKey('key_b')]).toEqual([[two.id, one.id], []]);
       await claimAt(store, T0);
       await jobs.end({ id: one.id, attempt: 1, state: 'succeeded', outcome: '{}', atMs: T0 + 5 });
       expect(await jobs.forget({ endedUntilMs: T0 + 4, limit: 10 })).toBe(0);
       expect(await jobs.forget({ endedUntilMs: T0 + 5, limit: 10 })).toBe(1);
       expect(await jobs.find(one)).toBeNull();
       expect(await jobs.list({ organizationId: 'acme', offset: 0, limit: 9 })).toHaveLength(1);
+      expect(await ofKey('key_a')).toEqual([two.id]);
     });
   });
 

@@ -237,6 +237,22 @@ function refreshes(named: Open): void {
     expect(await store.refreshes.runs({ ...name, organizationId: 'other' })).toEqual([]);
   });
 
+  test('a refresh that ended is due again once the query is put again, also the same one', async () => {
+    const store = await named();
+    await store.saved.put(query({ refreshSeconds: 900 }));
+    const last = { ...name, ...finish, dueAtMs: T0, nextAtMs: null };
+    expect(await store.refreshes.finish(last)).toBe(true);
+    expect(await store.refreshes.finish(last)).toBe(false);
+    expect(await claimAt(store, T0 + 10 * HOUR_MS)).toBeNull();
+    expect((await store.saved.find({ ...name, version: null }))?.refreshAtMs).toBeNull();
+    expect(await store.refreshes.runs(name)).toEqual(['{"a":1}']);
+    expect(await store.saved.put(query({ refreshSeconds: 900, atMs: T0 + 5 }))).toMatchObject({
+      outcome: 'changed',
+      version: 1,
+    });
+    expect(await claimAt(store, T0 + 5)).toEqual({ ...name, dueAtMs: T0 + 5, failures: 0 });
+  });
+
   test('a new version and another interval are due at once, other settings change nothing', async () => {
     const store = await named();
     await store.saved.put(query({ refreshSeconds: 900 }));

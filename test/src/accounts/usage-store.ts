@@ -350,6 +350,11 @@ function keyChanges(funded: Funded): void {
     expect(await store.accounts.changeKey({ ...change, set })).toEqual({ outcome: 'changed', key: after });
     expect((await store.accounts.findKey(key.digest))?.key).toEqual(after);
     expect(await store.accounts.listKeys({ organizationId: 'org', after: null, limit: 9 })).toEqual([after]);
+    for (const rights of [['changes'], [], null] as const) {
+      await store.accounts.changeKey({ ...change, set: { rights } });
+      const found = (await store.accounts.findKey(key.digest))?.key;
+      expect(found?.limits?.rights ?? null).toEqual(rights);
+    }
     await store.accounts.changeKey({ ...change, set: { operations: null, expiresAtMs: null } });
     expect((await store.accounts.findKey(key.digest))?.key).toMatchObject({
       expiresAtMs: null,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
@@ -17,6 +19,7 @@ import {
   openHandedLane,
   pricedOperation,
   type RequestWish,
+  usageOperation,
 } from '../../kit/gate.ts';
 
 /** The gate over a real store; what it guards are small operations, and the x402 lane is played. */
@@ -129,6 +132,23 @@ describe('the order of checks', () => {
     expect([await ask(), await ask()]).toEqual([{ done: true }, { done: true }]);
     await store.accounts.changePlan({ organizationId, plan: 'free' });
     expect(await ask()).toBe('rate_limited');
+  });
+
+  test('a stream of events ends with its key, wherever that is revoked', async () => {
+    const { organizationId } = await organizationWithKey(0);
+    const id = `key_${randomUUID()}`;
+    const credentials = { 'x-api-key': await addKey(store, { id, organizationId }) };
+    const body = new Readable({ read: () => undefined });
+    const outcome = { usedQu: null, discard: () => undefined };
+    const stream = { mediaType: 'text/event-stream', headers: {}, body, trailers: null };
+    const operation = usageOperation(async () => ({ ...outcome, answer: () => ({ stream }) }), { free: true });
+    const { answer } = await gateOver({ limits: { keyLookMs: 5 } }).call(gateRequest(operation, { credentials }));
+    if (!('stream' in answer)) throw new Error('no stream');
+    const ended = finished(answer.stream.body.resume());
+    body.push('event: job\n\n');
+    await store.accounts.revokeKey({ keyId: id, atMs: clock.nowMs() });
+    await ended;
+    expect(body.destroyed).toBe(true);
   });
 
   test('a revoked key, and one that expired, draw nothing from the window of their organization', async () => {

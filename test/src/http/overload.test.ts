@@ -37,7 +37,7 @@ const UNUSED = {
     remove: unused,
     refreshes: unused,
   },
-  keys: { list: unused, events: unused, make: unused, change: unused, revoke: unused },
+  keys: { list: unused, events: unused, make: unused, change: unused, endOf: unused, revoke: unused },
 };
 
 /** A service with one place for reads and an engine that answers no statement until its caller leaves. */

@@ -1,8 +1,10 @@
--- KEYS: ended jobs. ARGV: ended until, how many, what names of jobs and of the jobs of an organization begin with.
+-- KEYS: ended jobs. ARGV: ended until, how many, what names of jobs, of the jobs of an organization and of those of a key begin with.
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
 for _, id in ipairs(ids) do
   local job = ARGV[3] .. id
-  redis.call('ZREM', ARGV[4] .. redis.call('HGET', job, 'organizationId'), id)
+  local whose = redis.call('HMGET', job, 'organizationId', 'keyId')
+  redis.call('ZREM', ARGV[4] .. whose[1], id)
+  if whose[2] then redis.call('ZREM', ARGV[5] .. whose[2], id) end
   redis.call('DEL', job)
   redis.call('ZREM', KEYS[1], id)
 end

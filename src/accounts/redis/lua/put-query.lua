@@ -10,7 +10,7 @@ local latest, is_there = tonumber(before[1] or '0'), before[2] ~= false
 local versions = tonumber(before[4] or '0')
 if not is_there and redis.call('ZCARD', SLUGS) >= tonumber(ARGV[9]) then return { 'too_many', 0 } end
 local is_same = is_there and redis.call('HGET', QUERY, 'content:' .. latest) == content
-if is_same and before[2] == settings then return { 'unchanged', latest } end
+if is_same and before[2] == settings and (before[3] or '') == refresh then return { 'unchanged', latest } end
 if not is_same and is_there and versions >= tonumber(ARGV[10]) then return { 'too_many', 0 } end
 if not is_same then
   latest = latest + 1

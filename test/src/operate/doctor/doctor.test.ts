@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EngineWalls } from '../../../../clickhouse/embedded/walls.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
+import { mintApiKey } from '../../../../core/domain/caller.ts';
 import { checkAccounts, judgeDurability } from '../../../../src/operate/doctor/accounts.ts';
 import { checkRpc, judgeChain } from '../../../../src/operate/doctor/chains.ts';
 import {
@@ -24,6 +25,7 @@ import {
   judgeSpace,
 } from '../../../../src/operate/doctor/machine.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
+import { addKey, createOrganization, ownTestStore } from '../../../kit/access.ts';
 import { watchedLog } from '../../../kit/secrets-watch.ts';
 
 /** Every check of the doctor with something broken on purpose; the parts that need an engine or Redis: test/engine, test/redis. */
@@ -307,4 +309,33 @@ test('a ledger that was tampered with is a failure that names whose it is', asyn
   await doctored.close();
   expect((await checkAccounts({ ...deps, store: doctored }))[0]).toMatchObject({ verdict: 'failure' });
   rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('a key that is lent to visitors is warned of where its record has more than they need', async () => {
+  const { store, close } = ownTestStore();
+  const none = { managesKeys: false, unitsPerDay: 5, operations: null, madeBy: null };
+  const lent = async (over: Parameters<typeof addKey>[1] | null, organizationId?: string) => {
+    const own = organizationId ?? (await createOrganization(store, { units: 1 }));
+    const visitorKey = over === null ? mintApiKey('live') : await addKey(store, { organizationId: own, ...over });
+    const config = loadConfig({ env: {} });
+    const deps = { nowMs: () => NOW_MS, log: watchedLog('doctor'), store };
+    return (await checkAccounts({ ...deps, config: { ...config, console: { ...config.console, visitorKey } } }))[2];
+  };
+  expect(await lent({ limits: none })).toMatchObject({ check: 'visitor_key', verdict: 'ok' });
+  const shared = await createOrganization(store, { units: 1 });
+  await addKey(store, { organizationId: shared });
+  const faults = [
+    [null, 'unknown'],
+    [{ limits: none, revokedAtMs: 1 }, 'revoked'],
+    [{}, 'no budget'],
+    [{}, 'manage keys'],
+    [{ limits: { ...none, rights: ['publishes'] } }, 'rights (publishes)'],
+    [{ limits: none }, 'other keys', shared],
+  ] as const;
+  for (const [over, says, organizationId] of faults)
+    expect(await lent(over, organizationId)).toMatchObject({
+      verdict: 'warning',
+      says: expect.stringContaining(says),
+    });
+  await close();
 });
