@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
 import { EngineError } from '../../clickhouse/engine/engine.ts';
@@ -9,11 +8,17 @@ import { PLAN_STORAGE, RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { ResultColumn } from '../../sandbox/results/column-type.ts';
-import { readAhead } from '../../sandbox/results/counted-rows.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
+import { readAhead } from '../../sandbox/results/read-ahead.ts';
 import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
-import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
-import type { NumberForm, ResultFormat, RunFigures, SandboxResult } from '../../sandbox/sandbox.ts';
+import { csvSettings, ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
+import {
+  type NumberForm,
+  QueryFailed,
+  type ResultFormat,
+  type RunFigures,
+  type SandboxResult,
+} from '../../sandbox/sandbox.ts';
 import type { ResultRecord } from '../accounts/result-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
@@ -21,7 +26,7 @@ import { type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
 
 /** Results that are kept: stored once, and written in any format as often as they are asked for. */
 export interface Results {
-  /** Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Rejects with a `Failure`. */
+  /** Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Rejects with a `Failure` or `QueryFailed`. */
   keep(result: SandboxResult, run: KeptRun): Promise<KeptResult>;
   find(id: string): Promise<KeptResult | null>;
   /** Whether the organization paid for it or was answered with it before. */
@@ -74,7 +79,6 @@ export interface KeptResult extends RunFigures {
   readonly maxRows: number;
   /** There were more rows than `maxRows`, of which one is stored. */
   readonly hasMore: boolean;
-  readonly cutByBytes: boolean;
   readonly run: RunFacts;
 }
 
@@ -82,6 +86,8 @@ export interface ReadForm {
   readonly format: ResultFormat;
   readonly maxRows: number;
   readonly numbers: NumberForm;
+  /** Of CSV: how NULL is written. */
+  readonly csvNull?: string;
   /** Rows that are left out at the beginning. */
   readonly offset?: number;
 }
@@ -97,6 +103,10 @@ export interface ResultsDeps {
 export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Of one result as the engine wrote it: larger ones are written for each reader. */
 export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
+/** Of one result as it is stored: it is held in memory while it is stored and while it is read. */
+export const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+/** Of its columns in the engine's memory: equal values take next to nothing in the file, and all of their bytes in each answer from it. */
+const KEPT_COLUMNS_MAX_BYTES = 1024 * 1024 * 1024;
 /** Of an entry besides its bytes, roughly. */
 const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
@@ -145,8 +155,7 @@ export function createResults(deps: ResultsDeps): Results {
       );
       if (record === null) return null;
       const kept = remember(record);
-      const isWhole = !kept.hasMore && !kept.cutByBytes;
-      return isWhole || kept.maxRows >= maxRows ? kept : null;
+      return !kept.hasMore || kept.maxRows >= maxRows ? kept : null;
     },
     read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
     sweep: () => sweep(deps),
@@ -158,9 +167,9 @@ async function storeResult(
   result: SandboxResult,
   run: KeptRun,
 ): Promise<ResultRecord> {
-  const { columns, body } = result;
+  const { columns } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
-  const bytes = await buffer(body);
+  const bytes = await storableBytes(result);
   const sha256 = digestOf(bytes);
   const facts: StoredFacts = {
     form: keptForm(columns),
@@ -169,7 +178,6 @@ async function storeResult(
     sha256,
     maxRows: run.maxRows,
     hasMore: result.resultRows > run.maxRows,
-    cutByBytes: result.cutByBytes,
     engineMs: result.engineMs,
     rowsRead: result.rowsRead,
     bytesRead: result.bytesRead,
@@ -189,6 +197,28 @@ async function storeResult(
   await askFiles(files.write(record.id, bytes));
   await askStore(store.results.add(record));
   return record;
+}
+
+async function storableBytes(result: SandboxResult): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if ((result.resultBytes ?? 0) > KEPT_COLUMNS_MAX_BYTES) throw tooLargeToKeep(result);
+  for await (const chunk of result.body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > KEPT_MAX_BYTES) throw tooLargeToKeep(result);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLargeToKeep({ body, engineMs, rowsRead, bytesRead, memoryBytes }: SandboxResult): QueryFailed {
+  body.destroy();
+  return new QueryFailed({
+    reason: 'result_size',
+    detail: `The result is larger than the ${KEPT_MAX_BYTES / 1024 / 1024} MiB that are kept of one.`,
+    hint: 'Select fewer columns or rows, or run it without `max_age` and `wait_seconds` for a file of up to 1 GiB.',
+    figures: { engineMs, rowsRead, bytesRead, memoryBytes },
+  });
 }
 
 type StoredFacts = Omit<KeptResult, 'id' | 'payerId' | 'createdAtMs' | 'expiresAtMs' | 'bytes'>;
@@ -274,20 +304,20 @@ async function readKept(
   const { offset = 0 } = form;
   const stored = kept.rows + (kept.hasMore ? 1 : 0);
   const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
-  const { engineMs, rowsRead, bytesRead, memoryBytes, cutByBytes } = kept;
+  const { engineMs, rowsRead, bytesRead, memoryBytes } = kept;
   return {
     engineMs,
     rowsRead,
     bytesRead,
     memoryBytes,
     resultRows: rows,
-    cutByBytes,
+    hasMore: offset + rows < stored,
     queuedMs: 0,
     body: await bodyOf(tools, kept, { ...form, offset, rows }, signal),
   };
 }
 
-interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
+interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers' | 'csvNull'> {
   readonly offset: number;
   readonly rows: number;
 }
@@ -296,10 +326,10 @@ interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
 async function bodyOf(
   { reader, bytesOf, written }: ReadTools,
   { id, columns, form }: KeptResult,
-  { format, numbers, offset, rows }: WrittenForm,
+  { format, numbers, csvNull, offset, rows }: WrittenForm,
   signal: AbortSignal | undefined,
 ): Promise<Readable> {
-  const name = JSON.stringify([id, format, numbers, offset, rows]);
+  const name = JSON.stringify([id, format, numbers, csvNull ?? null, offset, rows]);
   const known = written.get(name);
   if (known !== undefined) return Readable.from([known], { objectMode: false });
   const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${offset}`;
@@ -312,6 +342,7 @@ async function bodyOf(
         text: isFile ? exportText(text, columns, { format, numbers }) : text,
         table: { name: TABLE, format: form, structure: structureOf(columns), bytes },
         format: ENGINE_FORMATS[format],
+        ...(csvNull === undefined ? {} : { written: csvSettings(csvNull) }),
       },
       signal,
     );

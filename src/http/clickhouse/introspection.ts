@@ -73,7 +73,6 @@ const operation = defineUsageOperation({
             ...NOTHING_READ,
           },
           body,
-          trailers: null,
         },
       }),
       discard: () => void body.destroy(),

@@ -23,7 +23,7 @@ import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
 import { keptSqlOf } from '../sql/kept.ts';
 import { pageRowsMax } from '../sql/page.ts';
-import { numbersOf, SQL_MEDIA } from '../sql/params.ts';
+import { numbersOf, SQL_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
 import { warningsOf } from '../sql/shapes.ts';
 import { SAVED_ANSWER_HEADERS } from './answers.ts';
 import { CALL_PARAMS, type CallInput } from './call-params.ts';
@@ -90,11 +90,11 @@ interface SavedCall {
   readonly query: SavedQuery;
   readonly isOwn: boolean;
   readonly values: Readonly<Record<string, string>>;
-  readonly form: Pick<CallInput, 'format' | 'numbers' | 'limit' | 'offset'>;
+  readonly form: Pick<CallInput, 'format' | 'numbers' | 'csv_null' | 'limit' | 'offset'>;
 }
 
-function formOf({ format, numbers, limit, offset }: CallInput): SavedCall['form'] {
-  return { format, numbers, limit, offset };
+function formOf({ format, numbers, csv_null, limit, offset }: CallInput): SavedCall['form'] {
+  return { format, numbers, csv_null, limit, offset };
 }
 
 /** The value of each parameter, as the engine reads it. Throws `invalid_parameter` with the name. */
@@ -212,7 +212,12 @@ async function obtained(
   const { query, values, isOwn } = call;
   const { tier, freshnessSeconds, maxRows } = query.content;
   const budget = sqlBudget(sqlTierOf(tier), callQu(query.content));
-  const bounds = boundsOf(accepted, { budget, maxRows, rowsMax: maxRows });
+  const bounds = boundsOf(accepted.settings ?? [], {
+    budget,
+    // What its author left out is the most that a result may have.
+    maxRows: maxRows < STREAMED_ROWS_MAX ? maxRows : undefined,
+    rowsMax: maxRows,
+  });
   const meta = await metaNow(deps);
   const warnings = await warningsOf(accepted, deps, meta);
   const { kept, isOwn: isOwnRun } = await keptSqlOf(deps)
@@ -222,6 +227,7 @@ async function obtained(
       tier,
       maxSeconds: bounds.seconds,
       maxRows: bounds.maxRows,
+      mustBeWhole: bounds.mustBeWhole,
       maxAgeSeconds: freshnessSeconds,
       // The result of a stranger's run is listed to nobody: it tells the text.
       payer: isOwn ? organization : null,
@@ -245,6 +251,7 @@ async function answerOf(
   const ready = await keptSqlOf(deps).answers.read(kept, query, {
     format,
     numbers: numbersOf(format, form.numbers),
+    ...(form.csv_null === undefined ? {} : { csvNull: form.csv_null }),
     maxRows,
     offset,
   });
@@ -269,7 +276,7 @@ async function answerOf(
 function asStream(answer: Answer): Answer {
   if (!('file' in answer)) return answer;
   const { mediaType, stream, headers = {} } = answer.file;
-  return { stream: { mediaType, headers, body: stream(), trailers: null } };
+  return { stream: { mediaType, headers, body: stream() } };
 }
 
 async function refused(error: unknown, call: SavedCall, deps: OperationDeps): Promise<never> {
