@@ -228,7 +228,7 @@ describe('what a statement past the grants can connect to', () => {
       const limits =
         'SETTINGS http_max_tries = 1, connect_timeout = 1, s3_retry_attempts = 0, s3_max_connections = 1';
       const error = await ask(engine, 'writer', `${text} ${limits}`).catch(String);
-      said.set(text.slice('SELECT * FROM '.length, text.indexOf('(')), `${connections > 0} ${error}`);
+      said.set(text, `${connections > 0} ${error}`);
     }
     await stop(engine);
     listener.close();
@@ -244,10 +244,7 @@ describe('what a statement past the grants can connect to', () => {
     await stop(engine);
     for (const without of [[], ['landlock']] as const)
       for (const [name, said] of await connectedBy({ without }))
-        expect([name, said]).toEqual([
-          name,
-          expect.stringMatching(/^false .*(Permission denied|EACCES|refused by)/s),
-        ]);
+        expect([name, said]).toEqual([name, expect.stringMatching(/^false .*(Permission denied|\(13\))/s)]);
   });
 
   test('is everything without the wall, which the engine then says of itself', {
