@@ -94,7 +94,7 @@ export interface LandlockRule {
 }
 
 /** The ports of TCP that a confined process may use; every other one is closed to it, where the kernel knows them (ABI 4). */
-export interface LandlockPorts {
+interface LandlockPorts {
   readonly listens: readonly number[];
   readonly connects: readonly number[];
 }

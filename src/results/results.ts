@@ -104,7 +104,7 @@ export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Of one result as the engine wrote it: larger ones are written for each reader. */
 export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
 /** Of one result as it is stored: it is held in memory while it is stored and while it is read. */
-export const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 /** Of its columns in the engine's memory: equal values take next to nothing in the file, and all of their bytes in each answer from it. */
 const KEPT_COLUMNS_MAX_BYTES = 1024 * 1024 * 1024;
 /** Of an entry besides its bytes, roughly. */

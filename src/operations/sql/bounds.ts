@@ -4,7 +4,7 @@ import type { SqlBudget } from '../prices.ts';
 
 /** How far a query may go, and the units that it used. */
 
-export interface Bounds {
+interface Bounds {
   readonly maxRows: number;
   /** Whether a result with more rows is an error: it is cut only where the caller named the number of rows. */
   readonly mustBeWhole: boolean;

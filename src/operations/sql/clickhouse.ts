@@ -71,7 +71,7 @@ export function tiersFor(settings: readonly SqlSetting[]): readonly SqlTierId[] 
 }
 
 /** Rows of one answer. Above it a result is an error, unless the client asked for it to be cut: it would not notice. */
-export const CLICKHOUSE_ROWS_MAX = STREAMED_ROWS_MAX;
+const CLICKHOUSE_ROWS_MAX = STREAMED_ROWS_MAX;
 
 const queryParam: Param<ClickhouseQuery> = {
   in: 'body',
