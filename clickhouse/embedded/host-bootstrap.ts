@@ -6,7 +6,7 @@ export interface HostBootstrap {
   readonly port: number;
   /** Port of the native protocol, which cluster nodes use among each other; null: closed. */
   readonly tcpPort: number | null;
-  /** Ports of other engines that this one asks, of a cluster; empty: it connects to nothing. */
+  /** Ports of the engines of its cluster, which it asks; empty: it connects to nothing. */
   readonly connects: readonly number[];
   /** Absolute path of libchdb.so. */
   readonly library: string;

@@ -89,7 +89,8 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const directory = prepareDirectory(options, { dataDir, users, queryPath });
   const tcpPort = options.node?.tcpPort ?? null;
   const ownUser = userOf(options, { library, directory });
-  const connects = options.node?.shards.flat().filter((one) => one !== tcpPort) ?? [];
+  // A node may ask itself like the others.
+  const connects = options.node?.shards.flat() ?? [];
   const places = placesOf(options, { directory, ownUser });
   const bootstrap: HostBootstrap = { ...places, port, tcpPort, connects, library };
 
