@@ -23,9 +23,9 @@ export interface SqlFacts {
   readonly warnings: readonly SqlWarning[];
   /** The text that ran; null where it is too long for a header. */
   readonly sql: string | null;
-  /** Null for long answers, which have it in trailers at the end: `fetch` does not expose those. */
+  /** Rows of the answer; null where a proxy took the header away. */
   readonly rowCount: number | null;
-  /** Null like `rowCount`. */
+  /** Whether there are more rows than `maxRows` left in the answer; null like `rowCount`. */
   readonly truncated: boolean | null;
 }
 
@@ -51,30 +51,19 @@ export function factsOf(headers: Headers): SqlFacts {
   };
 }
 
-export interface SqlRowsLimits {
-  /** Most rows to yield. */
-  readonly rowsMax: number;
-  /** `max_rows` of the request. */
-  readonly asked: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The service cuts answers at 64 MiB. Below half of that, an answer is certainly complete. */
-const BYTES_CERTAINLY_COMPLETE = 32 * 1024 * 1024;
-
 /** The rows of a query as they arrive. They can be iterated once; the request is sent when the iteration begins. */
 export class SqlRows<Row> implements AsyncIterable<Row> {
   readonly #open: (signal: AbortSignal) => Promise<Sent>;
-  readonly #limits: SqlRowsLimits;
+  readonly #signal: AbortSignal | undefined;
   #begun = false;
   #sent: Sent | null = null;
   #rowCount = 0;
   #truncated: boolean | null = null;
 
   /** @internal */
-  constructor(open: (signal: AbortSignal) => Promise<Sent>, limits: SqlRowsLimits) {
+  constructor(open: (signal: AbortSignal) => Promise<Sent>, signal: AbortSignal | undefined) {
     this.#open = open;
-    this.#limits = limits;
+    this.#signal = signal;
   }
 
   /** Engine time, units and the like; null before the first row. */
@@ -92,10 +81,7 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     return this.#rowCount;
   }
 
-  /**
-   * Whether there are more rows than were yielded. Known after the last row; null before, after leaving the loop, and where a long
-   * answer does not say: with a million rows or more than 32 MiB.
-   */
+  /** Whether there are more rows than were yielded. Known after the last row; null before, and after leaving the loop. */
   get truncated(): boolean | null {
     return this.#truncated;
   }
@@ -105,16 +91,12 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
       throw new TypeError('rows of a query can be iterated once: run the query again for another iteration');
     this.#begun = true;
     const stopping = new AbortController();
-    const { rowsMax, signal } = this.#limits;
+    const signal = this.#signal;
     const signals = signal === undefined ? stopping.signal : AbortSignal.any([signal, stopping.signal]);
     try {
       const sent = await this.#open(signals);
       this.#sent = sent;
       for await (const line of this.#lines(sent)) {
-        if (this.#rowCount === rowsMax) {
-          this.#truncated = true;
-          return;
-        }
         this.#rowCount += 1;
         yield JSON.parse(line) as Row; // the caller’s claim
       }
@@ -128,14 +110,12 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     const decoder = new TextDecoder();
     const reader = response.body?.getReader();
     let rest = '';
-    let bytes = 0;
     for (let lines = 0; ; ) {
       const { done, value } = await this.#read(reader, response, payment);
       if (done) {
-        this.#end(response, { lines, bytes, isComplete: rest === '' && decoder.decode() === '', payment });
+        this.#end(response, { lines, isComplete: rest === '' && decoder.decode() === '', payment });
         return;
       }
-      bytes += value.length;
       const text = decoder.decode(value, { stream: true });
       // A long row arrives in many chunks; each chunk is searched once.
       const parts = text.includes('\n') ? (rest + text).split('\n') : [rest + text];
@@ -153,7 +133,7 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     try {
       return (await reader?.read()) ?? { done: true as const, value: undefined };
     } catch (cause) {
-      this.#limits.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       throw connectionLost(response, cause).withPayment(payment);
     }
   }
@@ -163,7 +143,6 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     response: Response,
     end: {
       readonly lines: number;
-      readonly bytes: number;
       readonly isComplete: boolean;
       readonly payment: string | null;
     },
@@ -171,9 +150,7 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     const { rowCount, truncated } = factsOf(response.headers);
     if (!end.isComplete || (rowCount !== null && rowCount !== end.lines))
       throw connectionLost(response).withPayment(end.payment);
-    const { asked } = this.#limits;
-    if (truncated !== null) this.#truncated = truncated;
-    else if (end.bytes < BYTES_CERTAINLY_COMPLETE && end.lines < asked) this.#truncated = false;
+    this.#truncated = truncated;
   }
 }
 

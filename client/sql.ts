@@ -18,7 +18,7 @@ export interface SqlOptions extends RepeatableOptions {
    * Over x402 this is the price, at 0.01 USD a unit.
    */
   readonly maxQu?: number | undefined;
-  /** Most rows of the answer; `truncated` says whether there are more. */
+  /** Most rows of the answer; `truncated` says whether there are more. Without it the answer has every row, or the query fails. */
   readonly maxRows?: number | undefined;
   /**
    * `native`: numbers of JSON where a double holds them, and decimals of 38 digits in Parquet and Arrow, where it is the default. `text`:
@@ -37,7 +37,7 @@ export type SqlAnswer<Row> = Omit<SqlResult, 'rows'> & { rows: Row[] };
 
 export interface SqlMethods {
   /**
-   * Runs one SELECT and returns at most 10,000 rows with their columns. `Row` is the caller’s claim about the rows and is not checked.
+   * Runs one SELECT and returns its rows, at most 10,000, with their columns. `Row` is the caller’s claim about the rows and is not checked.
    With `format: 'json_compact'` rows are arrays in the order of `columns`.
    *
    * Costs 1 Query Unit for every started 5 seconds of engine time, never more than `maxQu`. An invalid query (`invalid_query`) and one
@@ -53,9 +53,9 @@ export interface SqlMethods {
   ): Call<SqlAnswer<Row>>;
 
   /**
-   * Runs one SELECT and yields at most 1,000,000 rows as they arrive: `for await (const row of client.sqlRows(…))`. It reads no faster
+   * Runs one SELECT and yields its rows, at most 1,000,000, as they arrive: `for await (const row of client.sqlRows(…))`. It reads no faster
    * than the loop, and leaving the loop closes the connection. Rejects with `connection_lost` where the answer breaks off; `truncated`
-   * says after the last row whether a limit cut the answer.
+   * says after the last row whether there are more than `maxRows`.
    */
   sqlRows<Row = SqlRow>(text: string, options?: SqlOptions): SqlRows<Row>;
 
@@ -65,9 +65,6 @@ export interface SqlMethods {
   /** Checks a query without running it: the text that would run, what it would read and cost, and warnings. Free, needs no key. */
   explain(text: string, options?: SqlExplainOptions): Call<SqlEstimate>;
 }
-
-/** The limit of `maxRows` in the format `ndjson`. */
-const LINES_MAX = 1_000_000;
 
 export function createSqlMethods(connection: Connection): SqlMethods {
   const ask = (text: string, options: SqlOptions, more: AskOptions) =>
@@ -81,12 +78,9 @@ export function createSqlMethods(connection: Connection): SqlMethods {
       return new Call<never>(() => ask(text, options, { format, reads: 'json' })); // typed by the overloads
     },
     sqlRows: (text, options = {}) => {
-      const rowsMax = Math.min(options.maxRows ?? LINES_MAX, LINES_MAX);
-      // One more row than the caller wants shows whether there are more.
-      const maxRows = Math.min(rowsMax + 1, LINES_MAX);
       const open = (signal: AbortSignal) =>
-        ask(text, { ...options, maxRows, signal }, { format: 'ndjson', reads: 'nothing' });
-      return new SqlRows(open, { rowsMax, asked: maxRows, signal: options.signal });
+        ask(text, { ...options, signal }, { format: 'ndjson', reads: 'nothing' });
+      return new SqlRows(open, options.signal);
     },
     sqlFile: async (text, options) =>
       new SqlFile(await ask(text, options, { format: options.format, reads: 'nothing' }), options.signal),

@@ -88,7 +88,7 @@ export const ERRORS = {
     status: 403,
     title: 'The origin or host is not allowed',
     advice:
-      'Call the MCP surface under the host name of the deployment, from a program or from a page of the deployment itself.',
+      'Call the MCP surface under the host name of the deployment, from a program or from a page of the deployment itself. Over the ClickHouse interface a page of another site sends a key in `X-ClickHouse-Key`.',
     retryable: false,
   },
   upgrade_required: {

@@ -92,7 +92,7 @@ const ENGINE = {
   engine_up: gauge('1 while the engine answers this process.', []),
   engine_uptime_seconds: gauge('How long the engine has been up.', []),
   engine_wall: gauge(
-    '1 if a wall around the embedded engine is in place, else 0: `landlock`, `own_user`, `clean_environment`. Absent with an engine of your own.',
+    '1 if a wall around the embedded engine is in place, else 0: `landlock`, `own_user`, `sockets`, `clean_environment`. Absent with an engine of your own.',
     ['wall'],
   ),
   engine_landlock_abi: gauge('Version of Landlock that confines the embedded engine; 0 where none does.', []),

@@ -118,11 +118,15 @@ export interface SandboxQuery {
   readonly format: ResultFormat | 'kept' | EngineFormat;
   /** Of Parquet and Arrow, whose types are converted in the engine. Default: native. */
   readonly numbers?: NumberForm;
+  /** Of CSV: how NULL is written. Default: nothing. */
+  readonly csvNull?: string;
   /**
    * The engine's row limit. One above the caller's limit, to detect further rows; for formats that cannot be cut afterwards (parquet,
-   * arrow) exactly the caller's limit.
+   * arrow, those of the engine) exactly the caller's limit, unless the result must be whole.
    */
   readonly maxRows: number;
+  /** The caller named no number of rows: a result that reaches `maxRows` fails (`result_size`) and is not cut. */
+  readonly mustBeWhole?: boolean;
   /** Identifies the caller for fair queueing and penalties. Holds no secret. */
   readonly caller: string;
   /** The public tables as a snapshot has them. Only those that can be asked so may be in the text (AS_OF_TABLES). */
@@ -143,8 +147,8 @@ export interface RunFigures {
 export interface SandboxResult extends RunFigures {
   /** Rows in `body`. */
   readonly resultRows: number;
-  /** The engine stopped at its byte limit: there may be more rows. */
-  readonly cutByBytes: boolean;
+  /** Of Parquet and Arrow: there are more rows than `body` has. In the other formats more rows than the caller may have show it. */
+  readonly hasMore: boolean;
   readonly queuedMs: number;
   /** Size of the result's columns in the engine's memory. */
   readonly resultBytes?: number;

@@ -112,6 +112,7 @@ const MissingShape = Type.Object({ missing: Type.String() });
 const WallsShape = Type.Object({
   landlock: Type.Union([Type.Object({ abi: Type.Number() }), MissingShape]),
   ownUser: Type.Union([Type.Object({ id: Type.Number() }), MissingShape]),
+  sockets: Type.Union([Type.Object({ bounded: Type.Literal(true) }), MissingShape]),
   cleanEnvironment: Type.Boolean(),
 });
 

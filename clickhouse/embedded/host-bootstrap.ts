@@ -6,6 +6,8 @@ export interface HostBootstrap {
   readonly port: number;
   /** Port of the native protocol, which cluster nodes use among each other; null: closed. */
   readonly tcpPort: number | null;
+  /** Ports of the engines of its cluster, which it asks; empty: it connects to nothing. */
+  readonly connects: readonly number[];
   /** Absolute path of libchdb.so. */
   readonly library: string;
   /** Further directories that the engine owns. */
@@ -14,6 +16,8 @@ export interface HostBootstrap {
   readonly borrowed: { readonly read: readonly string[]; readonly changed: readonly string[] };
   /** Whether to confine the engine with Landlock, if the kernel supports it. */
   readonly landlock: boolean;
+  /** Whether to bound its sockets. */
+  readonly sockets: boolean;
   /** The user that the engine runs as; null: the supervisor's. */
   readonly user: HostUser | null;
 }
@@ -31,11 +35,13 @@ export function parseBootstrap(json: unknown): HostBootstrap {
     typeof given.configFile !== 'string' ||
     typeof given.port !== 'number' ||
     (given.tcpPort !== null && typeof given.tcpPort !== 'number') ||
+    !Array.isArray(given.connects) ||
     typeof given.library !== 'string' ||
     !Array.isArray(given.own) ||
     !Array.isArray(given.borrowed?.read) ||
     !Array.isArray(given.borrowed.changed) ||
     typeof given.landlock !== 'boolean' ||
+    typeof given.sockets !== 'boolean' ||
     (given.user !== null && typeof given.user?.id !== 'number')
   ) {
     throw new TypeError('the launcher of the engine was started without its bootstrap line');

@@ -1,5 +1,8 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { connect } from 'node:net';
 
 /**
  * The engine's process, executed by the launcher (launcher.ts). `libchdb.so` contains clickhouse-local; its C entry point
@@ -31,11 +34,31 @@ function isConfined() {
   }
 }
 
+/** A port at which no program listens: the attempt is refused by the walls, or by the machine. */
+const DISCARD_PORT = 9;
+
+/** Whether no connection and no datagram leaves. */
+async function isWithoutSockets() {
+  const connection = connect({ host: '127.0.0.1', port: DISCARD_PORT });
+  const [refused] = await Promise.race([once(connection, 'connect'), once(connection, 'error')]).catch(
+    (error) => [error],
+  );
+  connection.destroy();
+  const datagrams = createSocket('udp4');
+  datagrams.bind(0, '127.0.0.1');
+  const [closed] = await Promise.race([once(datagrams, 'listening'), once(datagrams, 'error')]).catch(
+    (error) => [error],
+  );
+  datagrams.close();
+  return refused?.code === 'EACCES' && closed?.code === 'EACCES';
+}
+
 /** The state of the walls, for the supervisor (walls.ts): measured from inside, not what the launcher intended. */
-function reportWalls({ reportMark, landlockAbi, landlockMissing }) {
+async function reportWalls({ reportMark, landlockAbi, landlockMissing, socketsMissing }) {
   const report = {
     landlockAbi: landlockAbi !== null && isConfined() ? landlockAbi : null,
     landlockMissing,
+    socketsMissing: (await isWithoutSockets()) ? null : (socketsMissing ?? 'it can open connections'),
     userId: process.geteuid?.() ?? null,
     // biome-ignore lint/style/noProcessEnv: checks the names; reads no setting.
     environment: Object.keys(process.env),
@@ -51,7 +74,7 @@ async function main() {
   process.stdin.once('end', end);
   process.stdin.once('error', end);
   const start = JSON.parse(process.argv[2] ?? 'null'); // from our own launcher
-  reportWalls(start);
+  await reportWalls(start);
   const { path, configFile, port, tcpPort, library, ffi } = start;
   // As if from its own directory: Node 24 reads the package.json above the caller, and the walls hide the one above this file.
   const { DataType, load, open } = createRequire(ffi)(ffi);

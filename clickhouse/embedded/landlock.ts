@@ -20,11 +20,19 @@ const REFER = 1n << 13n;
 const TRUNCATE = 1n << 14n;
 const IOCTL_DEV = 1n << 15n;
 
+/** Rights of sockets: to listen at a port of TCP, and to connect to one. */
+const BIND_TCP = 1n << 0n;
+const CONNECT_TCP = 1n << 1n;
+/** Sockets of other programs that have a name of the kernel and no file. */
+const SCOPE_ABSTRACT_UNIX_SOCKET = 1n << 0n;
+
 /** The file rights that each ABI added; 4, 6 and 7 added none. */
 const RIGHTS_BEFORE_REFER = REFER - 1n;
 const REFER_ABI = 2;
 const TRUNCATE_ABI = 3;
 const IOCTL_DEV_ABI = 5;
+const NETWORK_ABI = 4;
+const SCOPE_ABI = 6;
 
 /**
  * Linux 5.19. Before it, a restricted process cannot move or link files between directories, which the engine does all the time.
@@ -85,6 +93,12 @@ export interface LandlockRule {
   readonly held?: boolean;
 }
 
+/** The ports of TCP that a confined process may use; every other one is closed to it, where the kernel knows them (ABI 4). */
+interface LandlockPorts {
+  readonly listens: readonly number[];
+  readonly connects: readonly number[];
+}
+
 /** Numbers of system calls, the same on every architecture since Linux 5.10. */
 const CREATE_RULESET = 444;
 const ADD_RULE = 445;
@@ -92,6 +106,7 @@ const RESTRICT_SELF = 446;
 
 const CREATE_RULESET_VERSION = 1;
 const RULE_PATH_BENEATH = 1;
+const RULE_NET_PORT = 2;
 const SET_NO_NEW_PRIVS = 38;
 /** Refers to a file without opening it. Node has no constant for it; the value is the same on every architecture of chdb. */
 const O_PATH = 0x20_0000;
@@ -121,14 +136,39 @@ export function landlockAbi(): { readonly abi: number } | { readonly missing: st
  * Confines the calling thread and every thread of the program that it executes next, but no other thread of this process. Throws
  * `LibcError`.
  */
-export function confineThisThread(abi: number, rules: readonly LandlockRule[]): void {
-  const attribute = Buffer.alloc(U64_BYTES); // struct landlock_ruleset_attr, its first field
-  attribute.writeBigUInt64LE(rightsOfAbi(abi));
+export function confineThisThread(
+  abi: number,
+  rules: readonly LandlockRule[],
+  ports: LandlockPorts | null,
+): void {
+  const boundsPorts = ports !== null && abi >= NETWORK_ABI;
+  const attribute = rulesetOfAbi(abi, boundsPorts);
   const ruleset = callLibc('syscall', [CREATE_RULESET, attribute, attribute.length, 0]);
   for (const rule of rules) addRule(ruleset, abi, rule);
+  if (boundsPorts) {
+    for (const port of ports.listens) addPort(ruleset, BIND_TCP, port);
+    for (const port of ports.connects) addPort(ruleset, CONNECT_TCP, port);
+  }
   callLibc('prctl', [SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
   callLibc('syscall', [RESTRICT_SELF, ruleset, 0]);
   closeSync(ruleset);
+}
+
+/** `struct landlock_ruleset_attr`, with the fields that a kernel of this ABI knows: rights of files, of ports, scopes. */
+export function rulesetOfAbi(abi: number, boundsPorts: boolean): Buffer {
+  const fields = [rightsOfAbi(abi)];
+  if (boundsPorts) fields.push(BIND_TCP | CONNECT_TCP);
+  if (boundsPorts && abi >= SCOPE_ABI) fields.push(SCOPE_ABSTRACT_UNIX_SOCKET);
+  const attribute = Buffer.alloc(fields.length * U64_BYTES);
+  for (const [at, bits] of fields.entries()) attribute.writeBigUInt64LE(bits, at * U64_BYTES);
+  return attribute;
+}
+
+function addPort(ruleset: number, right: bigint, port: number): void {
+  const rule = Buffer.alloc(2 * U64_BYTES); // struct landlock_net_port_attr
+  rule.writeBigUInt64LE(right);
+  rule.writeBigUInt64LE(BigInt(port), U64_BYTES);
+  callLibc('syscall', [ADD_RULE, ruleset, RULE_NET_PORT, rule, 0]);
 }
 
 function addRule(ruleset: number, abi: number, { path, access, held = false }: LandlockRule): void {

@@ -6,6 +6,7 @@ import { belongsTo, giveTo } from './directory.ts';
 import { engineRules, ffiLibrary, HOST_SCRIPT, mappedFiles } from './files.ts';
 import { type HostBootstrap, parseBootstrap } from './host-bootstrap.ts';
 import { confineThisThread, keepOpen, landlockAbi } from './landlock.ts';
+import { boundSockets } from './seccomp.ts';
 import { REPORT_MARK } from './walls.ts';
 
 /**
@@ -35,14 +36,16 @@ async function main(): Promise<void> {
   const start = { reportMark: REPORT_MARK, path, configFile, port, tcpPort, library, ffi: ffiLibrary() };
   if (process.platform !== 'linux') {
     // Without walls to build, unconfined threads of this process do not matter.
-    process.argv[2] = JSON.stringify({ ...start, ...noLandlock(`${process.platform} has no Landlock`) });
+    const missing = `${process.platform} has no Landlock`;
+    process.argv[2] = JSON.stringify({ ...start, ...noLandlock(missing), socketsMissing: missing });
     await import(pathToFileURL(HOST_SCRIPT).href);
     return;
   }
   giveStore(bootstrap);
   const landlock = confine(bootstrap);
+  const socketsMissing = filterSockets(bootstrap);
   if (bootstrap.user !== null) becomeUser(bootstrap.user);
-  execute([process.execPath, HOST_SCRIPT, JSON.stringify({ ...start, ...landlock })]);
+  execute([process.execPath, HOST_SCRIPT, JSON.stringify({ ...start, ...landlock, socketsMissing })]);
 }
 
 interface LandlockFinding {
@@ -58,8 +61,21 @@ function confine(bootstrap: HostBootstrap): LandlockFinding {
   if (!bootstrap.landlock) return noLandlock('it was switched off');
   const found = landlockAbi();
   if ('missing' in found) return noLandlock(found.missing);
-  confineThisThread(found.abi, engineRules(bootstrap, mappedFiles()));
+  const { port, tcpPort, connects, sockets } = bootstrap;
+  const ports = sockets ? { listens: [port, ...(tcpPort === null ? [] : [tcpPort])], connects } : null;
+  confineThisThread(found.abi, engineRules(bootstrap, mappedFiles()), ports);
   return { landlockAbi: found.abi, landlockMissing: null };
+}
+
+/** Why the engine's sockets are not bounded; null where a filter of system calls bounds them. */
+function filterSockets({ sockets, connects }: HostBootstrap): string | null {
+  if (!sockets) return 'it was switched off';
+  try {
+    return boundSockets({ connects: connects.length > 0 })?.missing ?? null;
+  } catch (error) {
+    if (!(error instanceof LibcError)) throw error;
+    return `this kernel, or the container, takes no filter of system calls (${error.message})`;
+  }
 }
 
 /** A store from an earlier version, or from a start without this user, has another owner. */

@@ -42,7 +42,7 @@ export interface EmbeddedEngineOptions {
   /** Directories outside its own that it may access: those of a backup or restore. */
   readonly borrowed?: HostBootstrap['borrowed'];
   /** Walls to leave out, for tests of machines where they cannot be built. */
-  readonly without?: readonly ('landlock' | 'own user')[];
+  readonly without?: readonly ('landlock' | 'own user' | 'sockets')[];
   readonly log: Log;
 }
 
@@ -89,7 +89,10 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const directory = prepareDirectory(options, { dataDir, users, queryPath });
   const tcpPort = options.node?.tcpPort ?? null;
   const ownUser = userOf(options, { library, directory });
-  const bootstrap: HostBootstrap = { ...placesOf(options, { directory, ownUser }), port, tcpPort, library };
+  // A node may ask itself like the others.
+  const connects = options.node?.shards.flat() ?? [];
+  const places = placesOf(options, { directory, ownUser });
+  const bootstrap: HostBootstrap = { ...places, port, tcpPort, connects, library };
 
   let version = '';
   let walls: EngineWalls | null = null;
@@ -137,6 +140,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
 const NO_REPORT: EngineWalls = {
   landlock: { missing: 'it did not report' },
   ownUser: { missing: 'it did not report' },
+  sockets: { missing: 'it did not report' },
   cleanEnvironment: false,
 };
 
@@ -162,7 +166,7 @@ function userOf(
 function placesOf(
   { without = [], borrowed = NOTHING_BORROWED }: EmbeddedEngineOptions,
   { directory, ownUser }: { readonly directory: EngineDirectory; readonly ownUser: EngineWalls['ownUser'] },
-): Pick<HostBootstrap, 'path' | 'configFile' | 'own' | 'borrowed' | 'landlock' | 'user'> {
+): Pick<HostBootstrap, 'path' | 'configFile' | 'own' | 'borrowed' | 'landlock' | 'sockets' | 'user'> {
   const { store, backups, configFile } = directory;
   const borrows = borrowed.read.length + borrowed.changed.length > 0;
   return {
@@ -171,6 +175,7 @@ function placesOf(
     own: [backups],
     borrowed,
     landlock: !without.includes('landlock'),
+    sockets: !without.includes('sockets'),
     user: 'id' in ownUser ? { id: ownUser.id, passesPermissions: borrows } : null,
   };
 }

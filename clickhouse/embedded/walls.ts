@@ -1,10 +1,12 @@
 /**
- * The walls between the engine and files that it does not own. The SQL function `file()` reads any file, and the embedded engine
+ * The walls between the engine and everything that it does not own: files, and whatever listens anywhere. The SQL function `file()` reads any file, and the embedded engine
  * cannot be built or configured without it. So even a query that slips past the inspection of callers' SQL must find nothing.
  */
 export interface EngineWalls {
   readonly landlock: { readonly abi: number } | { readonly missing: string };
   readonly ownUser: { readonly id: number } | { readonly missing: string };
+  /** Whether the engine can only be connected to: it makes no connection and sends no datagram, whatever a query asks. */
+  readonly sockets: { readonly bounded: true } | { readonly missing: string };
   /** Whether the engine's environment holds only the variables that we pass. */
   readonly cleanEnvironment: boolean;
 }
@@ -16,6 +18,7 @@ export const ENGINE_ENVIRONMENT: Readonly<Record<string, string>> = { TZ: 'UTC' 
 interface WallReport {
   readonly landlockAbi: number | null;
   readonly landlockMissing: string | null;
+  readonly socketsMissing: string | null;
   readonly userId: number | null;
   readonly environment: readonly string[];
 }
@@ -26,13 +29,14 @@ export const REPORT_MARK = 'engine-walls ';
 export function readWalls(line: string, user: EngineWalls['ownUser']): EngineWalls | null {
   if (!line.startsWith(REPORT_MARK)) return null;
   const report = JSON.parse(line.slice(REPORT_MARK.length)) as WallReport; // written by our own host
-  const { landlockAbi, landlockMissing, userId, environment } = report;
+  const { landlockAbi, landlockMissing, socketsMissing, userId, environment } = report;
   return {
     landlock:
       landlockAbi === null
         ? { missing: landlockMissing ?? 'the engine can read files that no rule allows' }
         : { abi: landlockAbi },
     ownUser: 'id' in user && user.id !== userId ? { missing: `it runs as user ${userId}` } : user,
+    sockets: socketsMissing === null ? { bounded: true } : { missing: socketsMissing },
     cleanEnvironment: environment.every((name) => Object.hasOwn(ENGINE_ENVIRONMENT, name)),
   };
 }
@@ -43,10 +47,11 @@ export function hasFileWall({ landlock, ownUser }: Pick<EngineWalls, 'landlock' 
 }
 
 /** A readable summary: the walls in place, and for each missing one the reason. */
-export function spellWalls({ landlock, ownUser, cleanEnvironment }: EngineWalls): string {
+export function spellWalls({ landlock, ownUser, sockets, cleanEnvironment }: EngineWalls): string {
   return [
     'abi' in landlock ? `Landlock (ABI ${landlock.abi})` : `no Landlock (${landlock.missing})`,
     'id' in ownUser ? `a user of its own (${ownUser.id})` : `no user of its own (${ownUser.missing})`,
+    'bounded' in sockets ? 'no connections of its own' : `connections of its own (${sockets.missing})`,
     cleanEnvironment ? 'a clean environment' : 'AN ENVIRONMENT THAT IS NOT CLEAN',
   ].join(', ');
 }

@@ -25,6 +25,8 @@ export interface AttachedQuestion {
   readonly table: AttachedTable;
   /** The engine's name of it. */
   readonly format: string;
+  /** Settings of the format, in place of `EXACT_OUTPUT`. */
+  readonly written?: Readonly<Record<string, string>>;
 }
 
 /** A result has at most 64 MiB; the engine reads and writes it in about a second. */
@@ -53,12 +55,12 @@ export function createAttachedReader(access: EngineAccess): AttachedReader {
     max_execution_time: MAX_SECONDS,
   };
   return {
-    read: ({ name, text, table, format }, caller) =>
+    read: ({ name, text, table, format, written }, caller) =>
       withinSeconds(MAX_SECONDS, caller, async (signals) => {
         try {
           const statement = {
             text: `${text} FORMAT ${format}`,
-            words: { ...words, log_comment: name },
+            words: { ...words, ...written, log_comment: name },
             attached: table,
           };
           const answer = await http.send(statement, signals.either);

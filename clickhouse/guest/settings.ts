@@ -12,8 +12,11 @@ export const GUEST_SECONDS_MAX = 900;
 export const GUEST_ROWS_MAX = 1_000_001;
 /** How long a client may take to read a result. A setting of the server, not of the guest: the engine then closes the connection. */
 export const RESULT_READ_MAX_SECONDS = 300;
-/** Size in memory: the engine ends a result with the block that exceeds this. */
-export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
+/**
+ * Size of a result's columns in the engine's memory, added up over its blocks: above it the query fails. Four times what an answer may
+ * have as it is written, because columns are larger in memory than in a file of Parquet.
+ */
+export const RESULT_MEMORY_MAX_BYTES = 4 * 1024 * MEBIBYTE;
 /** Rows per block, as the engine's default: for queries whose functions are quick enough for it (sandbox/judge/work). */
 export const GUEST_FULL_BLOCK_ROWS = 65_409;
 /** Unless a query sends otherwise: small enough that a query stops close to its time limit whatever its functions do. */
@@ -65,9 +68,9 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     // Otherwise `ORDER BY block_time, … LIMIT 10` reads two thirds of the table ahead (26.7.2.1: 225 ms and 290 MB against 45 ms and 57 MB).
     read_in_order_use_buffering: 0,
     max_rows_to_read: 1_000_000_000,
-    // The engine cuts an oversized result, which its size shows; exceeding any other limit fails the query.
-    max_result_bytes: RESULT_MAX_BYTES,
-    result_overflow_mode: 'break',
+    // A result is whole or fails: one that was cut would look whole.
+    max_result_bytes: RESULT_MEMORY_MAX_BYTES,
+    result_overflow_mode: 'throw',
     max_concurrent_queries_for_user: QUERIES_AT_ONCE_MAX,
     max_ast_depth: 200,
     max_ast_elements: 5_000,
@@ -97,12 +100,16 @@ export const STANDARD_NULLS: Readonly<Record<string, SettingValue>> = {
   group_by_use_nulls: 1,
 };
 
-/** Numbers that JSON cannot hold exactly, NaN and the infinities are written as strings. Times carry their zone, UTC. */
+/**
+ * Numbers that JSON cannot hold exactly, NaN and the infinities are written as strings. Times carry their zone, UTC. NULL is nothing in
+ * CSV, which readers take for NULL; an empty text is written with its quotes.
+ */
 export const EXACT_OUTPUT = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,
   date_time_output_format: 'iso',
+  format_csv_null_representation: '',
   // Arrow readers in browsers do not support compressed batches.
   output_format_arrow_compression_method: 'none',
 } as const satisfies Readonly<Record<string, SettingValue>>;
@@ -113,6 +120,7 @@ export const ENGINE_OUTPUT: Readonly<Record<keyof typeof EXACT_OUTPUT, SettingVa
   output_format_json_quote_decimals: 0,
   output_format_json_quote_denormals: 0,
   date_time_output_format: 'simple',
+  format_csv_null_representation: '\\N',
   output_format_arrow_compression_method: 'lz4_frame',
 };
 
@@ -161,7 +169,6 @@ export const OUTPUT_SETTINGS: readonly string[] = [
   'output_format_pretty_highlight_trailing_spaces',
   'output_format_pretty_named_tuples_as_json',
   'format_csv_delimiter',
-  'format_csv_null_representation',
   'format_tsv_null_representation',
   'bool_true_representation',
   'bool_false_representation',

@@ -16,7 +16,7 @@ type DownloadFormat = (typeof DOWNLOADS)[number]['format'];
 
 interface Downloaded {
   readonly bytes: number;
-  /** Null where the answer is too long for the API to know the count before it sends the headers. */
+  /** Null where a proxy took the header away. */
   readonly rows: number | null;
 }
 

@@ -282,7 +282,8 @@ async function run(
             queryId,
             format,
             maxSeconds: SECONDS_MAX,
-            maxRows: ROWS_MAX,
+            // One more shows that there are more.
+            maxRows: ROWS_MAX + 1,
             memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
             ...(request.written === undefined ? {} : { written: request.written }),
           },
@@ -290,6 +291,14 @@ async function run(
         ),
       ),
   );
+  if (figures.resultRows > ROWS_MAX) {
+    body.destroy();
+    throw new QueryFailed({
+      reason: 'result_size',
+      detail: `Limit for result exceeded: a question to the catalogue has at most ${ROWS_MAX} rows.`,
+      figures: null,
+    });
+  }
   deps.unread.watch(request.callerName, body);
   return {
     format,

@@ -2,16 +2,16 @@ import type { Readable } from 'node:stream';
 import type { NumberForm } from '../sandbox.ts';
 import type { ResultColumn } from './column-type.ts';
 import { nativeNumbers } from './native-numbers.ts';
-import { plainLineEnds, type RowLimits, type RowTally, wholeRows } from './whole-rows.ts';
+import { plainLineEnds, type RowLimits, wholeRows } from './whole-rows.ts';
 
 /** A JSON answer around rows that are still being read: facts known only after the last row follow the rows. */
 
 export interface JsonAnswer {
   readonly rows: 'objects' | 'arrays';
   readonly numbers: NumberForm;
-  readonly limits: Pick<RowLimits, 'rowsMax' | 'bytesMax'>;
+  readonly rowsMax: number;
   /** Fields after the rows; called when the rows have ended. */
-  tail(facts: { readonly rowCount: number; readonly truncated: boolean }): Readonly<Record<string, unknown>>;
+  tail(rowCount: number): Readonly<Record<string, unknown>>;
 }
 
 const HEAD_LINES = 2;
@@ -19,36 +19,28 @@ const HEAD_LINES = 2;
 /** `{"columns":[…],"rows":[…],…tail}`, from the lines of JSONCompactEachRowWithNamesAndTypes. */
 export async function* jsonAnswer(
   body: Readable,
-  { rows, numbers, limits, tail }: JsonAnswer,
+  { rows, numbers, rowsMax, tail }: JsonAnswer,
 ): AsyncGenerator<string, void, undefined> {
-  const tally = { rows: 0, bytes: 0, truncated: false };
-  const bounds: RowLimits = { ...limits, headLines: HEAD_LINES };
-  const printed = printer({ rows, numbers }, limits.bytesMax);
-  for await (const chunk of wholeRows(body, plainLineEnds(), bounds, tally)) {
+  const printed = printer({ rows, numbers });
+  for await (const chunk of wholeRows(body, plainLineEnds(), { rowsMax, headLines: HEAD_LINES })) {
     const text = printed.take(chunk.toString('utf8').split('\n').slice(0, -1));
     if (text !== '') yield text;
-    if (printed.isFull()) break;
   }
-  const rest = tail({ rowCount: printed.rowCount(), truncated: tally.truncated || printed.isFull() });
   // An object without its opening brace.
-  yield `${printed.end()},${JSON.stringify(rest).slice(1)}`;
+  yield `${printed.end()},${JSON.stringify(tail(printed.rowCount())).slice(1)}`;
 }
 
 interface Printer {
   /** Takes whole lines, the head lines first, and returns their JSON. */
   take(lines: readonly string[]): string;
-  /** A row did not fit. */
-  isFull(): boolean;
   rowCount(): number;
   end(): string;
 }
 
-function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>, bytesMax: number): Printer {
+function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>): Printer {
   const head: string[] = [];
   let write: ((line: string) => string) | undefined;
-  let bytes = 0;
   let count = 0;
-  let isFull = false;
   const begin = (): string => {
     const columns = columnsOf(head[0] ?? '[]', head[1] ?? '[]', { unique: form.rows === 'objects' });
     write = rowWriter(columns, form);
@@ -63,36 +55,24 @@ function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>, bytesMax: number): 
           if (head.length === HEAD_LINES) text += begin();
           continue;
         }
-        const row = write(line);
-        bytes += Buffer.byteLength(row) + 1;
-        if (bytes > bytesMax) {
-          isFull = true;
-          break;
-        }
-        text += count === 0 ? row : `,${row}`;
+        text += count === 0 ? write(line) : `,${write(line)}`;
         count += 1;
       }
       return text;
     },
-    isFull: () => isFull,
     rowCount: () => count,
     end: () => (write === undefined ? `${begin()}]` : ']'),
   };
 }
 
-/**
- * The same rows as lines, each an object by column name. `tally` is final once the rows have ended; the limit of bytes is on what is
- * passed on.
- */
+/** The same rows as lines, each an object by column name. */
 export async function* jsonLines(
   body: Readable,
-  limits: Pick<RowLimits, 'rowsMax' | 'bytesMax'>,
-  tally: RowTally,
+  { rowsMax }: Pick<RowLimits, 'rowsMax'>,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const read = { rows: 0, bytes: 0, truncated: false };
   const head: string[] = [];
   let write: ((line: string) => string) | undefined;
-  for await (const chunk of wholeRows(body, plainLineEnds(), { ...limits, headLines: HEAD_LINES }, read)) {
+  for await (const chunk of wholeRows(body, plainLineEnds(), { rowsMax, headLines: HEAD_LINES })) {
     let text = '';
     for (const line of chunk.toString('utf8').split('\n').slice(0, -1)) {
       if (head.length < HEAD_LINES) {
@@ -103,18 +83,10 @@ export async function* jsonLines(
         rows: 'objects',
         numbers: 'native',
       });
-      const row = `${write(line)}\n`;
-      const bytes = tally.bytes + Buffer.byteLength(row);
-      tally.truncated ||= bytes > limits.bytesMax;
-      if (tally.truncated) break;
-      tally.bytes = bytes;
-      tally.rows += 1;
-      text += row;
+      text += `${write(line)}\n`;
     }
     if (text !== '') yield Buffer.from(text);
-    if (tally.truncated) return;
   }
-  tally.truncated ||= read.truncated;
 }
 
 /** Writes the line of a row, `["a",1,[2,3]]`, in the form that was asked for. */

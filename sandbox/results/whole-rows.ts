@@ -1,18 +1,9 @@
-/** Passes on whole rows of a text format until a limit is reached. */
+/** Passes on whole rows of a text format, as many as its reader wants. */
 
 export interface RowLimits {
-  /** Header lines before the first row: names, types. They count as bytes, not as rows. */
+  /** Header lines before the first row: names, types. */
   readonly headLines: number;
   readonly rowsMax: number;
-  readonly bytesMax: number;
-}
-
-/** Counts of what has been passed on; exact once the rows have ended. */
-export interface RowTally {
-  rows: number;
-  bytes: number;
-  /** At least one row was not passed on. */
-  truncated: boolean;
 }
 
 /** Finds line ends in consecutive chunks: writes the offset after each into `into`, in order, and returns their number. */
@@ -64,61 +55,48 @@ export async function* beforeTotals(body: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/**
- * Passes on whole lines in their original chunks, and stops before the first row beyond a limit. `tally` is current after every chunk.
- * Applies back-pressure: a chunk is read once the previous one has been consumed.
- */
+/** Applies back-pressure: a chunk is read once the previous one has been consumed. Whole lines; none of a row beyond the limit is read. */
 export async function* wholeRows(
   body: AsyncIterable<Buffer>,
   findEnds: FindLineEnds,
-  limits: RowLimits,
-  tally: RowTally,
+  { headLines, rowsMax }: RowLimits,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const take = rowTaker(findEnds, limits, tally);
+  const ends: number[] = [];
+  let linesLeft = headLines + rowsMax;
   let begun: Buffer[] = [];
   for await (const chunk of body) {
-    const taken = take(chunk, byteLength(begun));
+    if (linesLeft === 0) return;
+    const found = Math.min(findEnds(chunk, ends), linesLeft);
+    linesLeft -= found;
+    const taken = found === 0 ? 0 : (ends[found - 1] ?? 0);
     if (taken > 0) {
-      const whole = Buffer.concat([...begun, chunk.subarray(0, taken)]);
-      tally.bytes += whole.length;
+      yield Buffer.concat([...begun, chunk.subarray(0, taken)]);
       begun = [];
-      yield whole;
     }
+    if (taken === chunk.length) continue;
+    if (linesLeft === 0) return;
     begun.push(chunk.subarray(taken));
-    // A single row can exceed the size limit of an answer.
-    tally.truncated ||= tally.bytes + byteLength(begun) > limits.bytesMax;
-    if (tally.truncated) return;
   }
-  if (byteLength(begun) > 0) throw new Error('the engine ended a result in the middle of a row');
+  if (begun.length > 0) throw endedInRow();
 }
 
-/** Counts the lines of consecutive chunks, and returns how many bytes of a chunk may be passed on. */
-function rowTaker(
-  findEnds: FindLineEnds,
-  { headLines, rowsMax, bytesMax }: RowLimits,
-  tally: RowTally,
-): (chunk: Buffer, begunBytes: number) => number {
-  const ends: number[] = [];
-  let headsLeft = headLines;
-  return (chunk, begunBytes) => {
-    const found = findEnds(chunk, ends);
-    let taken = 0;
-    for (let index = 0; index < found; index++) {
-      const end = ends[index] ?? 0;
-      const isRow = headsLeft === 0;
-      const fits = tally.bytes + begunBytes + end <= bytesMax && !(isRow && tally.rows >= rowsMax);
-      if (!fits) {
-        tally.truncated = true;
-        break;
-      }
-      if (isRow) tally.rows += 1;
-      else headsLeft -= 1;
-      taken = end;
+/** All rows in the chunks in which they come; the first row in one chunk, because its names are checked. */
+export async function* allRows(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let begun: Buffer[] | null = [];
+  let last: number | undefined = NEWLINE;
+  for await (const chunk of body) {
+    last = chunk.at(-1) ?? last;
+    if (begun === null) yield chunk;
+    else {
+      begun.push(chunk);
+      if (!chunk.includes(NEWLINE)) continue;
+      yield Buffer.concat(begun);
+      begun = null;
     }
-    return taken;
-  };
+  }
+  if (last !== NEWLINE) throw endedInRow();
 }
 
-export function byteLength(parts: readonly Buffer[]): number {
-  return parts.reduce((bytes, part) => bytes + part.length, 0);
+function endedInRow(): Error {
+  return new Error('the engine ended a result in the middle of a row');
 }

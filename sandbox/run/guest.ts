@@ -8,7 +8,7 @@ import {
   GUEST_LITTLE_MEMORY_BYTES,
   GUEST_SECONDS_MAX,
   GUEST_THREADS_MAX,
-  RESULT_MAX_BYTES,
+  RESULT_MEMORY_MAX_BYTES,
   STANDARD_NULLS,
 } from '../../clickhouse/guest/settings.ts';
 import type { Log } from '../../core/log.ts';
@@ -36,9 +36,9 @@ const NEVER = new AbortController().signal;
 const EXACTLY: Readonly<Record<string, string | number>> = {
   readonly: 1,
   cancel_http_readonly_queries_on_client_close: 1,
-  result_overflow_mode: 'break',
+  result_overflow_mode: 'throw',
   enable_lazy_columns_replication: 0,
-  max_result_bytes: RESULT_MAX_BYTES,
+  max_result_bytes: RESULT_MEMORY_MAX_BYTES,
   ...STANDARD_NULLS,
   ...EXACT_OUTPUT,
 };

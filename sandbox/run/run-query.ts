@@ -3,14 +3,9 @@ import {
   EngineError,
   type Guest,
   type GuestQuery,
-  type GuestResult,
   type QueryFigures,
 } from '../../clickhouse/engine/engine.ts';
-import {
-  GUEST_FULL_BLOCK_ROWS,
-  GUEST_LITTLE_MEMORY_BYTES,
-  RESULT_MAX_BYTES,
-} from '../../clickhouse/guest/settings.ts';
+import { GUEST_FULL_BLOCK_ROWS, GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
@@ -29,6 +24,7 @@ import {
 import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
+import { type FileResult, withMore } from './more-rows.ts';
 import { digestOf } from './penalties.ts';
 import type { Place } from './places.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
@@ -126,25 +122,27 @@ async function runIn(
   query.job?.onBegun(queryId);
   const { outcome, gone, free } = watchdog.watch(
     { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onUnstoppable },
-    (until) =>
-      guest.query(
-        {
-          name: 'sql-run',
-          text,
-          parameters: parametersAsSent(query.accepted.parameters, query.parameters),
-          maxSeconds,
-          queryId,
-          ...(query.asOf === undefined ? {} : { asOf: query.asOf }),
-          ...formatOf(query.format, columns),
-          maxRows: query.maxRows,
-          heldInMemory: inMemory !== null,
-          blockRows: query.accepted.blockRows,
-          // One thread is stopped sooner than several, and holds one block in memory.
-          threads: query.accepted.blockRows < GUEST_FULL_BLOCK_ROWS ? 1 : place.threads,
-          ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
-        },
-        until,
-      ),
+    async (until) => {
+      const asked: GuestQuery = {
+        name: 'sql-run',
+        text,
+        parameters: parametersAsSent(query.accepted.parameters, query.parameters),
+        maxSeconds,
+        queryId,
+        ...(query.asOf === undefined ? {} : { asOf: query.asOf }),
+        ...formatOf(query, columns),
+        maxRows: query.maxRows,
+        heldInMemory: inMemory !== null,
+        blockRows: query.accepted.blockRows,
+        // One thread is stopped sooner than several, and holds one block in memory.
+        threads: query.accepted.blockRows < GUEST_FULL_BLOCK_ROWS ? 1 : place.threads,
+        ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
+      };
+      const answer = await guest.query(asked, until);
+      const isFile = query.format === 'parquet' || query.format === 'arrow';
+      if (!isFile || query.mustBeWhole === true) return { ...answer, hasMore: false };
+      return withMore(answer, { guest, asked: { ...asked, text: query.accepted.text }, until });
+    },
   );
   // Not when the caller leaves: the place becomes free when the engine has ended the query, or when the wait for that ends.
   void free.then(() => place.leaveBehind(gone));
@@ -152,6 +150,10 @@ async function runIn(
     const result = resultOf(await outcome, place);
     unread.watch(query.caller, result.body);
     inMemory?.freeWith(result.body);
+    if (query.mustBeWhole === true && result.resultRows >= query.maxRows) {
+      result.body.destroy();
+      throw tooManyRows(query.maxRows - 1, result);
+    }
     return query.format === 'kept' ? { ...result, columns } : result;
   } catch (error) {
     void free.then(inMemory?.free);
@@ -161,11 +163,14 @@ async function runIn(
 }
 
 function formatOf(
-  format: SandboxQuery['format'],
+  { format, csvNull }: SandboxQuery,
   columns: readonly ResultColumn[],
 ): Pick<GuestQuery, 'format' | 'written'> {
   if (format === 'kept') return { format: keptForm(columns) };
-  if (typeof format === 'string') return { format: ENGINE_FORMATS[format] };
+  if (typeof format === 'string') {
+    if (csvNull === undefined) return { format: ENGINE_FORMATS[format] };
+    return { format: ENGINE_FORMATS[format], written: { settings: csvSettings(csvNull), compression: null } };
+  }
   const { name, settings, compression } = format;
   return { format: name, written: { settings, compression } };
 }
@@ -183,13 +188,29 @@ function refuseSameNames(columns: readonly ResultColumn[]): void {
   });
 }
 
-function resultOf({ figures, ...answer }: GuestResult, place: Place): SandboxResult {
+export function csvSettings(csvNull: string): { readonly format_csv_null_representation: string } {
+  return { format_csv_null_representation: csvNull };
+}
+
+/** What ran is charged, as for every failure after rows were read. */
+function tooManyRows(
+  rowsMax: number,
+  { engineMs, rowsRead, bytesRead, memoryBytes }: RunFigures,
+): QueryFailed {
+  return new QueryFailed({
+    reason: 'result_size',
+    detail: `Limit for result exceeded: it has more than ${rowsMax} rows, and the request does not say that it may be cut.`,
+    hint: 'Send `max_rows` (over the ClickHouse interface the setting `limit`, or `result_overflow_mode=break`) where a part suffices, add a LIMIT, aggregate, or choose a `format` with more rows.',
+    figures: { engineMs, rowsRead, bytesRead, memoryBytes },
+  });
+}
+
+function resultOf({ figures, ...answer }: FileResult, place: Place): SandboxResult {
   return {
     ...answer,
     ...runFigures(figures),
     resultRows: figures.resultRows,
     resultBytes: figures.resultBytes,
-    cutByBytes: figures.resultBytes > RESULT_MAX_BYTES,
     queuedMs: place.waitedMs,
   };
 }

@@ -122,8 +122,7 @@ export function sqlAnswersPage(): string {
   const warnings = Object.entries(SQL_WARNINGS).filter(([name]) => !/^(graph|rankings)_/.test(name));
   return `${generatedHead('SQL answers', 'src/operations/sql')}${ANSWERS_INTRO}## Headers
 
-A JSON answer has these facts in its body; every other format has them in headers. Facts that are known only at the end of a long answer are
-sent as trailers.
+A JSON answer has these facts in its body; every other format has them in headers, before the first row.
 
 ${namesAndMeanings('header', SQL_FACT_HEADERS)}
 ## Warnings

@@ -146,14 +146,13 @@ async function keepable(answer: Answer): Promise<{ readonly answer: Answer; read
   if (!stream.mediaType.startsWith('application/json')) return { answer, kept: { kind: 'not_kept' } };
   const { head, ended } = await readHead(stream.body);
   if (!ended) return { answer: { stream: resumed(stream, head) }, kept: { kind: 'not_kept' } };
-  const { mediaType } = stream;
-  const headers = { ...stream.headers, ...stream.trailers?.values() };
+  const { mediaType, headers } = stream;
   const text = Buffer.concat(head).toString('utf8');
   return { answer: textAnswer(mediaType, headers, text), kept: { kind: 'text', mediaType, headers, text } };
 }
 
 function textAnswer(mediaType: string, headers: StreamedAnswer['headers'], text: string): Answer {
-  return { stream: { mediaType, headers, body: Readable.from([Buffer.from(text)]), trailers: null } };
+  return { stream: { mediaType, headers, body: Readable.from([Buffer.from(text)]) } };
 }
 
 interface Head {

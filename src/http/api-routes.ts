@@ -5,7 +5,6 @@ import { BASE_PATHS } from '../../core/domain/resources.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';
-import type { StreamedAnswer, Trailers } from '../operations/answer.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import {
@@ -21,6 +20,7 @@ import { httpCall, whenSent } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 import { JSON_BODY_MAX_BYTES } from './request-input.ts';
 import { sendFile } from './send-file.ts';
+import { sendStream } from './send-stream.ts';
 import { COMPRESS_ABOVE_BYTES } from './server.ts';
 
 interface ApiDeps {
@@ -157,30 +157,6 @@ function nextPage({ paging }: AnyOperation, body: Record<string, unknown>): Next
   return typeof value === 'string' || typeof value === 'number'
     ? { name: paging, value: String(value) }
     : undefined;
-}
-
-/**
- * Sends the body with back-pressure: it is not read ahead of the caller. A body that fails ends the connection, so that what
- * arrived is never taken for the whole; a caller who leaves destroys the body.
- */
-function sendStream(request: FastifyRequest, reply: FastifyReply, stream: StreamedAnswer): FastifyReply {
-  const { mediaType, headers, body, trailers } = stream;
-  reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' });
-  // Trailers need the chunks of HTTP/1.1.
-  if (trailers !== null && request.raw.httpVersion !== '1.0') addTrailers(reply, trailers);
-  // It may fail before Fastify listens for its errors; Fastify then still sees that it was destroyed.
-  body.on('error', () => undefined);
-  return reply.send(body);
-}
-
-function addTrailers(reply: FastifyReply, trailers: Trailers): void {
-  let values: ReturnType<Trailers['values']> | undefined;
-  for (const name of trailers.names) {
-    reply.trailer(name, async () => {
-      values ??= trailers.values();
-      return values[name] ?? '';
-    });
-  }
 }
 
 type Body = Readonly<Record<string, unknown>>;

@@ -53,6 +53,8 @@ export interface JobRequest {
   readonly maxQu: number;
   readonly seconds: number;
   readonly maxRows: number;
+  /** The caller named no number of rows: a result with more fails. Absent of jobs that a release before this one queued. */
+  readonly mustBeWhole?: boolean;
   /** How old a kept result may be that is taken instead; null for none. */
   readonly maxAgeSeconds: number | null;
   /** The snapshot that it is asked of, as it is printed; absent: the newest data. */

@@ -16,6 +16,7 @@ import { jobBudget, sqlTierOf } from '../operations/prices.ts';
 import type { SavedQuery } from '../operations/saved/definition.ts';
 import type { RefreshRun } from '../operations/saved/saved-queries.ts';
 import { jobHoldMs } from '../operations/sql/job-answer.ts';
+import { STREAMED_ROWS_MAX } from '../operations/sql/params.ts';
 import { releaseHold } from './job-charge.ts';
 import type { Jobs, SqlJob } from './jobs.ts';
 
@@ -180,6 +181,7 @@ async function begin(
     maxQu: budget.maxQu,
     seconds: budget.seconds,
     maxRows,
+    mustBeWhole: maxRows >= STREAMED_ROWS_MAX,
     maxAgeSeconds: null,
     plan,
     callerName: organizationName(organizationId),

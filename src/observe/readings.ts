@@ -72,10 +72,10 @@ export function readStoreHealth(meter: Meter, store: Pick<ControlStore, 'ping'>)
   });
 }
 
-/** Shows which walls stand between the embedded engine and the files of the host. */
+/** Shows which walls stand between the embedded engine and the host. */
 export function readWalls(meter: Meter, walls: () => EngineWalls): void {
   meter.read('engine_walls', async () => {
-    const { landlock, ownUser, cleanEnvironment } = walls();
+    const { landlock, ownUser, sockets, cleanEnvironment } = walls();
     const wall = (name: string, stands: boolean): Reading => ({
       name: 'engine_wall',
       labels: { wall: name },
@@ -84,6 +84,7 @@ export function readWalls(meter: Meter, walls: () => EngineWalls): void {
     return [
       wall('landlock', 'abi' in landlock),
       wall('own_user', 'id' in ownUser),
+      wall('sockets', 'bounded' in sockets),
       wall('clean_environment', cleanEnvironment),
       { name: 'engine_landlock_abi', value: 'abi' in landlock ? landlock.abi : 0 },
     ];

@@ -35,14 +35,6 @@ export interface StreamedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** A reader that does not read it to its end must destroy it. */
   readonly body: Readable;
-  /** Facts that are known only at the end of the body; null where `headers` holds them all. */
-  readonly trailers: Trailers | null;
-}
-
-export interface Trailers {
-  readonly names: readonly string[];
-  /** To be asked once the body has ended. */
-  values(): Readonly<Record<string, string>>;
 }
 
 /** A run that succeeded. Nothing of its answer has left. */

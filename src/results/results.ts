@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
 import { EngineError } from '../../clickhouse/engine/engine.ts';
@@ -8,11 +7,17 @@ import type { Clock } from '../../core/clock.ts';
 import { RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import { fail } from '../../core/errors.ts';
 import type { ResultColumn } from '../../sandbox/results/column-type.ts';
-import { readAhead } from '../../sandbox/results/counted-rows.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
+import { readAhead } from '../../sandbox/results/read-ahead.ts';
 import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
-import { ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
-import type { NumberForm, ResultFormat, RunFigures, SandboxResult } from '../../sandbox/sandbox.ts';
+import { csvSettings, ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
+import {
+  type NumberForm,
+  QueryFailed,
+  type ResultFormat,
+  type RunFigures,
+  type SandboxResult,
+} from '../../sandbox/sandbox.ts';
 import type { ResultRecord } from '../accounts/result-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
@@ -24,7 +29,7 @@ import { createRoom, ownerIdOf, type Room, type RoomLimits, type RoomOwner, stor
 export interface Results {
   /**
    * Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Where there is no room for it, it can be read
-   * from what is given back and from nowhere else (`isKept` false). Rejects with a `Failure`.
+   * from what is given back and from nowhere else (`isKept` false). Rejects with a `Failure` or `QueryFailed`.
    */
   keep(result: SandboxResult, run: KeptRun): Promise<KeptResult>;
   find(id: string): Promise<KeptResult | null>;
@@ -82,7 +87,6 @@ export interface KeptResult extends RunFigures {
   readonly maxRows: number;
   /** There were more rows than `maxRows`, of which one is stored. */
   readonly hasMore: boolean;
-  readonly cutByBytes: boolean;
   readonly run: RunFacts;
 }
 
@@ -90,6 +94,8 @@ export interface ReadForm {
   readonly format: ResultFormat;
   readonly maxRows: number;
   readonly numbers: NumberForm;
+  /** Of CSV: how NULL is written. */
+  readonly csvNull?: string;
   /** Rows that are left out at the beginning. */
   readonly offset?: number;
 }
@@ -106,6 +112,10 @@ export interface ResultsDeps {
 export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Of one result as the engine wrote it: larger ones are written for each reader. */
 export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
+/** Of one result as it is stored: it is held in memory while it is stored and while it is read. */
+const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+/** Of its columns in the engine's memory: equal values take next to nothing in the file, and all of their bytes in each answer from it. */
+const KEPT_COLUMNS_MAX_BYTES = 1024 * 1024 * 1024;
 /** Of an entry besides its bytes, roughly. */
 const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
@@ -168,8 +178,7 @@ export function createResults(deps: ResultsDeps): Results {
       );
       if (record === null) return null;
       const kept = remember(record);
-      const isWhole = !kept.hasMore && !kept.cutByBytes;
-      return isWhole || kept.maxRows >= maxRows ? cutAt(kept, maxRows) : null;
+      return !kept.hasMore || kept.maxRows >= maxRows ? cutAt(kept, maxRows) : null;
     },
     read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
     sweep: async () => {
@@ -186,9 +195,9 @@ interface Recorded {
 }
 
 async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: KeptRun): Promise<Recorded> {
-  const { columns, body } = result;
+  const { columns } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
-  const written = { form: keptForm(columns), columns, rows: result.resultRows, bytes: await buffer(body) };
+  const written = { form: keptForm(columns), columns, rows: result.resultRows, bytes: await storableBytes(result) };
   const { form, bytes, pieces } = await inPieces(written, reader);
   const sha256 = digestOf(bytes);
   const facts: StoredFacts = {
@@ -199,7 +208,6 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
     sha256,
     maxRows: run.maxRows,
     hasMore: result.resultRows > run.maxRows,
-    cutByBytes: result.cutByBytes,
     engineMs: result.engineMs,
     rowsRead: result.rowsRead,
     bytesRead: result.bytesRead,
@@ -235,6 +243,28 @@ async function stored(
       retryAfterSeconds: NO_ROOM_RETRY_AFTER_SECONDS,
     });
   return written;
+}
+
+async function storableBytes(result: SandboxResult): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if ((result.resultBytes ?? 0) > KEPT_COLUMNS_MAX_BYTES) throw tooLargeToKeep(result);
+  for await (const chunk of result.body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > KEPT_MAX_BYTES) throw tooLargeToKeep(result);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLargeToKeep({ body, engineMs, rowsRead, bytesRead, memoryBytes }: SandboxResult): QueryFailed {
+  body.destroy();
+  return new QueryFailed({
+    reason: 'result_size',
+    detail: `The result is larger than the ${KEPT_MAX_BYTES / 1024 / 1024} MiB that are kept of one.`,
+    hint: 'Select fewer columns or rows, or run it without `max_age` and `wait_seconds` for a file of up to 1 GiB.',
+    figures: { engineMs, rowsRead, bytesRead, memoryBytes },
+  });
 }
 
 /** A result with more rows than are asked for, as a run for these would have given it. */
@@ -334,20 +364,20 @@ async function readKept(
   const { offset = 0 } = form;
   const stored = kept.rows + (kept.hasMore ? 1 : 0);
   const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
-  const { engineMs, rowsRead, bytesRead, memoryBytes, cutByBytes } = kept;
+  const { engineMs, rowsRead, bytesRead, memoryBytes } = kept;
   return {
     engineMs,
     rowsRead,
     bytesRead,
     memoryBytes,
     resultRows: rows,
-    cutByBytes,
+    hasMore: offset + rows < stored,
     queuedMs: 0,
     body: await bodyOf(tools, kept, { ...form, offset, rows }, signal),
   };
 }
 
-interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
+interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers' | 'csvNull'> {
   readonly offset: number;
   readonly rows: number;
 }
@@ -356,11 +386,11 @@ interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers'> {
 async function bodyOf(
   { reader, bytesOf, written }: ReadTools,
   kept: KeptResult,
-  { format, numbers, offset, rows }: WrittenForm,
+  { format, numbers, csvNull, offset, rows }: WrittenForm,
   signal: AbortSignal | undefined,
 ): Promise<Readable> {
   const { id, columns, form, pieces } = kept;
-  const name = JSON.stringify([id, format, numbers, offset, rows]);
+  const name = JSON.stringify([id, format, numbers, csvNull ?? null, offset, rows]);
   const known = written.get(name);
   if (known !== undefined) return Readable.from([known], { objectMode: false });
   const { part, offset: skipped } =
@@ -375,6 +405,7 @@ async function bodyOf(
         text: isFile ? exportText(text, columns, { format, numbers }) : text,
         table: { name: TABLE, format: form, structure: structureOf(columns), bytes },
         format: ENGINE_FORMATS[format],
+        ...(csvNull === undefined ? {} : { written: csvSettings(csvNull) }),
       },
       signal,
     );

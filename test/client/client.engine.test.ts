@@ -287,7 +287,6 @@ describe('queries', () => {
       [1_000, undefined, 1_000, false],
       [1_000, 1_000, 1_000, false],
       [1_000, 999, 999, true],
-      // Longer than what the service knows before it begins: the headers say nothing of the end.
       [100_000, undefined, 100_000, false],
       [100_000, 99_999, 99_999, true],
     ] as const) {

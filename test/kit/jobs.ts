@@ -39,7 +39,6 @@ export function jobsOf(
     return {
       status: answer.statusCode,
       headers: answer.headers as Record<string, string | undefined>, // single-valued in our answers
-      trailers: (answer.trailers ?? {}) as Record<string, string>, // texts, as they were sent
       bytes: answer.rawPayload,
       text: answer.body,
       body: /json/.test(type) && !/ndjson/.test(type) ? answer.json() : undefined,

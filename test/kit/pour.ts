@@ -73,5 +73,5 @@ export function streamed(
   over: Partial<StreamedAnswer> = {},
 ): StreamedAnswer {
   const body = chunks instanceof Readable ? chunks : Readable.from(chunks, { objectMode: false });
-  return { mediaType: 'application/x-ndjson; charset=utf-8', headers: {}, body, trailers: null, ...over };
+  return { mediaType: 'application/x-ndjson; charset=utf-8', headers: {}, body, ...over };
 }

@@ -34,7 +34,6 @@ type SqlRequest = Readonly<Record<string, unknown>>;
 export interface SqlReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly trailers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -148,7 +147,6 @@ export async function ask(
   return {
     status: answer.statusCode,
     headers: answer.headers as Record<string, string | undefined>, // single-valued in our answers
-    trailers: (answer.trailers ?? {}) as Record<string, string>, // texts, as they were sent
     bytes: answer.rawPayload,
     text: answer.body,
     body:

@@ -15,7 +15,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Of one query: below the million rows and 64 MiB that an answer may have, and few enough pages for a busy day. */
+/** Of one query: below the million rows and the bytes that an answer may have, and few enough pages for a busy day. */
 export const PAGE_ROWS = 50_000;
 const ANSWER_MAX_MS = 120_000;
 const RATE_LIMIT_WAITS_MAX = 20;

@@ -74,7 +74,6 @@ const operation = defineUsageOperation({
             ...NOTHING_READ,
           },
           body,
-          trailers: null,
         },
       }),
       discard: () => void body.destroy(),

@@ -21,7 +21,9 @@ import { AnswerHeaders, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
+import { sendStream } from '../send-stream.ts';
 import { exceptionOf } from './exceptions.ts';
+import { refusedPage } from './foreign-page.ts';
 import { introspectClickhouse, Question } from './introspection.ts';
 import {
   type ClickhouseLogin,
@@ -33,6 +35,7 @@ import {
 
 /** Where the interface is below the API's address. A port of its own has it at its root (listener.ts). */
 export const CLICKHOUSE_PATH = '/clickhouse';
+const PING_PATH = `${CLICKHOUSE_PATH}/ping`;
 
 /** Clients put queries into the URL. The head of a request has 16 KiB in all. */
 const URL_MAX_CHARS = 15 * 1024;
@@ -57,12 +60,12 @@ export function installClickhouse(app: FastifyInstance, options: ClickhouseRoute
     // The engine compresses, and the body may be anything.
     decompress: false,
     compress: false,
-    onRequest: (_request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
       reply
         .header('access-control-expose-headers', exposed)
         .header('x-clickhouse-timezone', TIME_ZONE)
         .header('x-clickhouse-server-display-name', SERVER_NAME);
-      done();
+      done(request.routeOptions.url === PING_PATH ? undefined : refusedPage(request));
     },
     errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       sendException(request, reply, httpFailure(error), options.failures);
@@ -80,10 +83,10 @@ export function installClickhouse(app: FastifyInstance, options: ClickhouseRoute
   app.route({
     ...common,
     method: 'GET',
-    url: `${CLICKHOUSE_PATH}/ping`,
+    url: PING_PATH,
     handler: (_request, reply) => sendOk(reply),
   });
-  installRefusedMethods(app, `${CLICKHOUSE_PATH}/ping`);
+  installRefusedMethods(app, PING_PATH);
 }
 
 function sendOk(reply: FastifyReply): FastifyReply {
@@ -119,17 +122,18 @@ async function answer(
   const was = read(request);
   if ('asked' in was && was.asked.text.trim() === '' && request.method === 'GET') return sendOk(reply);
   const calls = new Calls(options, { request, reply, login: was.login, queryId });
-  if (!('asked' in was)) return sent(reply, await calls.refused(was.failure));
-  return sent(reply, (await calls.question(was.asked)) ?? (await calls.query(was.asked)));
+  if (!('asked' in was)) return sent(request, reply, await calls.refused(was.failure));
+  return sent(request, reply, (await calls.question(was.asked)) ?? (await calls.query(was.asked)));
 }
 
-function sent(reply: FastifyReply, { answer: answered, delivered }: GateAnswer): FastifyReply {
+function sent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { answer: answered, delivered }: GateAnswer,
+): FastifyReply {
   if (!('stream' in answered)) throw new Error('an answer of the ClickHouse interface without a body');
-  const { mediaType, headers, body } = answered.stream;
   if (delivered !== null) whenSent(reply, delivered);
-  // It may fail before Fastify listens for its errors; Fastify then still sees that it was destroyed.
-  body.on('error', () => undefined);
-  return reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' }).send(body);
+  return sendStream(request, reply, answered.stream);
 }
 
 interface Caller {
@@ -211,7 +215,7 @@ class Calls {
   }
 }
 
-/** Every refusal as a ClickHouse server words it. Results are whole before their first byte leaves, so none comes later. */
+/** Every refusal as a ClickHouse server words it. Results are whole before their first byte leaves: only one above the bytes of an answer breaks off. */
 function sendException(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -180,7 +180,7 @@ export function liftsReadonly(version: string): boolean | null {
   return major < newestMajor || (major === newestMajor && minor < newestMinor);
 }
 
-/** The walls between callers' SQL and the files of the engine's machine, in addition to the inspector of the SQL texts. */
+/** The walls between callers' SQL and the engine's machine, in addition to the inspector of the SQL texts. */
 
 /** On every Linux machine, and none of them the engine's: what reads one reads others. */
 const FOREIGN_FILES = ['/etc/hostname', '/etc/passwd', '/proc/self/environ'];
@@ -199,6 +199,12 @@ export function judgeWalls(walls: EngineWalls | undefined): Finding {
       'walls',
       `${says}; so SQL is for organizations only`,
       `Use a kernel with Landlock (Linux 5.19 or newer), or start the service as root: ${SECTION}.`,
+    );
+  if ('missing' in walls.sockets)
+    return warning(
+      'walls',
+      `${says}; so the guest's grants alone keep SQL from connecting to other machines`,
+      `Let the service's processes set a filter of system calls (seccomp), which containers allow by default: ${SECTION}.`,
     );
   return ok('walls', says);
 }

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import { readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
+import { readAhead } from '../../../sandbox/results/read-ahead.ts';
 import type { KeptResult, Results } from '../../results/results.ts';
 import type { Charge } from '../answer.ts';
 import { NOT_CHARGED } from '../answer.ts';
 import type { Meta } from '../meta.ts';
-import { engineRequest, openAnswer, SQL_ANSWER_MAX_BYTES, type SqlAnswerFacts } from '../sql/answer.ts';
+import { engineRequest, openAnswer, type SqlAnswerFacts } from '../sql/answer.ts';
+import { bounded } from '../sql/bounded-body.ts';
 import { SQL_MEDIA } from '../sql/params.ts';
 import type { SavedQuery } from './definition.ts';
 import type { AnswerForm, ReadyAnswer, SavedAnswers } from './ready-answer.ts';
@@ -67,8 +68,8 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
 }
 
 function nameOf({ id, isKept }: KeptResult, { owner, slug, version }: SavedQuery, form: AnswerForm): string {
-  const { format, numbers, maxRows, offset } = form;
-  return JSON.stringify([id, isKept, owner, slug, version, format, numbers, maxRows, offset]);
+  const { format, numbers, csvNull = null, maxRows, offset } = form;
+  return JSON.stringify([id, isKept, owner, slug, version, format, numbers, csvNull, maxRows, offset]);
 }
 
 interface Wanted {
@@ -80,20 +81,9 @@ interface Wanted {
 
 async function make(results: Pick<Results, 'read'>, { kept, query, form, name }: Wanted): Promise<Ready> {
   const { format } = form;
-  const result = await results.read(kept, {
-    ...engineRequest(form),
-    numbers: form.numbers,
-    offset: form.offset,
-  });
+  const result = await results.read(kept, { ...engineRequest(form), offset: form.offset });
   const isJson = format === 'json' || format === 'json_compact';
-  const body = isJson
-    ? jsonAnswer(result.body, {
-        rows: format === 'json' ? 'objects' : 'arrays',
-        numbers: form.numbers,
-        limits: { rowsMax: form.maxRows, bytesMax: SQL_ANSWER_MAX_BYTES },
-        tail: ({ rowCount, truncated }) => tailOf(kept, query, form, { rowCount, truncated }),
-      })
-    : await plainBody(result, kept, form);
+  const body = isJson ? printedJson(result, { kept, query, form }) : await plainBody(result, kept, form);
   const ahead = await readAhead(inBuffers(body), SAVED_ANSWER_REMEMBERED_BYTES);
   return {
     // Of the whole name: another page, format or version is another answer. Weak, because the server may compress it.
@@ -103,6 +93,20 @@ async function make(results: Pick<Results, 'read'>, { kept, query, form, name }:
     bytes: ahead.isWhole ? Buffer.concat(ahead.begun) : null,
     rest: ahead.isWhole ? null : () => ahead.all(),
   };
+}
+
+function printedJson(
+  { body }: Awaited<ReturnType<Results['read']>>,
+  { kept, query, form }: Pick<Wanted, 'kept' | 'query' | 'form'>,
+): Readable {
+  const { format, numbers, maxRows: rowsMax } = form;
+  const text = jsonAnswer(body, {
+    rows: format === 'json' ? 'objects' : 'arrays',
+    numbers,
+    rowsMax,
+    tail: (rowCount) => tailOf(kept, query, form, rowCount),
+  });
+  return bounded(Readable.from(text, { objectMode: false }), SQL_MEDIA[format].bytesMax);
 }
 
 async function* inBuffers(parts: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
@@ -124,10 +128,9 @@ function tailOf(
   kept: KeptResult,
   { owner, slug, version }: SavedQuery,
   { offset, maxRows }: AnswerForm,
-  { rowCount, truncated }: { readonly rowCount: number; readonly truncated: boolean },
+  rowCount: number,
 ): Readonly<Record<string, unknown>> {
-  // A page that its bytes cut goes on behind its last row.
-  const end = offset + (truncated && rowCount < maxRows ? rowCount : maxRows);
+  const end = offset + maxRows;
   return {
     owner,
     slug,
@@ -135,7 +138,7 @@ function tailOf(
     row_count: rowCount,
     total_rows: kept.rows,
     next_offset: end < kept.rows ? end : null,
-    truncated: kept.hasMore || kept.cutByBytes,
+    truncated: kept.hasMore,
     computed_at: new Date(kept.createdAtMs).toISOString(),
     meta: kept.run.meta,
   };
@@ -147,7 +150,7 @@ function headersOf(kept: KeptResult, { version }: SavedQuery, { offset, maxRows 
     'x-computed-at': new Date(kept.createdAtMs).toISOString(),
     'x-row-count': String(Math.max(0, Math.min(maxRows, kept.rows - offset))),
     'x-total-rows': String(kept.rows),
-    'x-truncated': String(kept.hasMore || kept.cutByBytes),
+    'x-truncated': String(kept.hasMore),
     ...(kept.isKept ? {} : { 'x-result-kept': 'false' }),
   };
 }
@@ -158,7 +161,7 @@ export const SAVED_ANSWER_HEADERS = {
   'x-computed-at': 'When the run that made the result began.',
   'x-row-count': 'Rows of the answer.',
   'x-total-rows': 'Rows of the result.',
-  'x-truncated': '`true` when the result itself was cut at a limit.',
+  'x-truncated': '`true` when the result itself has more rows than the `max_rows` of the query.',
   'x-result-kept':
     '`false` where there was no room to keep the result: the next call runs the query again. Absent otherwise.',
   'x-units-held': 'Query Units held for the call.',
@@ -174,7 +177,7 @@ function readyAnswer({ etag, mediaType, headers, bytes, rest }: Ready, rows: num
       const all = { ...headers, ...chargeHeaders(charge) };
       if (bytes === null)
         return {
-          stream: { mediaType, headers: { ...all, etag }, body: body ?? Readable.from([]), trailers: null },
+          stream: { mediaType, headers: { ...all, etag }, body: body ?? Readable.from([]) },
         };
       return {
         file: {

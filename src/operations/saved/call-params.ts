@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { NUMBER_FORMS } from '../../../sandbox/sandbox.ts';
 import { type InputOf, invalid, type Param, quoted, readChoice } from '../params.ts';
 import { RESULT_PAGE_PARAMS } from '../sql/page.ts';
-import { SQL_FORMATS } from '../sql/params.ts';
+import { csvNullParam, SQL_FORMATS } from '../sql/params.ts';
 import { ownerParam, slugParam, versionParam } from './params.ts';
 
 /** The parameters that every saved query has beside its own. */
@@ -62,6 +62,7 @@ export const CALL_PARAMS = {
     toolText: '',
   }),
   numbers: choiceParam(NUMBER_FORMS, undefined, { description: 'As of `POST /v0/sql`.', toolText: '' }),
+  csv_null: { ...csvNullParam, in: 'query' as const },
   ...RESULT_PAGE_PARAMS,
 };
 

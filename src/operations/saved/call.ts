@@ -23,7 +23,7 @@ import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
 import { keptSqlOf, unitsForKept } from '../sql/kept.ts';
 import { pageRowsMax } from '../sql/page.ts';
-import { numbersOf, SQL_MEDIA } from '../sql/params.ts';
+import { numbersOf, SQL_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
 import { warningsOf } from '../sql/shapes.ts';
 import { SAVED_ANSWER_HEADERS } from './answers.ts';
 import { CALL_PARAMS, type CallInput } from './call-params.ts';
@@ -97,11 +97,11 @@ interface SavedCall {
   readonly query: SavedQuery;
   readonly isOwn: boolean;
   readonly values: Readonly<Record<string, string>>;
-  readonly form: Pick<CallInput, 'format' | 'numbers' | 'limit' | 'offset'>;
+  readonly form: Pick<CallInput, 'format' | 'numbers' | 'csv_null' | 'limit' | 'offset'>;
 }
 
-function formOf({ format, numbers, limit, offset }: CallInput): SavedCall['form'] {
-  return { format, numbers, limit, offset };
+function formOf({ format, numbers, csv_null, limit, offset }: CallInput): SavedCall['form'] {
+  return { format, numbers, csv_null, limit, offset };
 }
 
 /** The value of each parameter, as the engine reads it. Throws `invalid_parameter` with the name. */
@@ -249,7 +249,12 @@ async function obtained(
   const { query, values, isOwn } = call;
   const { tier, freshnessSeconds, maxRows } = query.content;
   const budget = sqlBudget(sqlTierOf(tier), callQu(query.content));
-  const bounds = boundsOf(accepted, { budget, maxRows, rowsMax: maxRows });
+  const bounds = boundsOf(accepted.settings ?? [], {
+    budget,
+    // What its author left out is the most that a result may have.
+    maxRows: maxRows < STREAMED_ROWS_MAX ? maxRows : undefined,
+    rowsMax: maxRows,
+  });
   const meta = await metaNow(deps);
   const warnings = await warningsOf(accepted, deps, meta);
   const keptSql = keptSqlOf(deps);
@@ -260,6 +265,7 @@ async function obtained(
       tier,
       maxSeconds: bounds.seconds,
       maxRows: bounds.maxRows,
+      mustBeWhole: bounds.mustBeWhole,
       maxAgeSeconds: freshnessSeconds,
       // The author does not read what others sent: the room is apart from that of its organization.
       owner:
@@ -288,6 +294,7 @@ async function answerOf(
   const ready = await keptSqlOf(deps).answers.read(kept, query, {
     format,
     numbers: numbersOf(format, form.numbers),
+    ...(form.csv_null === undefined ? {} : { csvNull: form.csv_null }),
     maxRows,
     offset,
   });
@@ -315,7 +322,7 @@ function shareOf(
 function asStream(answer: Answer): Answer {
   if (!('file' in answer)) return answer;
   const { mediaType, stream, headers = {} } = answer.file;
-  return { stream: { mediaType, headers, body: stream(), trailers: null } };
+  return { stream: { mediaType, headers, body: stream() } };
 }
 
 async function refused(error: unknown, call: SavedCall, deps: OperationDeps): Promise<never> {

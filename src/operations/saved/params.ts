@@ -15,7 +15,6 @@ import {
 import { invalid, type Param, quoted, readChoice } from '../params.ts';
 import { SQL_TIERS } from '../prices.ts';
 import {
-  JSON_ROWS_MAX,
   MAX_AGE_MAX_SECONDS,
   SQL_PARAMETERS_MAX,
   SQL_TEXT_MAX_BYTES,
@@ -294,11 +293,12 @@ export const SAVE_PARAMS = {
     example: 1,
   }),
   max_rows: wholeField({
-    description: 'Rows that a result has at most.',
+    description:
+      'Rows that a result has at most: answers of more say `truncated`. Without it a run with more than 1,000,000 rows fails.',
     toolText: '',
     min: 1,
     max: STREAMED_ROWS_MAX,
-    standard: JSON_ROWS_MAX,
+    standard: STREAMED_ROWS_MAX,
   }),
   freshness_seconds: wholeField({
     description: `How old an answer may be; until then it is given from the kept result. Default: ${FRESHNESS_SECONDS}, with a refresh twice its time.`,

@@ -15,6 +15,7 @@ export interface SavedAnswers {
 export interface AnswerForm {
   readonly format: SqlFormat;
   readonly numbers: NumberForm;
+  readonly csvNull?: string;
   readonly maxRows: number;
   readonly offset: number;
 }

@@ -1,31 +1,34 @@
 import { Readable } from 'node:stream';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
-import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { jsonAnswer, jsonLines } from '../../../sandbox/results/json-answer.ts';
+import { readAhead } from '../../../sandbox/results/read-ahead.ts';
 import {
+  allRows,
   beforeTotals,
   csvLineEnds,
   plainLineEnds,
-  type RowTally,
   wholeRows,
 } from '../../../sandbox/results/whole-rows.ts';
 import type { NumberForm, ResultFormat, SandboxQuery, SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
+import { bounded } from './bounded-body.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
 import type { SqlWarning } from './shapes.ts';
 
-/** A result of the sandbox as an answer, in the format that was asked for. */
-
-/** Of rows, in any format. Reaching it is said as `truncated`. */
-export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+/**
+ * A result of the sandbox as an answer, in the format that was asked for. How many rows it has is known before the first of them: the
+ * engine has written the result whole by then.
+ */
 
 /** What the answer says besides its rows. */
 export interface SqlAnswerFacts {
   readonly format: SqlFormat;
   readonly numbers: NumberForm;
   readonly maxRows: number;
+  /** Of CSV: how NULL is written. */
+  readonly csvNull?: string;
   readonly tier: SqlTierId;
   /** The text that ran. */
   readonly sql: string;
@@ -37,26 +40,35 @@ export interface SqlAnswerFacts {
   readonly resultId?: string;
 }
 
-/** The request to the engine. Where rows can be cut, it asks for one more than the caller may have, which shows whether there are more. */
+/**
+ * The request to the engine. Where rows can be cut or may not be, it asks for one more than the caller may have, which shows whether
+ * there are more.
+ */
 export function engineRequest({
   format,
   maxRows,
   numbers,
-}: Pick<SqlAnswerFacts, 'format' | 'maxRows' | 'numbers'>): Pick<SandboxQuery, 'maxRows' | 'numbers'> & {
+  csvNull,
+  mustBeWhole = false,
+}: Pick<SqlAnswerFacts, 'format' | 'maxRows' | 'numbers' | 'csvNull'> & {
+  readonly mustBeWhole?: boolean;
+}): Pick<SandboxQuery, 'maxRows' | 'numbers' | 'csvNull' | 'mustBeWhole'> & {
   readonly format: ResultFormat;
+  readonly numbers: NumberForm;
 } {
+  const asked = { maxRows: maxRows + 1, numbers, mustBeWhole };
   switch (format) {
     case 'json':
     case 'json_compact':
-      return { format: 'rows', maxRows: maxRows + 1, numbers };
+      return { ...asked, format: 'rows' };
     case 'ndjson':
       // Which values are numbers is known from the types, which its lines do not have.
-      return { format: numbers === 'native' ? 'rows' : 'ndjson', maxRows: maxRows + 1, numbers };
+      return { ...asked, format: numbers === 'native' ? 'rows' : 'ndjson' };
     case 'csv':
-      return { format, maxRows: maxRows + 1, numbers };
+      return { ...asked, format, ...(csvNull === undefined ? {} : { csvNull }) };
     case 'parquet':
     case 'arrow':
-      return { format, maxRows, numbers };
+      return { ...asked, format, maxRows: mustBeWhole ? maxRows + 1 : maxRows };
   }
 }
 
@@ -84,10 +96,10 @@ function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): S
   const text = jsonAnswer(result.body, {
     rows: format === 'json' ? 'objects' : 'arrays',
     numbers,
-    limits: { rowsMax: maxRows, bytesMax: SQL_ANSWER_MAX_BYTES },
-    tail: ({ rowCount, truncated }) => ({
+    rowsMax: maxRows,
+    tail: (rowCount) => ({
       row_count: rowCount,
-      truncated: truncated || result.cutByBytes,
+      truncated: isCut(result, facts),
       duration_ms: Math.round(result.engineMs),
       statistics: {
         rows_read: result.rowsRead,
@@ -110,52 +122,34 @@ function usageOf(tier: SqlTierId, { heldQu, chargedQu, balance }: Charge) {
 
 /** Bytes that the engine wrote whole: they cannot be cut, so it was asked for the caller's own number of rows. */
 function inColumns(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): StreamedAnswer {
-  const headers = {
-    ...factHeaders(result, facts, charge),
-    ...rowHeaders(result.resultRows, result.resultRows >= facts.maxRows || result.cutByBytes),
-  };
-  return streamed(facts.format, headers, result.body);
+  return streamed(facts.format, allHeaders(result, facts, charge), endingWith(result, result.body));
 }
-
-/** Up to here an answer is read before it leaves, and its headers say everything. */
-const READ_AHEAD_BYTES = 1024 * 1024;
 
 async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<PendingAnswer> {
-  const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-  const ahead = await readAhead(rowsOf(result, facts, tally), READ_AHEAD_BYTES);
-  const tallyHeaders = () => rowHeaders(tally.rows, tally.truncated || result.cutByBytes);
+  // The first row comes whole.
+  const ahead = await readAhead(rowsOf(result, facts), 1);
   return {
     firstLine: firstLineOf(ahead.begun),
-    complete: (charge) => {
-      const known = factHeaders(result, facts, charge);
-      const body = endingWith(result, ahead.all());
-      if (ahead.isWhole) return streamed(facts.format, { ...known, ...tallyHeaders() }, body);
-      return {
-        ...streamed(facts.format, known, body),
-        trailers: { names: Object.keys(tallyHeaders()), values: tallyHeaders },
-      };
-    },
+    complete: (charge) =>
+      streamed(facts.format, allHeaders(result, facts, charge), endingWith(result, ahead.all())),
   };
 }
 
-function rowsOf(
-  result: SandboxResult,
-  { format, numbers, maxRows, warnings }: SqlAnswerFacts,
-  tally: RowTally,
-) {
-  const bytesMax = SQL_ANSWER_MAX_BYTES;
-  if (format === 'ndjson' && numbers === 'native')
-    return jsonLines(result.body, { rowsMax: maxRows, bytesMax }, tally);
+function rowsOf(result: SandboxResult, facts: SqlAnswerFacts) {
+  const { format, numbers, maxRows: rowsMax, warnings } = facts;
+  if (format === 'ndjson' && numbers === 'native') return jsonLines(result.body, { rowsMax });
+  const hasTotals = format === 'csv' && warnings.some(({ code }) => code === 'totals_left_out');
+  const body = hasTotals ? beforeTotals(result.body) : result.body;
+  if (!isCut(result, facts)) return allRows(body);
   // In CSV a value can contain line ends, so finding the end of a line takes a look at every byte.
-  if (format === 'csv') {
-    const body = warnings.some(({ code }) => code === 'totals_left_out')
-      ? beforeTotals(result.body)
-      : result.body;
-    return wholeRows(body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
-  }
-  if (result.resultRows <= maxRows)
-    return countedRows(result.body, { rows: result.resultRows, bytesMax }, tally);
-  return wholeRows(result.body, plainLineEnds(), { headLines: 0, rowsMax: maxRows, bytesMax }, tally);
+  return format === 'csv'
+    ? wholeRows(body, csvLineEnds(), { headLines: 1, rowsMax })
+    : wholeRows(body, plainLineEnds(), { headLines: 0, rowsMax });
+}
+
+/** Whether there are more rows than the answer has. */
+function isCut({ resultRows, hasMore }: SandboxResult, { maxRows }: SqlAnswerFacts): boolean {
+  return hasMore || resultRows > maxRows;
 }
 
 function firstLineOf(begun: readonly Buffer[]): string {
@@ -169,7 +163,7 @@ function streamed(
   headers: Readonly<Record<string, string>>,
   body: Readable,
 ): StreamedAnswer {
-  return { mediaType: SQL_MEDIA[format].mediaType, headers, body, trailers: null };
+  return { mediaType: SQL_MEDIA[format].mediaType, headers, body: bounded(body, SQL_MEDIA[format].bytesMax) };
 }
 
 /** Ends the engine's stream when the caller disconnects or reads only a part. */
@@ -181,8 +175,8 @@ function endingWith(result: SandboxResult, parts: AsyncIterable<string | Buffer>
 
 /** Headers of the facts that a JSON answer has in its body. Declared once: CORS exposes them, OpenAPI documents them. */
 export const SQL_FACT_HEADERS = {
-  'x-row-count': 'Rows in the answer; a trailer where only the end of the answer tells.',
-  'x-truncated': '`true` when there are more rows than the answer has; a trailer like X-Row-Count.',
+  'x-row-count': 'Rows in the answer.',
+  'x-truncated': '`true` when there are more rows than the answer has: the request said that it may be cut.',
   'x-duration-ms': 'Engine time, milliseconds.',
   'x-rows-read': 'Rows that the engine read.',
   'x-bytes-read': 'Bytes that the engine read, uncompressed.',
@@ -202,9 +196,11 @@ export const SQL_FACT_HEADERS = {
 /** Proxies refuse headers of more than 8 KiB together. */
 const SQL_HEADER_MAX_CHARS = 4_096;
 
-function factHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): Record<string, string> {
+function allHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): Record<string, string> {
   const sql = encodeURIComponent(facts.sql);
   return {
+    'x-row-count': String(Math.min(result.resultRows, facts.maxRows)),
+    'x-truncated': String(isCut(result, facts)),
     'x-duration-ms': String(Math.round(result.engineMs)),
     'x-rows-read': String(result.rowsRead),
     'x-bytes-read': String(result.bytesRead),
@@ -228,10 +224,6 @@ function headerJson(value: unknown): string {
     /[^ -~]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-function rowHeaders(rowCount: number, truncated: boolean): Record<'x-row-count' | 'x-truncated', string> {
-  return { 'x-row-count': String(rowCount), 'x-truncated': String(truncated) };
 }
 
 /** The outcome of a run, whose beginning was read. Throws `query_failed` where the format cannot hold the columns. */

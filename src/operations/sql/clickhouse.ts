@@ -17,9 +17,10 @@ import { defineUsageOperation } from '../define.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { registerMetered } from '../register.ts';
-import { unitsFor } from './bounds.ts';
+import { bounded } from './bounded-body.ts';
+import { boundsOf, unitsFor } from './bounds.ts';
 import { asFailureOf, asNotJudged, invalidQuery } from './failures.ts';
-import { SQL_MEDIA } from './params.ts';
+import { STREAMED_BYTES_MAX, STREAMED_ROWS_MAX } from './params.ts';
 
 /**
  * A query of the ClickHouse interface: judged, metered and run like one of `POST /v0/sql`, and answered in a format that the engine
@@ -75,7 +76,7 @@ export function tiersFor(settings: readonly SqlSetting[]): readonly SqlTierId[] 
 }
 
 /** Rows of one answer. Above it a result is an error, unless the client asked for it to be cut: it would not notice. */
-export const CLICKHOUSE_ROWS_MAX = SQL_MEDIA.csv.rowsMax;
+const CLICKHOUSE_ROWS_MAX = STREAMED_ROWS_MAX;
 
 const queryParam: Param<ClickhouseQuery> = {
   in: 'body',
@@ -130,7 +131,11 @@ const operation = defineUsageOperation({
     const { query, accepted, format } = reviewed;
     const settings = [...query.settings, ...(accepted.settings ?? [])];
     const budget = query.budget();
-    const { maxRows, isCut, seconds } = limitsOf(settings, budget);
+    const { maxRows, mustBeWhole, seconds } = boundsOf(settings, {
+      budget,
+      maxRows: undefined,
+      rowsMax: CLICKHOUSE_ROWS_MAX,
+    });
     const result = await sql
       .run({
         accepted,
@@ -142,7 +147,8 @@ const operation = defineUsageOperation({
           settings: { ...ENGINE_OUTPUT, ...formSettings(settings) },
           compression: query.compression,
         },
-        maxRows,
+        maxRows: mustBeWhole ? maxRows + 1 : maxRows,
+        mustBeWhole,
         caller: callerName,
       })
       .catch((error: unknown) =>
@@ -154,18 +160,13 @@ const operation = defineUsageOperation({
         }),
       );
     const usedQu = unitsFor(result.engineMs, budget);
-    if (!isCut && (result.cutByBytes || result.resultRows >= maxRows)) {
-      result.body.destroy();
-      throw tooLarge(maxRows - 1, usedQu);
-    }
     return {
       usedQu,
       answer: (charge) => ({
         stream: {
           mediaType: result.mediaType ?? 'application/octet-stream',
           headers: headersOf(result, format, charge),
-          body: result.body,
-          trailers: null,
+          body: bounded(result.body, STREAMED_BYTES_MAX),
         },
       }),
       discard: () => void result.body.destroy(),
@@ -187,32 +188,6 @@ function knownFormat(name: string): string {
 
 /** `reason` of a format that is not available. */
 export const UNKNOWN_FORMAT = 'unknown_format';
-
-interface RunLimits {
-  /** What the engine is asked for: one more than a result may have, where that is an error. */
-  readonly maxRows: number;
-  readonly isCut: boolean;
-  readonly seconds: number;
-}
-
-function limitsOf(settings: readonly SqlSetting[], budget: SqlBudget): RunLimits {
-  const asked = askedLimits(settings);
-  const seconds = Math.min(budget.seconds, asked.seconds ?? budget.seconds);
-  const rows = Math.min(CLICKHOUSE_ROWS_MAX, asked.rows ?? CLICKHOUSE_ROWS_MAX);
-  if (asked.limit !== undefined && asked.limit <= rows) return { maxRows: asked.limit, isCut: true, seconds };
-  return asked.cuts ? { maxRows: rows, isCut: true, seconds } : { maxRows: rows + 1, isCut: false, seconds };
-}
-
-function tooLarge(rows: number, usedQu: number): Error {
-  return fail('query_failed', {
-    detail: `Limit for result exceeded: it has more than ${rows} rows, or is larger than 64 MiB in memory.`,
-    query: {
-      reason: 'result_size',
-      hint: 'Aggregate, add a LIMIT or select fewer columns; with result_overflow_mode=break the result is cut instead.',
-    },
-    usedQu,
-  });
-}
 
 /** Headers of an answer that clients of ClickHouse read, and the units charged. */
 export const CLICKHOUSE_HEADERS = [

@@ -13,10 +13,11 @@ import { checkAsOf, metaNow, sqlAsOfParam } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { explainAnswer } from './estimate.ts';
 import { type Buyer, certainFailure, judged, rejected } from './failures.ts';
-import { jobHoldMs, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
+import { jobHoldMs, rowsOfJob, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
 import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
 import {
   checkBudget,
+  csvNullParam,
   explainOnlyParam,
   maxAgeParam,
   maxQuParam,
@@ -52,6 +53,7 @@ const SQL_PARAMS = {
   params: sqlParametersParam,
   format: sqlFormatParam,
   numbers: sqlNumbersParam,
+  csv_null: csvNullParam,
   max_rows: maxRowsParam,
   max_age: maxAgeParam,
   wait_seconds: waitSecondsParam,
@@ -71,7 +73,7 @@ export const runSql = defineUsageOperation({
   path: '/sql',
   summary: 'Run a SQL query over the public tables',
   description:
-    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
+    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
   toolText:
     'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
   price: SQL_PRICE,
@@ -215,7 +217,6 @@ function jsonText(body: string): StreamedAnswer {
     mediaType: SQL_MEDIA.json.mediaType,
     headers: {},
     body: Readable.from([body], { objectMode: false }),
-    trailers: null,
   };
 }
 
@@ -230,7 +231,12 @@ async function query(
   const budget = budgetOf(input);
   const numbers = numbersOf(format, input.numbers);
   const { rowsMax } = SQL_MEDIA[format];
-  const { maxRows, seconds } = boundsOf(accepted, { budget, maxRows: input.max_rows, rowsMax });
+  const { maxRows, mustBeWhole, seconds } = boundsOf(accepted.settings ?? [], {
+    budget,
+    maxRows: input.max_rows,
+    rowsMax,
+  });
+  const form = { format, numbers, maxRows, ...nullForm(input) };
   const onRejected = (error: unknown): Promise<never> =>
     rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName });
   if (input.max_age !== undefined) {
@@ -242,6 +248,7 @@ async function query(
         tier,
         maxSeconds: seconds,
         maxRows,
+        mustBeWhole,
         maxAgeSeconds: input.max_age,
         owner,
         callerName,
@@ -252,7 +259,7 @@ async function query(
       .catch(onRejected);
     const ownQu = unitsFor(obtained.kept.engineMs, budget);
     const usedQu = await unitsForKept(obtained, ownQu, organization?.id ?? null, kept);
-    return keptOutcome(obtained.kept, { format, numbers, maxRows, tier }, { deps, usedQu });
+    return keptOutcome(obtained.kept, { ...form, tier }, { deps, usedQu });
   }
   const result = await deps.sql
     .run({
@@ -260,22 +267,22 @@ async function query(
       parameters: params,
       tier,
       maxSeconds: seconds,
-      ...engineRequest({ format, maxRows, numbers }),
+      ...engineRequest({ ...form, mustBeWhole }),
       caller: callerName,
       ...asOf,
     })
     .catch(onRejected);
-  const facts: SqlAnswerFacts = { format, numbers, maxRows, tier, sql: accepted.text, warnings, meta };
+  const facts: SqlAnswerFacts = { ...form, tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, unitsFor(result.engineMs, budget));
 }
 
 /** Runs as a job, and is answered with its result where that is there in time. */
 async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext): Promise<Outcome> {
   const { format, tier, wait_seconds: waitSeconds = 0 } = input;
-  const maxRows = Math.min(input.max_rows ?? SQL_MEDIA[format].rowsMax, SQL_MEDIA[format].rowsMax);
+  const rows = rowsOfJob(input.max_rows, SQL_MEDIA[format].rowsMax);
   const { jobs } = keptSqlOf(deps);
   const submitted = await submitJob(
-    { ...input, text: textOf(input), maxRows, budget: budgetOf(input) },
+    { ...input, ...rows, text: textOf(input), budget: budgetOf(input) },
     deps,
     context,
   );
@@ -283,10 +290,17 @@ async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext)
   return waitedOutcome({ job, isNew: submitted.isNew }, deps, context.caller, (kept) =>
     keptOutcome(
       kept,
-      { format, numbers: numbersOf(format, input.numbers), maxRows, tier },
+      {
+        ...{ format, numbers: numbersOf(format, input.numbers), maxRows: rows.maxRows, tier },
+        ...nullForm(input),
+      },
       { deps, usedQu: 0 },
     ),
   );
+}
+
+function nullForm({ csv_null: csvNull }: Pick<SqlInput, 'csv_null'>): { readonly csvNull?: string } {
+  return csvNull === undefined ? {} : { csvNull };
 }
 
 function buyerOf(input: SqlInput, hasKey: boolean): Buyer {

@@ -203,7 +203,7 @@ function resultOf(
     id: kept.id,
     row_count: kept.rows,
     bytes: kept.bytes,
-    truncated: kept.hasMore || kept.cutByBytes,
+    truncated: kept.hasMore,
     created_at: isoTime(kept.createdAtMs),
     expires_at: isoTime(kept.expiresAtMs),
     url,
@@ -221,11 +221,21 @@ export function jobHoldMs(tier: SqlTierId): number {
 /** A lease that must lapse, the wait for a place of the sandbox, and the writes around them. */
 const ATTEMPT_MARGIN_MS = 15 * 60_000;
 
+/** The rows of a job's result: all of them, or as many as were asked for. */
+export function rowsOfJob(
+  asked: number | undefined,
+  rowsMax: number,
+): { readonly maxRows: number; readonly mustBeWhole: boolean } {
+  const mustBeWhole = asked === undefined || asked > rowsMax;
+  return { maxRows: mustBeWhole ? rowsMax : asked, mustBeWhole };
+}
+
 export interface JobInput {
   readonly text: string;
   readonly params: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
   readonly maxRows: number;
+  readonly mustBeWhole: boolean;
   readonly max_age: number | undefined;
   readonly as_of: Snapshot | undefined;
   readonly budget: SqlBudget;
@@ -239,7 +249,7 @@ export async function submitJob(
 ): Promise<{ readonly job: SqlJob; readonly isNew: boolean }> {
   const { jobs } = keptSqlOf(deps);
   if (organization === null || hold === null) throw new Error('a job without units that are held for it');
-  const { text, params, tier, maxRows, max_age: maxAge, as_of: asOf, budget } = input;
+  const { text, params, tier, maxRows, mustBeWhole, max_age: maxAge, as_of: asOf, budget } = input;
   const asked = {
     sql: text,
     parameters: params,
@@ -247,6 +257,7 @@ export async function submitJob(
     maxQu: budget.maxQu,
     seconds: budget.seconds,
     maxRows,
+    mustBeWhole,
     maxAgeSeconds: maxAge ?? null,
     ...(asOf === undefined ? {} : { asOf: printSnapshot(asOf) }),
   };
@@ -316,7 +327,6 @@ export function jobOutcome(body: Static<typeof SqlJobShape>, isNew: boolean): Ou
         mediaType: SQL_MEDIA.json.mediaType,
         headers: {},
         body: Readable.from([JSON.stringify(body)], { objectMode: false }),
-        trailers: null,
       },
     }),
     discard: () => undefined,

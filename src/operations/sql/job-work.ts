@@ -62,9 +62,13 @@ async function runQuery(
   control: JobControl,
 ): Promise<JobResult> {
   const { organizationId, request } = job;
-  const { parameters, tier, maxRows, maxAgeSeconds, plan, callerName } = request;
+  const { parameters, tier, maxRows, mustBeWhole, maxAgeSeconds, plan, callerName } = request;
   const kept = keptSqlOf(deps);
-  const bounds = boundsOf(accepted, { budget: buyer.budget, maxRows, rowsMax: maxRows });
+  const bounds = boundsOf(accepted.settings ?? [], {
+    budget: buyer.budget,
+    maxRows: mustBeWhole === true ? undefined : maxRows,
+    rowsMax: maxRows,
+  });
   const meta = await metaNow(deps, asOf);
   const warnings = await warningsOf(accepted, deps, meta);
   const progress = openProgress(sandbox, control);
@@ -79,6 +83,7 @@ async function runQuery(
               parameters,
               tier,
               maxRows: bounds.maxRows,
+              mustBeWhole: bounds.mustBeWhole,
               maxAgeSeconds,
               owner: { kind: 'organization', id: organizationId, plan },
               callerName,

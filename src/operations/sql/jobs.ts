@@ -13,7 +13,15 @@ import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts'
 import { checkAsOf, sqlAsOfParam } from './as-of.ts';
 import { textOf } from './declare.ts';
 import { judged } from './failures.ts';
-import { jobAnswer, jobHoldMs, jobOutcome, SQL_JOB_EXAMPLE, SqlJobShape, submitJob } from './job-answer.ts';
+import {
+  jobAnswer,
+  jobHoldMs,
+  jobOutcome,
+  rowsOfJob,
+  SQL_JOB_EXAMPLE,
+  SqlJobShape,
+  submitJob,
+} from './job-answer.ts';
 import { keptSqlOf } from './kept.ts';
 import { countParam } from './page.ts';
 import {
@@ -50,7 +58,10 @@ export const createSqlJob = defineUsageOperation({
     tier: sqlTierParam,
     max_qu: maxQuParam,
     params: sqlParametersParam,
-    max_rows: { ...maxRowsParam, description: 'Rows that the result has at most. Default: 1,000,000.' },
+    max_rows: {
+      ...maxRowsParam,
+      description: 'Rows that the result has at most. Without it a result of more than 1,000,000 rows fails.',
+    },
     max_age: maxAgeParam,
   },
   output: SqlJobShape,
@@ -89,7 +100,7 @@ export const createSqlJob = defineUsageOperation({
       {
         ...input,
         text,
-        maxRows: input.max_rows ?? STREAMED_ROWS_MAX,
+        ...rowsOfJob(input.max_rows, STREAMED_ROWS_MAX),
         budget: jobBudget(sqlTierOf(input.tier), input.max_qu),
       },
       deps,
@@ -172,7 +183,6 @@ export const getSqlJob = defineUsageOperation({
           mediaType: format === 'json' ? SQL_MEDIA.json.mediaType : 'text/event-stream; charset=utf-8',
           headers: {},
           body,
-          trailers: null,
         },
       }),
       discard: () => void body.destroy(),

@@ -30,12 +30,14 @@ export async function unitsForKept(
 /** An answer that is made from a kept result, as its query would have been answered. */
 export async function keptOutcome(
   kept: KeptResult,
-  form: Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows' | 'tier'> & { readonly offset?: number },
+  form: Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows' | 'csvNull' | 'tier'> & {
+    readonly offset?: number;
+  },
   { deps, usedQu }: { readonly deps: OperationDeps; readonly usedQu: number | null },
 ): Promise<Outcome> {
   const { maxRows, offset = 0 } = form;
   const result = await keptSqlOf(deps)
-    .results.read(kept, { ...engineRequest(form), numbers: form.numbers, offset })
+    .results.read(kept, { ...engineRequest(form), offset })
     .catch(asReadFailure);
   // Written by the run (obtain.ts).
   const { sql, warnings, meta } = kept.run as RunFacts & {

@@ -22,7 +22,7 @@ export interface KeptSql {
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
 
-export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds'> {
+export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds' | 'mustBeWhole'> {
   readonly accepted: Accepted;
   readonly parameters: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
@@ -68,6 +68,7 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
         caller: callerName,
         ...(asOf === undefined ? {} : { asOf }),
         ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
+        ...(query.mustBeWhole === undefined ? {} : { mustBeWhole: query.mustBeWhole }),
         ...(query.job === undefined ? {} : { job: query.job }),
       },
       signal,
@@ -94,8 +95,8 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
     const { maxRows } = query;
     const queryKey = keyOf(query);
     const recent = await results.recent({ queryKey, maxRows, maxAgeMs: maxAgeSeconds * 1_000 });
-    if (recent !== null) return { kept: recent, isOwn: false };
-    const key = `${queryKey} ${maxRows}`;
+    if (recent !== null && suffices(recent, query)) return { kept: recent, isOwn: false };
+    const key = `${queryKey} ${maxRows} ${query.mustBeWhole}`;
     const other = underWay.get(key);
     if (other === undefined) return { kept: await runShared(key, query), isOwn: true };
     const kept = await other.catch(() => null);
@@ -115,11 +116,16 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
       const queryKey = keyOf(query);
       const maxAgeMs = maxAgeSeconds * 1_000;
       const recent = await results.recent({ queryKey, maxRows: query.maxRows, maxAgeMs });
-      return recent === null
-        ? { kept: await run(query, signal), isOwn: true }
-        : { kept: recent, isOwn: false };
+      return recent !== null && suffices(recent, query)
+        ? { kept: recent, isOwn: false }
+        : { kept: await run(query, signal), isOwn: true };
     },
   };
+}
+
+/** A result with more rows than a query may have is none for a caller that wants all rows: its own run says so. */
+function suffices({ rows, hasMore }: KeptResult, { maxRows, mustBeWhole = false }: KeptQuery): boolean {
+  return !mustBeWhole || (!hasMore && rows <= maxRows);
 }
 
 function keyOf({ accepted, parameters, asOf }: KeptQuery): string {

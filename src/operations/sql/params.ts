@@ -17,8 +17,12 @@ export type SqlFormat = (typeof SQL_FORMATS)[number];
 /** Rows in one answer, by format. */
 export const JSON_ROWS_MAX = 10_000;
 export const STREAMED_ROWS_MAX = 1_000_000;
+const MEBIBYTE = 1024 * 1024;
+/** Bytes of one answer as they are written, by format: programs hold an answer of JSON in their memory. */
+const JSON_BYTES_MAX = 64 * MEBIBYTE;
+export const STREAMED_BYTES_MAX = 1024 * MEBIBYTE;
 
-/** The media type of each format, what it holds, and how many rows one answer has at most. */
+/** The media type of each format, what it holds, and how many rows and bytes one answer has at most. */
 export const SQL_MEDIA: Readonly<
   Record<
     SqlFormat,
@@ -26,6 +30,7 @@ export const SQL_MEDIA: Readonly<
       readonly mediaType: string;
       readonly holds: string;
       readonly rowsMax: number;
+      readonly bytesMax: number;
       /** Of a text: a few rows. */
       readonly example?: string;
     }
@@ -35,16 +40,19 @@ export const SQL_MEDIA: Readonly<
     mediaType: 'application/json; charset=utf-8',
     holds: 'One object; rows are objects by column name.',
     rowsMax: JSON_ROWS_MAX,
+    bytesMax: JSON_BYTES_MAX,
   },
   json_compact: {
     mediaType: 'application/json; charset=utf-8',
     holds: 'One object; rows are arrays in the order of `columns`.',
     rowsMax: JSON_ROWS_MAX,
+    bytesMax: JSON_BYTES_MAX,
   },
   ndjson: {
     mediaType: 'application/x-ndjson; charset=utf-8',
     holds: 'An object by column name on each line.',
     rowsMax: STREAMED_ROWS_MAX,
+    bytesMax: STREAMED_BYTES_MAX,
     example:
       '{"payee":"0x4020615294c913f045dc10f0a5cdebd86c280001","usd":"1284.03"}\n{"payee":"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd","usd":"311.5"}\n',
   },
@@ -52,6 +60,7 @@ export const SQL_MEDIA: Readonly<
     mediaType: 'text/csv; charset=utf-8; header=present',
     holds: 'Comma-separated values, the first line names the columns.',
     rowsMax: STREAMED_ROWS_MAX,
+    bytesMax: STREAMED_BYTES_MAX,
     example:
       '"payee","usd"\n"0x4020615294c913f045dc10f0a5cdebd86c280001",1284.03\n"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",311.5\n',
   },
@@ -59,11 +68,13 @@ export const SQL_MEDIA: Readonly<
     mediaType: 'application/vnd.apache.parquet',
     holds: 'An Apache Parquet file.',
     rowsMax: STREAMED_ROWS_MAX,
+    bytesMax: STREAMED_BYTES_MAX,
   },
   arrow: {
     mediaType: 'application/vnd.apache.arrow.stream',
     holds: 'An Apache Arrow stream.',
     rowsMax: STREAMED_ROWS_MAX,
+    bytesMax: STREAMED_BYTES_MAX,
   },
 };
 
@@ -142,7 +153,7 @@ function badBudget(name: string, raw: unknown, isJob = false): Error {
 
 export const sqlFormatParam: Param<SqlFormat> = {
   in: 'body',
-  description: `How the answer is written; without it the Accept header chooses. JSON answers have at most ${JSON_ROWS_MAX} rows, the others ${STREAMED_ROWS_MAX}.`,
+  description: `How the answer is written; without it the Accept header chooses. JSON answers have at most ${JSON_ROWS_MAX} rows, the others ${STREAMED_ROWS_MAX}; a result with more fails, unless \`max_rows\` says that it may be cut.`,
   toolText: 'Rows as objects (json, the default) or as arrays in the order of columns (json_compact).',
   required: false,
   schema: choiceSchema(SQL_FORMATS, 'json'),
@@ -167,7 +178,7 @@ export function numbersOf(format: SqlFormat, asked: NumberForm | undefined): Num
 export const maxRowsParam: Param<number | undefined> = {
   in: 'body',
   description:
-    'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
+    'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Without it, or above what the format allows, the answer has every row of the result, or the query fails with `result_size`.',
   toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default 200.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
@@ -177,7 +188,28 @@ export const maxRowsParam: Param<number | undefined> = {
     if (typeof raw !== 'number' || !Number.isInteger(raw))
       throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
     if (raw < 1) throw invalid(name, `${name} must be at least 1, not ${raw}.`);
-    return Math.min(raw, STREAMED_ROWS_MAX);
+    return raw;
+  },
+};
+
+/** As long as what the ClickHouse interface takes for it, because it is written in every row. */
+const CSV_NULL_MAX_CHARS = 16;
+/** Printable ASCII that neither ends a value nor begins a quoted one. */
+const CSV_NULL = /^[ -!#-&(-+\--~]*$/;
+
+export const csvNullParam: Param<string | undefined> = {
+  in: 'body',
+  description: `How CSV writes NULL: nothing by default, which readers take for NULL, beside \`""\` for an empty text. At most ${CSV_NULL_MAX_CHARS} characters of ASCII, without quotes, commas and line breaks.`,
+  toolText: '',
+  required: false,
+  schema: Type.String({ maxLength: CSV_NULL_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'string' && raw.length <= CSV_NULL_MAX_CHARS && CSV_NULL.test(raw)) return raw;
+    throw invalid(
+      name,
+      `${name} must be a text of at most ${CSV_NULL_MAX_CHARS} characters of ASCII without quotes, commas and line breaks, not ${quoted(raw)}.`,
+    );
   },
 };
 

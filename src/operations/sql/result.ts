@@ -13,7 +13,7 @@ import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
 import { keptOutcome, keptSqlOf } from './kept.ts';
 import { pageRowsMax, RESULT_PAGE_PARAMS } from './page.ts';
-import { numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
+import { csvNullParam, numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 /** A kept result, in any format, as often as it is wanted. */
@@ -94,6 +94,7 @@ export const getResult = defineUsageOperation({
       choices: NUMBER_FORMS,
       standard: undefined,
     }),
+    csv_null: { ...csvNullParam, in: 'query' as const },
     ...RESULT_PAGE_PARAMS,
     token: tokenParam,
   },
@@ -126,11 +127,18 @@ export const getResult = defineUsageOperation({
   },
   terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
   review: async (input) => input,
-  run: async ({ result: id, token, format, numbers, limit, offset }, deps, context): Promise<Outcome> => {
+  run: async (
+    { result: id, token, format, numbers, csv_null: csvNull, limit, offset },
+    deps,
+    context,
+  ): Promise<Outcome> => {
     const kept = await readable({ id, token }, deps, context);
     const maxRows = Math.min(pageRowsMax(format, limit), Math.max(0, kept.rows - offset));
     const tier = SQL_TIER_IDS.find((known) => known === kept.run.tier) ?? 'standard';
-    const form = { format, numbers: numbersOf(format, numbers), maxRows, tier, offset };
+    const form = {
+      ...{ format, numbers: numbersOf(format, numbers), maxRows, tier, offset },
+      ...(csvNull === undefined ? {} : { csvNull }),
+    };
     return keptOutcome(kept, form, { deps, usedQu: null });
   },
 });

@@ -11,7 +11,6 @@ import { defineOperation } from '../define.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';
 import { CountShape } from '../shapes.ts';
-import { SQL_ANSWER_MAX_BYTES } from './answer.ts';
 import {
   EVERYTHING,
   FUNCTIONS_SHOWN_MAX,
@@ -20,6 +19,7 @@ import {
   SQL_MEDIA,
   SQL_PARAMETERS_MAX,
   SQL_TEXT_MAX_BYTES,
+  STREAMED_BYTES_MAX,
   schemaFunctionsParam,
   schemaTableParam,
 } from './params.ts';
@@ -112,7 +112,7 @@ const LimitsShape = Type.Object(
     ),
     formats: Type.Array(
       Type.Object(
-        { format: Type.String(), media_type: Type.String(), max_rows: CountShape },
+        { format: Type.String(), media_type: Type.String(), max_rows: CountShape, max_bytes: CountShape },
         { title: 'SqlFormatLimits' },
       ),
     ),
@@ -138,7 +138,7 @@ const EXAMPLES = [
 const LIMITS: Static<typeof LimitsShape> = {
   text_bytes: SQL_TEXT_MAX_BYTES,
   parameters: SQL_PARAMETERS_MAX,
-  answer_bytes: SQL_ANSWER_MAX_BYTES,
+  answer_bytes: STREAMED_BYTES_MAX,
   seconds_per_qu: SQL_SECONDS_PER_QU,
   tiers: SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => ({
     tier,
@@ -150,6 +150,7 @@ const LIMITS: Static<typeof LimitsShape> = {
     format,
     media_type: SQL_MEDIA[format].mediaType,
     max_rows: SQL_MEDIA[format].rowsMax,
+    max_bytes: SQL_MEDIA[format].bytesMax,
   })),
 };
 

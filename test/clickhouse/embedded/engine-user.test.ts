@@ -60,13 +60,14 @@ describe('whether the engine can have a user of its own', () => {
 
 describe('what the host reports', () => {
   const report = (over: object): string =>
-    `${REPORT_MARK}${JSON.stringify({ landlockAbi: 7, landlockMissing: null, userId: 5, environment: ['TZ'], ...over })}`;
+    `${REPORT_MARK}${JSON.stringify({ landlockAbi: 7, landlockMissing: null, socketsMissing: null, userId: 5, environment: ['TZ'], ...over })}`;
 
   test('is taken over what was meant', () => {
     const walls = readWalls(report({}), { id: ENGINE_USER_ID });
     expect(walls).toEqual({
       landlock: { abi: 7 },
       ownUser: { missing: 'it runs as user 5' },
+      sockets: { bounded: true },
       cleanEnvironment: true,
     });
     expect(readWalls(report({ userId: ENGINE_USER_ID }), { id: ENGINE_USER_ID })?.ownUser).toEqual({
@@ -83,8 +84,9 @@ describe('what the host reports', () => {
     expect(hasFileWall({ landlock: { abi: 3 }, ownUser: missing })).toBe(true);
     expect(hasFileWall({ landlock: missing, ownUser: { id: 1 } })).toBe(true);
     expect(hasFileWall({ landlock: missing, ownUser: missing })).toBe(false);
-    expect(spellWalls({ landlock: missing, ownUser: { id: 1 }, cleanEnvironment: true })).toBe(
-      'no Landlock (the reason), a user of its own (1), a clean environment',
+    const walls = { landlock: missing, ownUser: { id: 1 }, sockets: missing, cleanEnvironment: true };
+    expect(spellWalls(walls)).toBe(
+      'no Landlock (the reason), a user of its own (1), connections of its own (the reason), a clean environment',
     );
   });
 });

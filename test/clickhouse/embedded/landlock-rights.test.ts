@@ -4,6 +4,7 @@ import {
   type LandlockAccess,
   rightsOfAbi,
   rightsOfRule,
+  rulesetOfAbi,
 } from '../../../clickhouse/embedded/landlock.ts';
 
 const ACCESSES: readonly LandlockAccess[] = ['read', 'run', 'use', 'own'];
@@ -32,6 +33,13 @@ describe('rights of Landlock', () => {
     for (const access of ACCESSES)
       for (const isDirectory of [true, false])
         expect(rightsOfRule(access, abi, isDirectory) & ~rightsOfAbi(abi)).toBe(0n);
+  });
+
+  test('a ruleset has the fields of its ABI: ports from 4 on, scopes from 6 on, and neither where ports are not bounded', () => {
+    const fields = (abi: number, boundsPorts = true) => rulesetOfAbi(abi, boundsPorts && abi >= 4).length / 8;
+    expect([3, 4, 5, 6, 7].map((abi) => fields(abi))).toEqual([1, 2, 2, 3, 3]);
+    expect(fields(7, false)).toBe(1);
+    expect([rulesetOfAbi(7, true).readBigUInt64LE(8), rulesetOfAbi(7, true).readBigUInt64LE(16)]).toEqual([3n, 1n]);
   });
 
   test('the least ABI lets files move between directories, without which the engine cannot work', () => {

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -197,6 +198,63 @@ describe('the process', () => {
   test('what stands is in the access file, for commands while the service runs', async () => {
     const engine = await start();
     expect(readAccessFile(engineHome({ dataDir }))?.walls).toEqual(engine.walls());
+  });
+});
+
+describe('what a statement past the grants can connect to', () => {
+  /** Each opens a connection, by another library of the engine. */
+  const connecting = (port: number): readonly string[] => [
+    `SELECT * FROM url('http://127.0.0.1:${port}/', 'LineAsString')`,
+    `SELECT * FROM url('http://[::1]:${port}/', 'LineAsString')`,
+    `SELECT * FROM s3('http://127.0.0.1:${port}/bucket/key', NOSIGN, 'LineAsString')`,
+    `SELECT * FROM remote('127.0.0.1:${port}', 'system', 'one')`,
+    `SELECT * FROM mysql('127.0.0.1:${port}', 'a', 'b', 'c', 'd')`,
+    `SELECT * FROM postgresql('127.0.0.1:${port}', 'a', 'b', 'c', 'd')`,
+  ];
+
+  /** The writer has every right: what it cannot do, no hole in the guest's grants allows. */
+  async function connectedBy(over: Partial<EmbeddedEngineOptions>): Promise<Map<string, string>> {
+    let connections = 0;
+    const listener = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '::', resolve));
+    const { port } = listener.address() as AddressInfo; // of a server that listens on a port
+    const engine = await start(over);
+    const said = new Map<string, string>();
+    for (const text of connecting(port)) {
+      connections = 0;
+      const limits =
+        'SETTINGS http_max_tries = 1, connect_timeout = 1, s3_retry_attempts = 0, s3_max_connections = 1';
+      const error = await ask(engine, 'writer', `${text} ${limits}`).catch(String);
+      said.set(text, `${connections > 0} ${error}`);
+    }
+    await stop(engine);
+    listener.close();
+    return said;
+  }
+
+  test('is nothing, by Landlock and a filter of system calls together or by one of them', {
+    timeout: 120_000,
+  }, async () => {
+    const engine = await start();
+    expect(engine.walls().sockets).toEqual({ bounded: true });
+    expect(procOf(engine, 'status')).toMatch(/^Seccomp:\s2$/m);
+    await stop(engine);
+    for (const without of [[], ['landlock']] as const)
+      for (const [name, said] of await connectedBy({ without }))
+        expect([name, said]).toEqual([name, expect.stringMatching(/^false .*(Permission denied|\(13\))/s)]);
+  });
+
+  test('is everything without the wall, which the engine then says of itself', {
+    timeout: 120_000,
+  }, async () => {
+    const engine = await start({ without: ['sockets'] });
+    expect(engine.walls().sockets).toEqual({ missing: 'it was switched off' });
+    await stop(engine);
+    const said = await connectedBy({ without: ['sockets'] });
+    expect([...said].filter(([, text]) => !text.startsWith('true'))).toEqual([]);
   });
 });
 

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { columnsOf, jsonAnswer, objectWriter, valueTexts } from '../../../sandbox/results/json-answer.ts';
+import { readAhead } from '../../../sandbox/results/read-ahead.ts';
 import {
+  allRows,
   beforeTotals,
   csvLineEnds,
   type FindLineEnds,
   plainLineEnds,
-  type RowTally,
   wholeRows,
 } from '../../../sandbox/results/whole-rows.ts';
 
@@ -34,21 +34,18 @@ async function cut(
   limits: {
     headLines?: number;
     rowsMax?: number;
-    bytesMax?: number;
     sizes?: readonly number[];
     ends?: FindLineEnds;
   },
-): Promise<RowTally & { text: string }> {
-  const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-  const { headLines = 0, rowsMax = 1e9, bytesMax = 1e9, sizes = [7], ends = plainLineEnds() } = limits;
-  const parts: Buffer[] = [];
-  const rows = wholeRows(Readable.from(inPieces(text, sizes)), ends, { headLines, rowsMax, bytesMax }, tally);
-  for await (const part of rows) parts.push(part);
-  return { ...tally, text: Buffer.concat(parts).toString('utf8') };
+): Promise<string> {
+  const { headLines = 0, rowsMax = 1e9, sizes = [7], ends = plainLineEnds() } = limits;
+  return readText(
+    Readable.from(wholeRows(Readable.from(inPieces(text, sizes)), ends, { headLines, rowsMax })),
+  );
 }
 
 describe('whole rows', () => {
-  test('whatever the pieces and the limits, what is passed on is the longest beginning of whole rows that fits, and truncated says whether that is all', async () => {
+  test('whatever the pieces and the limit, what is passed on is that many rows and the lines before them', async () => {
     const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
     await fc.assert(
       fc.asyncProperty(
@@ -56,23 +53,10 @@ describe('whole rows', () => {
         sizesArb,
         fc.integer({ min: 0, max: 2 }),
         fc.integer({ min: 0, max: 40 }),
-        fc.integer({ min: 0, max: 600 }),
-        async (lines, sizes, headLines, rowsMax, bytesMax) => {
+        async (lines, sizes, headLines, rowsMax) => {
           const text = lines.map((line) => `${line}\n`);
-          let expected = '';
-          let rows = 0;
-          let truncated = false;
-          for (const [index, line] of text.entries()) {
-            const isRow = index >= headLines;
-            if ((isRow && rows === rowsMax) || Buffer.byteLength(expected + line) > bytesMax) {
-              truncated = true;
-              break;
-            }
-            expected += line;
-            if (isRow) rows += 1;
-          }
-          const got = await cut(text.join(''), { headLines, rowsMax, bytesMax, sizes });
-          expect(got).toEqual({ text: expected, rows, truncated, bytes: Buffer.byteLength(expected) });
+          const got = await cut(text.join(''), { headLines, rowsMax, sizes });
+          expect(got).toBe(text.slice(0, headLines + rowsMax).join(''));
         },
       ),
     );
@@ -82,13 +66,8 @@ describe('whole rows', () => {
     const csv = '"a","b"\n"one\n""two""\n","3"\n4,"x"\n';
     for (const size of [1, 2, 3, 5, 100]) {
       const got = await cut(csv, { headLines: 1, rowsMax: 1, sizes: [size], ends: csvLineEnds() });
-      expect(got).toMatchObject({ text: '"a","b"\n"one\n""two""\n","3"\n', rows: 1, truncated: true });
+      expect(got).toBe('"a","b"\n"one\n""two""\n","3"\n');
     }
-  });
-
-  test('a row larger than an answer may be is left out, not cut', async () => {
-    const got = await cut(`short\n${'x'.repeat(500)}\n`, { bytesMax: 100 });
-    expect(got).toMatchObject({ text: 'short\n', rows: 1, truncated: true });
   });
 
   test('a result that ends inside of a row is a failure, not an answer', async () => {
@@ -103,58 +82,30 @@ describe('whole rows', () => {
         yield Buffer.from('row\n');
       }
     }
-    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-    const limits = { headLines: 0, rowsMax: 3, bytesMax: 1_000 };
-    for await (const _ of wholeRows(endless(), plainLineEnds(), limits, tally)) void _;
-    expect({ read, ...tally }).toEqual({ read: 4, rows: 3, bytes: 12, truncated: true });
+    for await (const _ of wholeRows(endless(), plainLineEnds(), { headLines: 0, rowsMax: 3 })) void _;
+    expect(read).toBe(4);
   });
 });
 
-describe('rows whose number is known', () => {
-  const pass = async (text: string, rows: number, bytesMax: number, sizes: readonly number[]) => {
-    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-    const parts: Buffer[] = [];
-    const body = Readable.from(inPieces(text, sizes));
-    for await (const part of countedRows(body, { rows, bytesMax }, tally)) parts.push(part);
-    return { ...tally, text: Buffer.concat(parts).toString('utf8') };
-  };
-
-  test('whatever the pieces and the cap, they are cut as rows that are looked at one by one', async () => {
-    const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(lineArb, { maxLength: 30 }),
-        sizesArb,
-        fc.integer({ min: 0, max: 600 }),
-        async (lines, sizes, bytesMax) => {
-          const text = lines.map((line) => `${line}\n`).join('');
-          expect(await pass(text, lines.length, bytesMax, sizes)).toEqual(
-            await cut(text, { bytesMax, sizes }),
-          );
-        },
-      ),
-    );
+describe('all rows', () => {
+  test('come as they are, the first one whole in the first chunk', async () => {
+    const text = '{"a":1,"a":2}\n{"a":3,"a":4}\n';
+    for (const size of [1, 3, 14, 100]) {
+      const pieces = inPieces(text, [size]);
+      const passed: Buffer[] = [];
+      for await (const part of allRows(Readable.from(pieces))) passed.push(part);
+      expect(String(passed[0])).toMatch(/^\{"a":1,"a":2\}\n/);
+      expect(passed.slice(1).every((part) => pieces.includes(part))).toBe(true);
+      expect(Buffer.concat(passed).toString()).toBe(text);
+    }
+    expect(await readText(Readable.from(allRows(Readable.from([]))))).toBe('');
   });
 
-  test('the first row comes whole in the first chunk, however it arrives', async () => {
-    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-    const body = Readable.from(inPieces('{"a":1,"a":2}\n{"a":3,"a":4}\n', [3]));
-    const first = await countedRows(body, { rows: 2, bytesMax: 100 }, tally).next();
-    expect(String(first.value)).toMatch(/^\{"a":1,"a":2\}\n/);
-  });
-
-  test('below the cap the chunks are passed on as they came, not copied', async () => {
-    const pieces = inPieces('{"a":1}\n{"a":2}\n{"a":3}\n', [11, 5]);
-    const passed: Buffer[] = [];
-    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-    for await (const part of countedRows(Readable.from(pieces), { rows: 3, bytesMax: 100 }, tally))
-      passed.push(part);
-    expect(passed.slice(0, -1).every((part, index) => part === pieces[index])).toBe(true);
-    expect(passed).toHaveLength(pieces.length);
-  });
-
-  test('a result that ends inside of a row is a failure, not an answer', async () => {
-    await expect(pass('whole\nhal', 2, 1_000, [4])).rejects.toThrow('middle of a row');
+  test('that end inside of a row are a failure, not an answer', async () => {
+    for (const text of ['whole\nhal', 'hal'])
+      await expect(readText(Readable.from(allRows(Readable.from(inPieces(text, [4])))))).rejects.toThrow(
+        'middle of a row',
+      );
   });
 });
 
@@ -196,16 +147,16 @@ describe('JSON rows', () => {
 
 async function jsonOf(
   lines: readonly string[],
-  over: { rows?: 'objects' | 'arrays'; rowsMax?: number; bytesMax?: number; sizes?: readonly number[] } = {},
+  over: { rows?: 'objects' | 'arrays'; rowsMax?: number; sizes?: readonly number[] } = {},
 ): Promise<unknown> {
-  const { rows = 'objects', rowsMax = 1e9, bytesMax = 1e9, sizes = [11] } = over;
+  const { rows = 'objects', rowsMax = 1e9, sizes = [11] } = over;
   const body = Readable.from(inPieces(lines.map((line) => `${line}\n`).join(''), sizes));
   let text = '';
   for await (const part of jsonAnswer(body, {
     rows,
     numbers: 'text',
-    limits: { rowsMax, bytesMax },
-    tail: (facts) => facts,
+    rowsMax,
+    tail: (rowCount) => ({ rowCount }),
   }))
     text += part;
   return JSON.parse(text);
@@ -219,7 +170,7 @@ const COLUMNS = [
 
 describe('JSON answers', () => {
   test('a result without rows is an answer with its columns', async () => {
-    const answer = { columns: COLUMNS, rows: [], rowCount: 0, truncated: false };
+    const answer = { columns: COLUMNS, rows: [], rowCount: 0 };
     expect(await jsonOf(HEAD)).toEqual(answer);
     expect(await jsonOf(HEAD, { rows: 'arrays', sizes: [1] })).toEqual(answer);
   });
@@ -234,7 +185,6 @@ describe('JSON answers', () => {
           { a: '2', b: 'é"]' },
         ],
         rowCount: 2,
-        truncated: false,
       });
       expect(await jsonOf(lines, { rows: 'arrays', sizes: [size] })).toMatchObject({
         rows: [
@@ -245,18 +195,12 @@ describe('JSON answers', () => {
     }
   });
 
-  test('a cap of rows or bytes is said, and the answer is whole JSON', async () => {
-    const lines = [...HEAD, ...Array.from({ length: 50 }, (_, index) => `["${index}","${'x'.repeat(20)}"]`)];
-    expect(await jsonOf(lines, { rowsMax: 3 })).toMatchObject({ rowCount: 3, truncated: true });
-    expect(await jsonOf(lines, { rowsMax: 50 })).toMatchObject({ rowCount: 50, truncated: false });
-    const small = (await jsonOf(lines, { bytesMax: 400 })) as {
-      rows: unknown[];
-      rowCount: number;
-      truncated: boolean;
-    };
-    expect(small.truncated).toBe(true);
-    expect(small.rows.length).toBe(small.rowCount);
-    expect(JSON.stringify(small.rows).length).toBeLessThanOrEqual(402);
+  test('of as many rows as are wanted are whole JSON', async () => {
+    const lines = [...HEAD, ...Array.from({ length: 50 }, (_, index) => `["${index}","x"]`)];
+    for (const rowsMax of [3, 50]) {
+      const answer = (await jsonOf(lines, { rowsMax })) as { rows: unknown[]; rowCount: number };
+      expect([answer.rowCount, answer.rows.length]).toEqual([rowsMax, rowsMax]);
+    }
   });
 });
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { RESULT_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { WATCHDOG_GRACE_MS } from '../../../sandbox/limits.ts';
@@ -121,7 +120,7 @@ describe('an accepted query', () => {
     const { body, ...facts } = await run('SELECT number FROM numbers(100000) WHERE number % 2 = 0', {
       maxRows: 7,
     });
-    expect(facts).toMatchObject({ resultRows: 7, cutByBytes: false });
+    expect(facts).toMatchObject({ resultRows: 7, hasMore: false });
     expect(facts.rowsRead).toBeGreaterThan(0);
     expect(facts.engineMs).toBeGreaterThan(0);
     expect(await readText(body)).toBe('"number"\n0\n2\n4\n6\n8\n10\n12\n');
@@ -158,16 +157,12 @@ describe('an accepted query', () => {
     );
   });
 
-  test('ends with the block that passes the cap of bytes, and says so', async () => {
-    const result = await run("SELECT number, repeat('x', 1000 + number % 2) FROM numbers(200000)", {
-      maxRows: 1_000_001,
-    });
-    let bytes = 0;
-    for await (const chunk of result.body) bytes += (chunk as Buffer).length;
-    expect(result.cutByBytes).toBe(true);
-    expect(result.resultRows).toBeLessThan(80_000);
-    expect(bytes).toBeGreaterThan(RESULT_MAX_BYTES * 0.9);
-    expect(bytes).toBeLessThan(RESULT_MAX_BYTES * 1.2);
+  test('fails above what a result may have in memory, and is not cut', async () => {
+    // 10 GB.
+    const text = "SELECT number, repeat('x', 10000 + number % 2) AS t FROM numbers(1000000)";
+    const error = await failureOf(run(text, { maxRows: 1_000_001, format: 'parquet' }));
+    expect(error).toMatchObject({ reason: 'result_size' });
+    expect((error as QueryFailed).figures?.rowsRead).toBeGreaterThan(0);
   });
 });
 

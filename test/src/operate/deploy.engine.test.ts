@@ -142,6 +142,8 @@ async function startDeployedEngine(
     configFile,
     port,
     tcpPort: null,
+    connects: [],
+    sockets: false,
     library: findEngineLibrary(),
     // It stands for a server that another operator runs, with or without walls.
     own: [],

@@ -259,6 +259,42 @@ describe('settings', () => {
   });
 });
 
+test('a page of another site spends no remembered password, whatever its method; with a key of its own it may ask', async () => {
+  const customer = await door.renew();
+  const basic = { authorization: `Basic ${Buffer.from(`default:${door.key}`).toString('base64')}` };
+  const ask = async (method: string, site: string | null, headers: Record<string, string>, path = '/') => {
+    const url = new URL(path, door.url);
+    if (path === '/') url.searchParams.set('query', 'SELECT 1');
+    // `fetch` of Node sends a header of that name as it is told to.
+    const sent = { ...headers, ...(site === null ? {} : { 'sec-fetch-site': site }) };
+    const answer = await fetch(url, { method, headers: sent });
+    return [answer.status, answer.headers.get('x-clickhouse-exception-code')];
+  };
+  for (const method of ['GET', 'POST'])
+    for (const site of ['cross-site', 'same-site', 'Cross-Site', 'cross-site, none'])
+      for (const headers of [basic, {}])
+        expect([method, site, await ask(method, site, headers)]).toEqual([method, site, [403, '497']]);
+  expect((await customer.units()).spent).toBe(0);
+  const key = { 'x-clickhouse-key': door.key };
+  for (const [site, headers] of [
+    ['same-origin', basic],
+    ['none', basic],
+    [null, basic],
+    ['cross-site', key],
+    ['cross-site', { 'x-api-key': door.key }],
+  ] as const)
+    expect([site, await ask('GET', site, headers)]).toEqual([site, [200, null]]);
+  expect(await ask('GET', 'cross-site', {}, '/ping')).toEqual([200, null]);
+  expect((await customer.units()).spent).toBe(5);
+});
+
+test('CSV has NULL as a ClickHouse server writes it, or as the client asks', async () => {
+  expect((await door.ask('SELECT NULL, 1 FORMAT CSV')).text).toBe('\\N,1\n');
+  expect((await door.ask('SELECT NULL, 1 FORMAT CSV', { format_csv_null_representation: '-' })).text).toBe(
+    '-,1\n',
+  );
+});
+
 describe('a refusal', () => {
   test.each([
     ['SELEC 1', 62, 'SYNTAX_ERROR'],

@@ -50,13 +50,20 @@ test('walls are judged by whether one of them closes the service’s files, and 
   const landlock = { abi: 7 };
   const ownUser = { id: 60_842 };
   const missing = { missing: 'the kernel is old' };
-  const judge = (over: object) => judgeWalls({ landlock, ownUser: missing, cleanEnvironment: true, ...over });
+  const sockets = { bounded: true } as const;
+  const judge = (over: object) =>
+    judgeWalls({ landlock, ownUser: missing, sockets, cleanEnvironment: true, ...over });
   expect(judge({})).toMatchObject({ verdict: 'ok', says: expect.stringContaining('the kernel is old') });
   expect(judge({ landlock: missing, ownUser })).toMatchObject({ verdict: 'ok' });
   expect(judge({ landlock: missing })).toMatchObject({
     verdict: 'warning',
     says: expect.stringContaining('organizations only'),
     remedy: expect.stringContaining('Linux 5.19'),
+  });
+  expect(judge({ sockets: missing })).toMatchObject({
+    verdict: 'warning',
+    says: expect.stringContaining('connecting to other machines'),
+    remedy: expect.stringContaining('seccomp'),
   });
   expect(judge({ cleanEnvironment: false }).verdict).toBe('failure');
   expect(judgeWalls(undefined).verdict).toBe('skipped');

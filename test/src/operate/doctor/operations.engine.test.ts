@@ -111,12 +111,13 @@ describe('metrics', () => {
     const walls = readAccessFile(join(service.dataDir, 'clickhouse'))?.walls;
     if (walls === undefined) throw new Error('the engine did not say');
     const { value } = await scrape();
-    const shown = ['landlock', 'own_user', 'clean_environment'].map((wall) =>
+    const shown = ['landlock', 'own_user', 'sockets', 'clean_environment'].map((wall) =>
       value(`${METRIC_PREFIX}engine_wall`, { wall }),
     );
     expect(shown).toEqual([
       'abi' in walls.landlock ? 1 : 0,
       'id' in walls.ownUser ? 1 : 0,
+      'bounded' in walls.sockets ? 1 : 0,
       walls.cleanEnvironment ? 1 : 0,
     ]);
     expect(hasFileWall(walls)).toBe(true);

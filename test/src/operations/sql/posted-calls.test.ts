@@ -1,7 +1,7 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -342,43 +342,35 @@ async function untilItStops(taken: () => number): Promise<void> {
 const MEBIBYTE = 1024 * 1024;
 
 describe('a streamed answer', () => {
-  test('carries its facts in headers and trailers, and is not stored', async () => {
+  test('carries its facts in headers, and is not stored', async () => {
     const body = well(300_000);
-    pour.answerWith(() =>
-      streamed(body.body, {
-        headers: { 'x-columns': 'a' },
-        trailers: {
-          names: ['X-Rows', 'X-Truncated'],
-          values: () => ({ 'X-Rows': String(body.taken()), 'X-Truncated': 'true' }),
-        },
-      }),
-    );
+    pour.answerWith(() => streamed(body.body, { headers: { 'x-columns': 'a' } }));
     const answer = await open({ body: '{}' });
     const size = (await bytesOf(answer)).length;
     expect(answer.headers).toMatchObject({
       'content-type': 'application/x-ndjson; charset=utf-8',
       'cache-control': 'no-store',
       'x-columns': 'a',
-      trailer: 'x-rows x-truncated',
       'server-timing': expect.stringContaining('engine;dur='),
     });
-    expect(answer.trailers).toEqual({ 'x-rows': String(body.taken()), 'x-truncated': 'true' });
     expect(size).toBeGreaterThan(200_000);
   });
 
-  test('has no trailers for who speaks HTTP/1.0', async () => {
+  test('that fails midway is no whole answer of HTTP/1.0 either, where the end of the connection is its end', async () => {
     pour.answerWith(() =>
-      streamed(['poured'], { trailers: { names: ['x-rows'], values: () => ({ 'x-rows': '1' }) } }),
+      streamed(
+        (async function* () {
+          for (let part = 0; part < 100; part++) yield CHUNK;
+          await nextTurn();
+          throw new Error('too large');
+        })(),
+      ),
     );
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `POST /v0/pour HTTP/1.0\r\nX-API-Key: ${keyed['x-api-key']}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
-    );
-    const text = Buffer.concat(await socket.toArray()).toString();
-    expect(text).toMatch(/^HTTP\/1\.1 200/);
-    expect(text.split('\r\n\r\n')[1]).toBe('poured');
-    expect(text).not.toMatch(/trailer|chunked/i);
+    // libuv reports a reset with unread bytes as an end, so the reader is curl: CURLE_RECV_ERROR.
+    const asked = ['-sS', '--http1.0', '-o', '/dev/null', '-d', '{}', '-H', 'Content-Type: application/json'];
+    const key = `X-API-Key: ${keyed['x-api-key']}`;
+    const curl = spawn('curl', [...asked, '-H', key, new URL('/v0/pour', url).href]);
+    expect(await new Promise((resolve) => curl.once('close', resolve))).toBe(56);
   });
 
   test.each([['identity'], ['gzip'], ['br']])(
@@ -538,7 +530,7 @@ test('engine time is counted as the engine counts it, and waiting for a turn as 
   sandbox.run = async () => ({
     ...figures,
     resultRows: 1,
-    cutByBytes: false,
+    hasMore: false,
     queuedMs: 5_678,
     body: Readable.from([Buffer.from('x')]),
   });
