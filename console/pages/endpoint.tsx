@@ -143,7 +143,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
     <>
       <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
       {isEvm ? (
-        <PayAnswer wallet={payTo} chain={headline?.chain ?? null} title="Should I pay its payee?" />
+        <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" />
       ) : null}
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers</h2>
