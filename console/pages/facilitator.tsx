@@ -40,13 +40,7 @@ export function FacilitatorPage({ params, query }: PageProps) {
       <FacilitatorHead id={id} name={name} relayers={relayers} />
       <FilterForm label="Window and chain of the figures">
         <WindowChoice path={path} query={query} />
-        <SelectFilter
-          path={path}
-          query={query}
-          label="Chain"
-          name="chain"
-          options={useChainOptions()}
-        />
+        <SelectFilter path={path} query={query} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       {signers.problem === null ? null : <ProblemState problem={signers.problem} onRetry={signers.reload} />}
       {relayers?.length === 0 ? (

@@ -5,7 +5,7 @@ import { Time } from '../components/time.tsx';
 import { countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { Link } from '../router.tsx';
-import { pairPath, withQuery, type WalletRole } from '../routes.ts';
+import { pairPath, type WalletRole, withQuery } from '../routes.ts';
 import { useCursorList } from '../use-list.ts';
 import type { Counterparties, Counterparty } from '../wire.ts';
 import { WalletLink } from './wallet-link.tsx';

@@ -60,10 +60,7 @@ export function SelectFilter({ label, path, query, name, options }: SelectFilter
   return (
     <label class="filter">
       <span>{label}</span>
-      <select
-        value={chosen}
-        onChange={(event) => change(path, query, name, event.currentTarget.value)}
-      >
+      <select value={chosen} onChange={(event) => change(path, query, name, event.currentTarget.value)}>
         {isListed ? null : <option value={chosen}>{chosen}</option>}
         {options.map((option) => (
           <option key={option.value} value={option.value}>

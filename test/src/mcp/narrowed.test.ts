@@ -27,7 +27,12 @@ test.each([
 
 test.each([
   ['listWallets', { chain: BASE }, { wallets: [{}], next_before: null, meta: {} }, null],
-  ['listWallets', { chain: BASE }, { wallets: [{}], next_before: 'd', meta: {} }, { chain: BASE, before: 'd' }],
+  [
+    'listWallets',
+    { chain: BASE },
+    { wallets: [{}], next_before: 'd', meta: {} },
+    { chain: BASE, before: 'd' },
+  ],
   ['getEntitySummary', { wallet: '0x1', chain: BASE }, { elsewhere: [], meta: {} }, null],
   ['getEntitySummary', { wallet: '0x1' }, { meta: {} }, null],
 ])('%s with %j stays with what was asked where nothing is left out', (id, given, body, next) => {

@@ -247,7 +247,7 @@ describe('the leaderboard', () => {
     const first = await api.get('/v0/leaderboard?limit=2&include_spam=1');
     expect(first.body.meta).toMatchObject({
       page_scored_agents: 1,
-      chain: BASE,
+      chain: null,
       ranked_at: '2026-11-20T12:00:00Z',
     });
     expect(first.body.meta.warnings).toBeUndefined();

@@ -111,7 +111,7 @@ test('a shop with a history, a proven identity and published offers', async () =
       listed_min_usd: 0.02,
       listed_max_usd: 0.03,
     },
-    meta: { chain: BASE, lag_seconds: 0 },
+    meta: { chain: null, lag_seconds: 0 },
   });
   expect(body.reasons_against).toEqual(['reciprocity']);
 });
@@ -157,15 +157,16 @@ test('a wallet that the index never saw is an answer', async () => {
       listed_min_usd: null,
       listed_max_usd: null,
     },
-    meta: { chain: BASE, as_of: '2026-11-20T12:00:00Z', lag_seconds: 0 },
+    meta: { chain: null, as_of: '2026-11-20T12:00:00Z', lag_seconds: 0 },
   });
 });
 
-test('of all chains together names none, and says how far the slowest is behind', async () => {
-  const { meta } = await summaryOf(SHOP, '?chain=all');
-  expect(meta).toEqual({ chain: null, as_of: '2026-11-20T12:00:00Z', lag_seconds: 0 });
-  const { received } = await summaryOf(SHOP, `?chain=${POLYGON}`);
-  expect(received.settlement_count).toBe(0);
+test('of one chain says what is on the other', async () => {
+  expect(await summaryOf(SHOP, `?chain=${POLYGON}`)).toMatchObject({
+    received: { settlement_count: 0 },
+    reasons_against: ['not_paid_on_chain', 'no_identity'],
+    elsewhere: [{ chain: BASE, settlement_count: 21, usd: 0.44 }],
+  });
 });
 
 describe('an answer with the longest texts and figures that there can be', () => {
@@ -225,7 +226,7 @@ describe('an answer with the longest texts and figures that there can be', () =>
       head_seen_at: `toDateTime(${NOON - 9_999_999}, 'UTC')`,
     });
     api.clock.advanceSeconds(60);
-    for (const query of ['', '?chain=all', '?chain=all&finality=finalized']) {
+    for (const query of ['', `?chain=${BASE}`, '?finality=finalized']) {
       const body = await summaryOf(WORST, query);
       expect(body.identity.agent_id).toBe(String(agentId));
       expect([...body.name]).toHaveLength(40);
