@@ -60,14 +60,14 @@ describe('erc8004_agents of a wallet', () => {
       names: ['Rated', 'On Polygon', 'First', 'Second', 'Moves'],
       total: 5,
     });
-    expect(await agentsOf(SHOP, '')).toEqual({ names: ['Rated', 'First', 'Second', 'Moves'], total: 4 });
+    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({ names: ['Rated', 'First', 'Second', 'Moves'], total: 4 });
 
     await insertAgentEvents(writer, [
       agentEvent({ agentId: 3n, kind: 'wallet_set', account: ELSEWHERE, blockNumber: 1_900 }),
     ]);
     await insertAgentEvents(writer, registration({ agentId: 1n, account: SHOP, blockNumber: 1_001 }), 1);
     await deriveAll(writer);
-    expect(await agentsOf(SHOP, '')).toEqual({ names: ['Rated', 'First'], total: 2 });
+    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({ names: ['Rated', 'First'], total: 2 });
     expect(await agentsOf(ELSEWHERE, '')).toEqual({ names: ['Moves'], total: 1 });
   });
 
