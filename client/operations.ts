@@ -118,8 +118,9 @@ export interface Operations {
    * What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what
    * speaks for and against it (closed lists), what it received and how much of that is organic and proven,
    * its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back
-   * to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. On
-   * one chain unless `chain` is `all`.
+   * to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too.
+   * Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it was paid on the
+   * others.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -134,8 +135,8 @@ export interface Operations {
    * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
    * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
    * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
-   * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. On
-   * one chain unless `chain` is `all`.
+   * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. Over
+   * every indexed chain unless `chain` names one.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -149,7 +150,8 @@ export interface Operations {
    * Exact count and sums of the payments from one wallet to the other, days with settlements, first and
    * last, by day (only days with settlements, at most the last 90 days of the window), and the same of what
    * the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count.
-   * On one chain unless `chain` is `all`.
+   * Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it paid on the
+   * others.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -158,13 +160,12 @@ export interface Operations {
   getPair: Method<'getPair'>;
 
   /**
-   * Every wallet of a chain, or of all chains, by address.
+   * Every wallet that paid or was paid, by address.
    *
    * Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next
    * ones. The order does not change while the index grows: a walk meets every wallet that was there all the
    * time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and
    * `finality` select settlements: a row is about those alone, and a wallet without any is not listed.
-   * Without `chain` these are the settlements of the default chain; `all` lists every wallet.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -176,11 +177,11 @@ export interface Operations {
    * Relayers per chain, busiest first, with what their accounts hold.
    *
    * Every address that sent settlements, one row for each chain, by number of settlements, then chain and
-   * address; of the default chain unless `chain` names another or `all`. `facilitator` is who the catalogue
-   * says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the
-   * chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out.
-   * Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of
-   * one ranking fit together; from one ranking to the next a relayer can move across a page boundary.
+   * address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is
+   * behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain:
+   * the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages
+   * are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one
+   * ranking fit together; from one ranking to the next a relayer can move across a page boundary.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -193,8 +194,8 @@ export interface Operations {
    *
    * Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`,
    * whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless
-   * `include_flagged` keeps them. Of the default chain unless `chain` names another or `all`.
-   * /merchants/{address} has everything about one of them.
+   * `include_flagged` keeps them. Of every indexed chain unless `chain` names one. /merchants/{address} has
+   * everything about one of them.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -206,9 +207,9 @@ export interface Operations {
    * What a wallet was paid, and what the figures are worth.
    *
    * Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is
-   * proven, what is left without self-payments, and signals against wash trading. On one chain unless
-   * `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from
-   * part of the settlements say so in `basis`.
+   * proven, what is left without self-payments, and signals against wash trading. Over every indexed chain;
+   * with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an
+   * answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -230,13 +231,13 @@ export interface Operations {
   getAgent: Method<'getAgent'>;
 
   /**
-   * ERC-8004 agents of a chain, newest registration first, by words, owner or capability.
+   * ERC-8004 agents, newest registration first, by words, owner or capability.
    *
    * Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest
    * first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there
    * and matched all the time exactly once; one that registers meanwhile has a higher id than the page you
    * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the
-   * agent’s owner, made safe to show. Without `chain` these are agents of the default chain.
+   * agent’s owner, made safe to show.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -248,11 +249,11 @@ export interface Operations {
    * Rankings: agents by ratings; agents, merchants, payers, facilitators, endpoints and capabilities by
    * payments.
    *
-   * By default ERC-8004 agents by score, highest first, then by chain and agent_id; of the default chain
-   * unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the
-   * middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are
-   * in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file
-   * proves that the client paid the agent. Agents without a score count as spam and are left out unless
+   * By default ERC-8004 agents by score, highest first, then by chain and agent_id; of every indexed chain
+   * unless `chain` names one. A score is made of ratings from 0 to 100 alone, drawn to the middle by few
+   * clients; measures under other tags (uptime, response times, revenues) rank nothing and are in
+   * `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file proves
+   * that the client paid the agent. Agents without a score count as spam and are left out unless
    * `include_spam` puts them last.
 
 `of`, `by` and `window` ask for other rankings; a combination that has
@@ -281,8 +282,7 @@ Pages are cut from a
    * back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed
    * along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`),
    * and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the
-   * file of a feedback names, checked against the settlements of this index. Without `chain` these are
-   * attestations of the default chain.
+   * file of a feedback names, checked against the settlements of this index.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -294,11 +294,11 @@ Pages are cut from a
    * Who pays whom: wallets and the sums between them.
    *
    * Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole
-   * UTC days (exactly one of the two), over all wallets or around one `wallet`, on the default chain unless
-   * `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node;
-   * `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over
-   * all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false;
-   * `meta.warnings` then says what was left out.
+   * UTC days (exactly one of the two), over all wallets or around one `wallet`, on every indexed chain
+   * unless `chain` names one. Payments of a wallet to itself are in no edge and no node; `meta.excluded`
+   * counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is
+   * exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says
+   * what was left out.
    *
    * Price: 1 QU with an organization key, or 0.005 USD per call over x402.
    *

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { CONSOLE_BASE, consolePath } from './routes.ts';
+import { CONSOLE_BASE, consolePath, pageQuery } from './routes.ts';
 import { createStore, type Store } from './store.ts';
 
 /** The current address: its path below /console and its query. Every page can be reloaded, shared and opened in a new tab. */
@@ -12,7 +12,7 @@ export interface Place {
 export const place: Store<Place> = createStore(placeNow());
 
 function placeNow(): Place {
-  return { path: consolePath(location.pathname) ?? '/', query: new URLSearchParams(location.search) };
+  return { path: consolePath(location.pathname) ?? '/', query: pageQuery(location.search) };
 }
 
 /** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. */

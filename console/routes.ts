@@ -10,6 +10,13 @@ export interface PageProps {
   readonly query: URLSearchParams;
 }
 
+/** The query of an address. A page is about all chains unless its address names one, so `chain=all` is the same as none. */
+export function pageQuery(search: string): URLSearchParams {
+  const query = new URLSearchParams(search);
+  if (query.get('chain') === 'all') query.delete('chain');
+  return query;
+}
+
 /** The values of the `:names` of a pattern such as `/merchants/:address`; null where the path does not match. */
 export function matchRoute(pattern: string, path: string): RouteParams | null {
   const wanted = segmentsOf(pattern);

@@ -89,8 +89,6 @@ interface OffsetQuestion {
   readonly query: URLSearchParams;
   /** Parameters of the address that are sent to the API. */
   readonly filters: readonly string[];
-  /** What is sent for a filter that the address leaves out. */
-  readonly defaults?: Readonly<Record<string, string>>;
 }
 
 const OFFSET_PAGE_ROWS = 50;
@@ -101,12 +99,11 @@ export function useOffsetList<Answer extends OffsetAnswer>({
   api = path,
   query,
   filters,
-  defaults = {},
 }: OffsetQuestion) {
   const chosen = pick(query, filters);
   const limit = OFFSET_PAGE_ROWS;
   const { answer, problem, reload } = useAnswer<Answer>(api, {
-    query: { ...defaults, ...chosen, offset: offsetOf(query), limit },
+    query: { ...chosen, offset: offsetOf(query), limit },
   });
   return {
     answer,

@@ -83,7 +83,7 @@ function AgentFilters({ query }: { readonly query: URLSearchParams }) {
         maxLength={SEARCH_TEXT_MAX}
       />
       <CapabilityFilter {...field} />
-      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
+      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       <CheckFilter {...field} label="Declares x402" name="x402_declared" />
     </FilterForm>
   );
@@ -113,7 +113,7 @@ export function AgentsByRevenuePage({ query }: PageProps) {
       <Tabs current={path} />
       <FilterForm label="Filter agents">
         <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <CapabilityFilter {...field} />
         <CheckFilter {...field} label="With suspect wallets" name="include_flagged" />
       </FilterForm>
@@ -208,7 +208,7 @@ export function LeaderboardPage({ query }: PageProps) {
       </PageHead>
       <Tabs current={LEADERBOARD_PATH} />
       <FilterForm label="Filter the leaderboard">
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <SelectFilter {...field} label="By" name="by" options={RANKINGS} />
         <CheckFilter {...field} label="With unscored agents (spam)" name="include_spam" />
       </FilterForm>

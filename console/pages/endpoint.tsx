@@ -142,9 +142,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <>
       <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
-      {isEvm ? (
-        <PayAnswer wallet={payTo} chain={headline?.chain ?? null} title="Should I pay its payee?" />
-      ) : null}
+      {isEvm ? <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" /> : null}
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers</h2>
         <DataTable

@@ -61,7 +61,7 @@ export function EndpointsPage({ query }: PageProps) {
         />
         <CapabilityFilter {...field} />
         <SelectFilter {...field} label="Price" name="max_price_usd" options={PRICES} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       <EndpointTable
         caption="Endpoints with prices and observed activity"
@@ -79,7 +79,7 @@ export function CapabilitiesPage({ query }: PageProps) {
   const window = windowOf(query);
   const { answer, problem, reload } = useAnswer<Capabilities>('/capabilities');
   const { answer: paid } = useAnswer<Rankings>('/leaderboard', {
-    query: { of: 'capabilities', by: 'settlements', window, chain: 'all', limit: RANKED_MAX },
+    query: { of: 'capabilities', by: 'settlements', window, limit: RANKED_MAX },
   });
   const ranked = new Map(paid?.leaderboard.map((row) => [row.capability ?? '', row]));
   const rows = answer?.capabilities.map((capability) => ({

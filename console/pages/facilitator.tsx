@@ -27,7 +27,7 @@ import type { Facilitators, Flows, Rankings, Relayer, Settlement } from '../wire
 /** A facilitator: what it relayed, the addresses that it signs with, whom it relayed for lately. */
 export function FacilitatorPage({ params, query }: PageProps) {
   const id = params['id'] ?? '';
-  const chain = query.get('chain') ?? 'all';
+  const chain = query.get('chain');
   const signers = useAnswer<Facilitators>('/facilitators', {
     query: { facilitator: id, chain, limit: SIGNERS_MAX },
   });
@@ -40,13 +40,7 @@ export function FacilitatorPage({ params, query }: PageProps) {
       <FacilitatorHead id={id} name={name} relayers={relayers} />
       <FilterForm label="Window and chain of the figures">
         <WindowChoice path={path} query={query} />
-        <SelectFilter
-          path={path}
-          query={query}
-          label="Chain"
-          name="chain"
-          options={useChainOptions('all chains')}
-        />
+        <SelectFilter path={path} query={query} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       {signers.problem === null ? null : <ProblemState problem={signers.problem} onRetry={signers.reload} />}
       {relayers?.length === 0 ? (
@@ -107,7 +101,8 @@ const RANKED_MAX = 100;
 
 interface RankedFiguresProps {
   readonly id: string;
-  readonly chain: string;
+  /** Null for all chains. */
+  readonly chain: string | null;
   readonly window: Window;
 }
 
@@ -187,10 +182,10 @@ function Signers({ relayers, reload }: SignersProps) {
 
 const PAYMENTS_PAGE_ROWS = 50;
 
-function Payments({ id, chain }: { readonly id: string; readonly chain: string }) {
+function Payments({ id, chain }: { readonly id: string; readonly chain: string | null }) {
   const { rows, ...list } = useCursorList<Flows, Settlement>(
     '/flows',
-    { facilitator: id, chain: chain === 'all' ? null : chain, limit: PAYMENTS_PAGE_ROWS },
+    { facilitator: id, chain, limit: PAYMENTS_PAGE_ROWS },
     ({ flows }) => flows,
   );
   return (

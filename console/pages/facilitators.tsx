@@ -59,7 +59,7 @@ export function FacilitatorsPage({ query }: PageProps) {
       <Tabs current={PATH} />
       <FilterForm label="Filter facilitators">
         <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       <DataTable
         caption={`Facilitators ${WINDOW_DURING[window]}`}
@@ -130,7 +130,6 @@ export function RelayersPage({ query }: PageProps) {
     ...field,
     api: PATH,
     filters: RELAYER_FILTERS,
-    defaults: { chain: 'all' },
   });
   return (
     <>
@@ -140,7 +139,7 @@ export function RelayersPage({ query }: PageProps) {
       </PageHead>
       <Tabs current={RELAYERS_PATH} />
       <FilterForm label="Filter relayers">
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <CheckFilter {...field} label="Named only" name="named_only" />
         <CheckFilter {...field} label="Read from the chain only" name="enriched_only" />
       </FilterForm>

@@ -52,7 +52,7 @@ export function HomePage({ query }: PageProps) {
       <FreshnessStrip />
       <FilterForm label="Window and chain of the rankings">
         <WindowChoice {...field} windows={GROWTH_WINDOWS} fallback={DEFAULT_WINDOW} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       <div class="moves">
         <Move
@@ -122,7 +122,7 @@ interface MoveProps {
 /** The first rows of a ranking. */
 function Move({ title, of, by, window, chain, to, sql }: MoveProps) {
   const { answer, problem, reload } = useAnswer<Rankings>('/leaderboard', {
-    query: { of, by, window, chain: chain ?? 'all', limit: ROWS },
+    query: { of, by, window, chain, limit: ROWS },
   });
   const id = `move-${of}-${by}`;
   return (

@@ -119,7 +119,7 @@ function WalletFilters({ party, query, by }: WalletFiltersProps) {
   return (
     <FilterForm label={`Filter ${PARTIES[party].what}`}>
       <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
-      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       {party === 'payee' ? <CapabilityFilter {...field} /> : null}
       <SelectFilter {...field} label={others} name="min_counterparties" options={COUNTERPARTIES} />
       <CheckFilter {...field} label="With suspect wallets" name="include_flagged" />
@@ -206,7 +206,7 @@ const ROLES = [
 
 /** Every wallet with a settlement, by address, ranked or not. */
 export function WalletsPage({ query }: PageProps) {
-  const { role = 'any', chain = 'all' } = pick(query, ['role', 'chain']);
+  const { role = 'any', chain } = pick(query, ['role', 'chain']);
   const { rows, ...list } = useCursorList<Wallets, Wallet>(
     WALLETS_PATH,
     { role, chain, limit: WALLETS_PAGE_ROWS },
@@ -221,14 +221,14 @@ export function WalletsPage({ query }: PageProps) {
       </PageHead>
       <FilterForm label="Filter wallets">
         <SelectFilter {...field} label="Wallets that" name="role" options={ROLES} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
       <DataTable
         caption="Wallets, by address"
         columns={WALLET_COLUMNS}
         rows={rows}
         keyOf={({ wallet }) => wallet}
-        list={{ what: 'wallets', isFiltered: role !== 'any' || chain !== 'all', ...list }}
+        list={{ what: 'wallets', isFiltered: role !== 'any' || chain !== undefined, ...list }}
       />
     </>
   );

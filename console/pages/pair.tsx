@@ -7,7 +7,7 @@ import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { countText, microsOf, shareText, timeText } from '../format.ts';
-import { ChainChoice } from '../parts/chain-choice.tsx';
+import { ChainChoice, Narrowed } from '../parts/chain-choice.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { NamedWallet } from '../parts/wallet-name.tsx';
 import { WindowChoice } from '../parts/window-choice.tsx';
@@ -60,6 +60,7 @@ export function PairPage({ params, query }: PageProps) {
       </header>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the pair" lines={6} /> : null}
+      {answer === null ? null : <Narrowed path={path} query={query} elsewhere={answer.elsewhere} />}
       {answer === null ? null : <PairBody answer={answer} query={query} />}
     </>
   );

@@ -165,7 +165,7 @@ function SettlementFilters({ query }: { readonly query: URLSearchParams }) {
   const field = { path: PATH, query };
   return (
     <FilterForm label="Filter settlements">
-      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+      <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
       <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
       <TextFilter

@@ -11,7 +11,7 @@ import { Time } from '../components/time.tsx';
 import { chainText, countText, microsOf, shareText, timeText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { AgentCard } from '../parts/agents.tsx';
-import { ChainChoice } from '../parts/chain-choice.tsx';
+import { ChainChoice, Narrowed } from '../parts/chain-choice.tsx';
 import { Counterparties } from '../parts/counterparties.tsx';
 import { CounterpartyTable } from '../parts/counterparty-table.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
@@ -67,6 +67,9 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
         <ChainChoice path={walletPath(address, party)} query={query} />
         <WindowChoice path={walletPath(address, party)} query={query} fallback={WINDOW_DEFAULT} />
       </div>
+      {answer === null ? null : (
+        <Narrowed path={walletPath(address, party)} query={query} elsewhere={answer.elsewhere} />
+      )}
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the wallet" lines={8} /> : null}
       {answer === null ? null : (
@@ -75,6 +78,7 @@ function WalletView({ wallet, party, query }: WalletViewProps) {
           profile={answer}
           party={party}
           window={window}
+          query={query}
           path={withQuery(walletPath(address, party), query, { window: 'all' })}
         />
       )}
@@ -157,17 +161,19 @@ interface WalletBodyProps {
   readonly profile: Profile;
   readonly party: WalletRole;
   readonly window: ReturnType<typeof windowOf>;
+  readonly query: URLSearchParams;
   /** This page about all of time. */
   readonly path: string;
 }
 
-function WalletBody({ profile, party, window, path }: WalletBodyProps) {
+function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
   // Lists and the graph are about the chain of the figures; null for all.
   const { chain } = profile.meta;
   const { wallet, coverage, in_window: figures, erc8004_agents: agents } = profile;
   const span = WINDOW_DURING[window];
   const isKnown = coverage.known && figures !== undefined;
-  if (!isKnown && agents.length === 0) return <UnknownWallet />;
+  const unknown = <UnknownWallet chain={query.get('chain')} />;
+  if (!isKnown && agents.length === 0) return unknown;
   return (
     <>
       {isKnown ? (
@@ -210,7 +216,7 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
           />
         </>
       ) : (
-        <UnknownWallet />
+        unknown
       )}
       <WalletAgents profile={profile} />
       {isKnown ? <Counterparties wallet={wallet} chain={chain} /> : null}
@@ -219,10 +225,10 @@ function WalletBody({ profile, party, window, path }: WalletBodyProps) {
 }
 
 /** Not an error: a wallet without settlements is an answer of the API. */
-function UnknownWallet() {
+function UnknownWallet({ chain }: { readonly chain: string | null }) {
   return (
     <EmptyState
-      title="The index has no settlement of this wallet"
+      title={`The index has no settlement of this wallet${chain === null ? '' : ` on ${chainText(chain)}`}`}
       actions={
         <>
           <Link to="/status">How far the index is</Link>

@@ -73,7 +73,7 @@ function endpointEntry({ resource, service_name: name }: Endpoints['endpoints'][
 
 const facilitatorEntries = once(async (): Promise<readonly Entry[]> => {
   const { leaderboard } = await getJson<Rankings>('/leaderboard', {
-    query: { of: 'facilitators', by: 'settlements', window: 'all', chain: 'all', limit: FACILITATORS_MAX },
+    query: { of: 'facilitators', by: 'settlements', window: 'all', limit: FACILITATORS_MAX },
   });
   return leaderboard.flatMap(({ facilitator: id, name }): Entry[] =>
     id === undefined

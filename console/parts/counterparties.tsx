@@ -93,7 +93,7 @@ function useGraphPrice(): string | null {
 async function readGraph(about: CounterpartiesProps, spanId: string): Promise<Drawn> {
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0];
   try {
-    const query = { wallet: about.wallet, chain: about.chain ?? 'all', ...span.query, max_edges: EDGES_MAX };
+    const query = { wallet: about.wallet, chain: about.chain, ...span.query, max_edges: EDGES_MAX };
     return { state: 'shown', graph: await getJson<Graph>('/graph', { query }) };
   } catch (error) {
     if (error instanceof ApiProblem) return { state: 'failed', problem: error };

@@ -5,7 +5,7 @@ import { Time } from '../components/time.tsx';
 import { countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { Link } from '../router.tsx';
-import { pairPath, type WalletRole } from '../routes.ts';
+import { pairPath, type WalletRole, withQuery } from '../routes.ts';
 import { useCursorList } from '../use-list.ts';
 import type { Counterparties, Counterparty } from '../wire.ts';
 import { WalletLink } from './wallet-link.tsx';
@@ -26,7 +26,7 @@ const PAGE_ROWS = 20;
 export function CounterpartyTable({ wallet, party, window, chain, span }: CounterpartyTableProps) {
   const { rows, ...list } = useCursorList<Counterparties, Counterparty>(
     `/entities/${segment(wallet)}/counterparties`,
-    { role: party, window, chain: chain ?? 'all', limit: PAGE_ROWS },
+    { role: party, window, chain, limit: PAGE_ROWS },
     ({ counterparties }) => counterparties,
   );
   const title = party === 'payee' ? 'Payers' : 'Payees';
@@ -52,15 +52,16 @@ export function CounterpartyTable({ wallet, party, window, chain, span }: Counte
   );
 }
 
+const NO_QUERY = new URLSearchParams();
+
 function columnsOf(
   wallet: string,
   party: WalletRole,
   scope: { readonly window: string; readonly chain: string | null },
 ): readonly Column<Counterparty>[] {
   const isPayee = party === 'payee';
-  const query = new URLSearchParams({ window: scope.window, chain: scope.chain ?? 'all' });
   const pair = (other: string): string =>
-    `${isPayee ? pairPath(other, wallet) : pairPath(wallet, other)}?${query.toString()}`;
+    withQuery(isPayee ? pairPath(other, wallet) : pairPath(wallet, other), NO_QUERY, scope);
   return [
     {
       name: isPayee ? 'Payer' : 'Payee',

@@ -55,13 +55,13 @@ interface SelectFilterProps extends FieldProps {
 }
 
 export function SelectFilter({ label, path, query, name, options }: SelectFilterProps) {
+  const chosen = query.get(name) ?? '';
+  const isListed = options.some(({ value }) => value === chosen);
   return (
     <label class="filter">
       <span>{label}</span>
-      <select
-        value={query.get(name) ?? ''}
-        onChange={(event) => change(path, query, name, event.currentTarget.value)}
-      >
+      <select value={chosen} onChange={(event) => change(path, query, name, event.currentTarget.value)}>
+        {isListed ? null : <option value={chosen}>{chosen}</option>}
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}
@@ -133,9 +133,9 @@ interface Option {
   readonly label: string;
 }
 
-/** The chains of this deployment as options of a filter. `unset` is the label for no choice. */
-export function useChainOptions(unset: string): readonly Option[] {
+/** The chains of this deployment as options of a filter, which narrows: without one a page is about all of them. */
+export function useChainOptions(): readonly Option[] {
   const { answer } = useAnswer<Telemetry>('/telemetry');
   const chains = answer?.chains.map(({ chain }) => ({ value: chain, label: chainText(chain) })) ?? [];
-  return [{ value: '', label: unset }, ...chains];
+  return [{ value: '', label: 'all chains' }, ...chains];
 }

@@ -12,7 +12,7 @@ import { VerdictChip } from './data-quality.tsx';
 
 interface PayAnswerProps {
   readonly wallet: string;
-  /** The chain of the page; null for the default one. */
+  /** The chain of the page; null for all. */
   readonly chain: string | null;
   /** Default `Should I pay this address?`. */
   readonly title?: string;
@@ -59,10 +59,12 @@ function AnswerBody({ answer }: { readonly answer: WalletSummary }) {
 }
 
 /** In words what verdict and reasons say; never more than they do. */
-function headlineOf({ verdict, reasons_against: against }: WalletSummary): string {
+function headlineOf({ verdict, reasons_against: against, elsewhere = [] }: WalletSummary): string {
   switch (verdict) {
     case 'unobserved':
-      return 'Nobody has paid it on the indexed chains.';
+      return elsewhere.length === 0
+        ? 'Nobody has paid it on the indexed chains.'
+        : `Nobody has paid it on this chain: it is paid on ${elsewhere.map(({ chain }) => chainText(chain)).join(' and ')}.`;
     case 'insufficient':
       return 'Too few payments to tell.';
     case 'suspect':
@@ -103,7 +105,7 @@ function Reasons({ title, kind, texts }: ReasonsProps) {
 }
 
 function PayFacts({ answer }: { readonly answer: WalletSummary }) {
-  const { received, refunds, first_seen: first } = answer;
+  const { received, refunds, first_seen: first, elsewhere = [] } = answer;
   return (
     <dl class="facts pay-facts">
       <Prices compare={answer.compare} />
@@ -123,13 +125,13 @@ function PayFacts({ answer }: { readonly answer: WalletSummary }) {
       </Fact>
       <Fact name="Known since">
         {first === null || answer.age_days === null ? (
-          <span class="muted">never paid</span>
+          <span class="muted">{elsewhere.length === 0 ? 'never paid' : 'not paid on this chain'}</span>
         ) : (
           <span title={timeText(first)}>{`${countText(answer.age_days)} days`}</span>
         )}
       </Fact>
       <Offers answer={answer} />
-      <Identity identity={answer.identity} />
+      <Identity answer={answer} />
     </dl>
   );
 }
@@ -186,11 +188,11 @@ function Offers({ answer: { offers, wallet } }: { readonly answer: WalletSummary
   );
 }
 
-function Identity({ identity }: Pick<WalletSummary, 'identity'>) {
+function Identity({ answer: { identity, elsewhere } }: { readonly answer: WalletSummary }) {
   if (identity === null)
     return (
       <Fact name="Identity">
-        <span class="muted">no ERC-8004 agent uses it</span>
+        <span class="muted">no ERC-8004 agent uses it{elsewhere === undefined ? '' : ' on this chain'}</span>
       </Fact>
     );
   return (

@@ -36,7 +36,7 @@ export function useRanking({ of, path, query, by }: RankingQuestion) {
   const chosen = pick(query, FILTERS);
   const chain = query.get('chain');
   const { answer, problem, reload } = useAnswer<Rankings>('/leaderboard', {
-    query: { ...chosen, of, by, chain: chain ?? 'all', offset: offsetOf(query), limit: PAGE_ROWS },
+    query: { ...chosen, of, by, chain, offset: offsetOf(query), limit: PAGE_ROWS },
   });
   const isFiltered = chain !== null || Object.keys(chosen).some((name) => name !== 'window');
   return {

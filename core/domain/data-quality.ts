@@ -212,7 +212,7 @@ function verdictOf(facts: JudgedFacts, signals: readonly Measured[]): Verdict {
 
 /** The rule in words, for answers. */
 export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
-  unobserved: 'No indexed settlement has this wallet in this role.',
+  unobserved: 'No settlement on the chains asked for has this wallet in this role.',
   insufficient: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements in this role were scanned: too few to judge.`,
   clean: 'No signal reached its threshold.',
   mixed: 'Signals of one kind reached their threshold: either money that comes back, or few counterparties.',

@@ -29,6 +29,8 @@ export const REASONS_FOR = {
 
 export const REASONS_AGAINST = {
   never_paid: 'No settlement to it is indexed.',
+  not_paid_on_chain:
+    'No settlement to it is indexed on the chain that was asked for; `elsewhere` has those on other chains.',
   few_settlements: 'Too few settlements to judge it by.',
   self_payment_share: 'It pays itself: the signal reached its threshold.',
   payer_concentration: 'Few payers account for what it received: the signal reached its threshold.',
@@ -38,7 +40,7 @@ export const REASONS_AGAINST = {
   mostly_unproven: 'Less than half of the dollars that it received are proven x402 payments.',
   new_wallet: `Its first settlement is less than ${NEW_WALLET_DAYS} days old.`,
   inactive: `Its last settlement is more than ${INACTIVE_DAYS} days old.`,
-  no_identity: 'No ERC-8004 agent uses it, and no listed offer is paid to it.',
+  no_identity: 'On the chains asked for no ERC-8004 agent uses it, and no listed offer is paid to it.',
   name_imitates_facilitator: 'The name of its agent reads as that of a facilitator whose relayer it is not.',
   domain_refuted: 'The domain that its agent claims does not name that agent.',
   offer_contested:
@@ -51,6 +53,8 @@ export type ReasonAgainst = keyof typeof REASONS_AGAINST;
 
 export interface PayFacts {
   readonly verdict: Verdict;
+  /** Whether settlements to it are indexed on chains that were not asked for. */
+  readonly isPaidElsewhere: boolean;
   /** Signals that reached their threshold, of the wallet as a payee. */
   readonly triggered: readonly SignalId[];
   readonly receivedUsdMicros: bigint;
@@ -103,7 +107,8 @@ function holdingAgainst(facts: PayFacts): Readonly<Record<ReasonAgainst, boolean
   const { firstSeen, lastSeen } = facts;
   const has = (signal: SignalId): boolean => triggered.includes(signal);
   return {
-    never_paid: verdict === 'unobserved',
+    never_paid: verdict === 'unobserved' && !facts.isPaidElsewhere,
+    not_paid_on_chain: verdict === 'unobserved' && facts.isPaidElsewhere,
     few_settlements: verdict === 'insufficient',
     self_payment_share: has('self_payment_share'),
     payer_concentration: has('payer_concentration'),

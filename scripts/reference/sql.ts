@@ -119,7 +119,9 @@ const ANSWERS_INTRO = `What an answer of \`POST /v0/sql\` may say besides its ro
 /** Headers, warnings and reasons of failures: looked up, not read. */
 export function sqlAnswersPage(): string {
   // Without the warnings that only graphs and rankings give.
-  const warnings = Object.entries(SQL_WARNINGS).filter(([name]) => !/^(graph|rankings)_/.test(name));
+  const warnings = Object.entries(SQL_WARNINGS).filter(
+    ([name]) => !/^(graph|rankings|other_chains)_/.test(name),
+  );
   return `${generatedHead('SQL answers', 'src/operations/sql')}${ANSWERS_INTRO}## Headers
 
 A JSON answer has these facts in its body; every other format has them in headers, before the first row.

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ERRORS, type Failure } from '../../core/errors.ts';
 import type { Problem } from '../openapi/problem.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import { adviceOf, type MadeCall, type NextCall, nextOfAnswer, nextOfRefusal } from './next-call.ts';
+import { adviceOf, isWider, type MadeCall, type NextCall, nextOfAnswer, nextOfRefusal } from './next-call.ts';
 import { definitionAt, type Tool, type ToolWords } from './tool.ts';
 
 /**
@@ -85,18 +85,20 @@ function joined(sentences: readonly string[]): string {
 
 /** A reader may take an empty answer for a failure, or for proof that there is nothing. */
 function nothingOf(
-  { operation }: AnsweredCall,
+  call: AnsweredCall,
   body: Readonly<Record<string, unknown>>,
   next: NextCall | null,
 ): string {
+  const { operation, given } = call;
   const { coverage } = body;
   const isUnknown =
     typeof coverage === 'object' && coverage !== null && Reflect.get(coverage, 'known') === false;
   const lists = Object.values(body).filter((value) => Array.isArray(value));
   // Of what is new, nothing is no proof of anything.
-  const isWhole = next === null && !('has_more' in body);
+  const isWhole = (next === null || isWider(call, next)) && !('has_more' in body);
   const isEmpty = operation.paging !== 'none' && isWhole && lists.every((rows) => rows.length === 0);
   if (!isUnknown && !isEmpty) return '';
+  if (isWider(call, next)) return `Only ${shown(given['chain'])} was asked for.`;
   return 'An empty answer, not a failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
@@ -137,11 +139,9 @@ const THEN: Readonly<Record<string, string>> = {
 };
 const COMPLETE = 'This is all of it: structuredContent has the whole answer.';
 
-function goesOn(
-  { operation }: AnsweredCall,
-  body: Readonly<Record<string, unknown>>,
-  next: NextCall | null,
-): string {
+function goesOn(call: AnsweredCall, body: Readonly<Record<string, unknown>>, next: NextCall | null): string {
+  const { operation } = call;
+  if (isWider(call, next)) return 'next_call asks about every indexed chain.';
   if (next !== null)
     return operation.paging === 'none'
       ? 'Rows were cut. Aggregate or filter in the query, or have more of them with next_call, which is charged again.'
@@ -247,10 +247,25 @@ function telemetryFigures({ status, chains }: Body): string {
   return sentences([`Status ${shown(status)}.`, lines.length === 0 ? '' : `${lines.join('; ')}.`]);
 }
 
-function profileFigures({ wallet, coverage, aggregates, data_quality: quality }: Body): string {
-  if (at(coverage, 'known') === false) return `${shown(wallet)} is not known.`;
+function profileFigures(body: Body): string {
+  const { wallet, coverage, aggregates, data_quality: quality } = body;
+  if (at(coverage, 'known') === false)
+    return sentences([`${shown(wallet)} is not known.`, elsewhereFigures(body)]);
   const of = (name: string): string => shown(at(aggregates, name));
-  return `${shown(wallet)} was paid ${of('inbound_usd')} USD in ${of('inbound_count')} settlements and paid ${of('outbound_usd')} USD in ${of('outbound_count')}; ${of('proven_usd')} USD proven, ${of('distinct_counterparties')} counterparties; data quality: ${shown(at(quality, 'verdict'))}.`;
+  return sentences([
+    `${shown(wallet)} was paid ${of('inbound_usd')} USD in ${of('inbound_count')} settlements and paid ${of('outbound_usd')} USD in ${of('outbound_count')}; ${of('proven_usd')} USD proven, ${of('distinct_counterparties')} counterparties; data quality: ${shown(at(quality, 'verdict'))}.`,
+    elsewhereFigures(body),
+  ]);
+}
+
+/** What an answer about one chain left out. */
+function elsewhereFigures({ elsewhere }: Body): string {
+  if (!Array.isArray(elsewhere) || elsewhere.length === 0) return '';
+  const others = elsewhere.map(
+    (one) =>
+      `${plural(at(one, 'settlement_count'), 'settlement')} of ${shown(at(one, 'usd'))} USD on ${shown(at(one, 'chain'))}`,
+  );
+  return `Not in these figures: ${others.join(', ')}.`;
 }
 
 function summaryFigures({ wallet, verdict, received, compare, ...body }: Body): string {
@@ -261,12 +276,17 @@ function summaryFigures({ wallet, verdict, received, compare, ...body }: Body): 
     `${shown(wallet)}: ${shown(verdict)}. For: ${reasons(body['reasons_for'])}. Against: ${reasons(body['reasons_against'])}.`,
     `It was paid ${shown(at(received, 'usd'))} USD in ${plural(at(received, 'settlement_count'), 'settlement')}, ${shown(at(received, 'proven_usd'))} USD of it proven.`,
     typeof median === 'number' ? `Usually ${median} USD at a time.` : '',
+    elsewhereFigures(body),
   ]);
 }
 
-function pairFigures({ payer, payee, paid, paid_back: back }: Body): string {
+function pairFigures(body: Body): string {
+  const { payer, payee, paid, paid_back: back } = body;
   const of = (name: string): string => shown(at(paid, name));
-  return `${shown(payer)} paid ${shown(payee)} ${of('settled_usd')} USD in ${plural(at(paid, 'settlement_count'), 'settlement')} on ${plural(at(paid, 'days_active'), 'day')}, ${of('proven_usd')} USD proven, and was paid back ${shown(at(back, 'settled_usd'))} USD.`;
+  return sentences([
+    `${shown(payer)} paid ${shown(payee)} ${of('settled_usd')} USD in ${plural(at(paid, 'settlement_count'), 'settlement')} on ${plural(at(paid, 'days_active'), 'day')}, ${of('proven_usd')} USD proven, and was paid back ${shown(at(back, 'settled_usd'))} USD.`,
+    elsewhereFigures(body),
+  ]);
 }
 
 /** A field or an item of an answer; undefined where there is none. */

@@ -1,6 +1,7 @@
 import { nearest } from '../../core/command-text.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../../core/errors.ts';
 import type { AnyOperation } from '../operations/define.ts';
+import type { Warning } from '../operations/index-state/freshness.ts';
 import { SQL_MEDIA } from '../operations/sql/params.ts';
 import { MCP_ROWS_DEFAULT } from './exchange.ts';
 import { toolName } from './tool.ts';
@@ -19,8 +20,34 @@ export interface MadeCall {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** The call for the rest of an answer: the same call from the next position, or with room for the rows that were cut; null at the end. */
-export function nextOfAnswer(
+/** The call for the rest of an answer: what of it was cut, or else what is on the chains that were left out; null where this is all. */
+export function nextOfAnswer(call: MadeCall, body: Readonly<Record<string, unknown>>): NextCall | null {
+  return restOfAnswer(call, body) ?? (isNarrowed(body) ? withoutChain(call) : null);
+}
+
+/** Whether the answer says that there is, or may be, more on the chains that were not asked for. */
+function isNarrowed({ elsewhere, meta }: Readonly<Record<string, unknown>>): boolean {
+  if (Array.isArray(elsewhere)) return elsewhere.length > 0;
+  const warnings: unknown =
+    typeof meta === 'object' && meta !== null ? Reflect.get(meta, 'warnings') : undefined;
+  const leftOut: Warning = 'other_chains_left_out';
+  return Array.isArray(warnings) && warnings.includes(leftOut);
+}
+
+/** From the beginning: the place in a list of one chain is none in the list of all. */
+function withoutChain({ operation, given }: MadeCall): NextCall {
+  const left = ['chain', operation.paging, ...('after' in operation.params ? ['after'] : [])];
+  const kept = Object.entries(given).filter(([name]) => !left.includes(name));
+  return { tool: toolName(operation.id), arguments: Object.fromEntries(kept) };
+}
+
+/** Whether a call to make next asks about the chains that the one before left out. */
+export function isWider({ given }: MadeCall, next: NextCall | null): boolean {
+  return next !== null && Object.hasOwn(given, 'chain') && !Object.hasOwn(next.arguments, 'chain');
+}
+
+/** The same call from the next position, or with room for the rows that were cut. */
+function restOfAnswer(
   { operation, given }: MadeCall,
   body: Readonly<Record<string, unknown>>,
 ): NextCall | null {

@@ -81,39 +81,27 @@ function readSnapshot(raw: unknown, name: string): Snapshot | undefined {
   throw invalid(name, `${name} must be a snapshot as meta.snapshot gives it, not ${quoted(raw)}.`);
 }
 
-export const chainParam: Param<Chain | undefined> = {
-  in: 'query',
-  description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
-  toolText: 'Like eip155:8453. Default: all.',
-  required: false,
-  schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
-  example: 'eip155:8453',
-  read: (raw, name, { chains }) => (raw === undefined ? undefined : readChain(raw, name, chains)),
-};
-
+/** What an answer is about without it, spelled out. */
 const ALL_CHAINS = 'all';
 
 /**
- * For figures of a wallet, a relayer or a pair: they are about one chain unless a caller wants them added up.
- * Undefined stands for all chains, as in `chainParam`.
+ * The one parameter by which an answer is about a chain, and undefined for every indexed chain together: it narrows an answer, and no
+ * operation has another default. A wallet is the same on every EVM chain, so a figure of one chain says little about it.
  */
-export const chainOrAllParam: Param<Chain | undefined> = {
+export const chainParam: Param<Chain | undefined> = {
   in: 'query',
-  component: 'ChainOrAll',
   description:
-    'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
-  toolText: 'Like eip155:8453, or all. Default: main chain.',
+    'Only this chain, by CAIP-2 name. Default, and `all`: every chain this deployment indexes, together. `meta.chain` says which one was served.',
+  toolText: 'Like eip155:8453. Default: all.',
   required: false,
   schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
   example: 'eip155:8453',
-  read: (raw, name, { chains }) => {
-    if (raw === undefined) return chains[0];
-    return raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]);
-  },
+  read: (raw, name, { chains }) =>
+    raw === undefined || raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]),
 };
 
 /** `alsoTaken`: words that the parameter takes besides a chain, for the message. */
-function readChain(
+export function readChain(
   raw: unknown,
   name: string,
   chains: readonly Chain[],

@@ -205,11 +205,12 @@ export async function listMeta(
 
 async function emptyMeta(facts: MetaFacts, table: ListedTable): Promise<ListMeta> {
   const { rowCount, lastWrittenAt } = await table(servedChains(facts));
+  const isNarrowed = facts.chain !== undefined && facts.chains.length > 1;
   return {
     ...servedFacts(facts),
     dataset_last_written_at: timeTextOrNull(lastWrittenAt),
     dataset_row_count: rowCount,
-    warnings: warningsFor(facts),
+    warnings: [...warningsFor(facts), ...(isNarrowed ? (['other_chains_left_out'] as const) : [])],
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consolePath, matchRoute } from '../../console/routes.ts';
+import { consolePath, matchRoute, pageQuery } from '../../console/routes.ts';
 
 describe('addresses of the console', () => {
   it('match their pattern only', () => {
@@ -11,6 +11,11 @@ describe('addresses of the console', () => {
 
   it('keep a segment that cannot be decoded as it is', () => {
     expect(matchRoute('/agents/:wallet', '/agents/%E0%A4%A')).toEqual({ wallet: '%E0%A4%A' });
+  });
+
+  it('are about all chains by naming all as by naming none', () => {
+    expect(pageQuery('?chain=all&window=7d').toString()).toBe('window=7d');
+    expect(pageQuery('?chain=eip155:137').get('chain')).toBe('eip155:137');
   });
 
   it('have /console as their first segment', () => {

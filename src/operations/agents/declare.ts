@@ -3,7 +3,7 @@ import { preflightAsOf } from '../as-of.ts';
 import {
   asOfParam,
   beforeParam,
-  chainOrAllParam,
+  chainParam,
   finalityParam,
   limitParam,
   walletParam,
@@ -41,7 +41,7 @@ export const getAgent = defineOperation({
   params: {
     wallet: walletParam,
     window: figuresWindowParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     finality: finalityParam,
     as_of: asOfParam,
   },
@@ -63,16 +63,16 @@ export const listAgents = defineOperation({
   id: SCOPE,
   method: 'GET',
   path: '/agents',
-  summary: 'ERC-8004 agents of a chain, newest registration first, by words, owner or capability',
+  summary: 'ERC-8004 agents, newest registration first, by words, owner or capability',
   description:
-    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the agent’s owner, made safe to show. Without `chain` these are agents of the default chain.',
+    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the agent’s owner, made safe to show.',
   toolText:
     'ERC-8004 agents by words, id, owner or capability, newest registration first. Names, descriptions and services are claims of the owner.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     before: beforeParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     q: agentQueryParam,
     agent_id: agentIdParam,
     owner: ownerParam,

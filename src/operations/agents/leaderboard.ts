@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { chainOrAllParam, limitParam } from '../common-params.ts';
+import { chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
@@ -34,7 +34,7 @@ export const getLeaderboard = defineOperation({
   summary:
     'Rankings: agents by ratings; agents, merchants, payers, facilitators, endpoints and capabilities by payments',
   description:
-    'By default ERC-8004 agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last.\n\n`of`, `by` and `window` ask for other rankings; a combination that has no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without self-payments, payments within a ring and payments between wallets that paid each other, and wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.\n\nPages are cut from a ranking that is renewed at most every ten seconds, deep and expensive ones less often (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window. Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+    'By default ERC-8004 agents by score, highest first, then by chain and agent_id; of every indexed chain unless `chain` names one. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last.\n\n`of`, `by` and `window` ask for other rankings; a combination that has no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without self-payments, payments within a ring and payments between wallets that paid each other, and wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.\n\nPages are cut from a ranking that is renewed at most every ten seconds, deep and expensive ones less often (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window. Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
   toolText:
     'Rankings: ERC-8004 agents by ratings (paid_score: of clients that provably paid), or with `of` by organic payments.',
   price: PRICES.keyed,
@@ -45,7 +45,7 @@ export const getLeaderboard = defineOperation({
     of: rankedOfParam,
     by: rankedByParam,
     window: rankedWindowParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     capability: rankedCapabilityParam,
     min_counterparties: minCounterpartiesParam,
     include_flagged: includeFlaggedParam,

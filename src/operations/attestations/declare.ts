@@ -5,7 +5,7 @@ import {
   attestationKindParam,
   attestationTagParam,
 } from '../agents/params.ts';
-import { beforeParam, chainOrAllParam, limitParam } from '../common-params.ts';
+import { beforeParam, chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { finalityOf } from '../index-state/freshness.ts';
 import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
@@ -24,19 +24,19 @@ export const listAttestations = defineOperation({
   path: '/attestations',
   summary: 'ERC-8004 feedback, responses, revocations and validations, newest first',
   description:
-    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, checked against the settlements of this index. Without `chain` these are attestations of the default chain.',
+    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, checked against the settlements of this index.',
   toolText:
     'ERC-8004 feedback, responses, revocations and validations, newest first. Anyone can write them: values and tags are claims. proof_of_payment says whether the payment that a feedback names is in this index.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     before: beforeParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     agent_id: {
       ...agentIdParam,
       description:
-        'Only entries about the agent with this id, on the chain that `chain` names; ids are counted on each chain by itself.',
-      toolText: 'About this agent of `chain`.',
+        'Only entries about agents with this id. Ids are counted on each chain by itself: one agent is named together with `chain`.',
+      toolText: 'About this agent; name its chain, too.',
     },
     client: attestationClientParam,
     tag: attestationTagParam,

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type Chain, isChain } from '../../../core/domain/chains.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { CataloguedTable } from '../../bundles/catalogue.ts';
 import { type Entry, EntryShape, MANIFEST_FILE } from '../../bundles/manifest.ts';
 import { BUNDLE_TABLE_NAMES, type BundleTable, isDay } from '../../bundles/tables.ts';
-import { chainParam } from '../common-params.ts';
+import { chainParam, readChain } from '../common-params.ts';
 import { invalid, type Param, quoted, readChoice } from '../params.ts';
 import { ChainShape, DateShape, oneOf } from '../shapes.ts';
 
@@ -134,13 +134,13 @@ export const bundleTableParam: Param<BundleTable> = {
 export const bundleChainParam: Param<Chain> = {
   ...chainParam,
   in: 'path',
+  schema: ChainShape,
   component: 'ChainInPath',
   description: 'Chain of the rows, by CAIP-2 name.',
   toolText: 'Chain of the file, like eip155:8453.',
   required: true,
   read: (raw, name, facts) => {
-    const chain = chainParam.read(raw, name, facts);
-    if (chain !== undefined && isChain(chain)) return chain;
+    if (raw !== undefined) return readChain(raw, name, facts.chains);
     throw invalid(name, `${name} is missing: it is the CAIP-2 name of a chain, such as eip155:8453.`);
   },
 };

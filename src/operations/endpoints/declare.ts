@@ -158,8 +158,8 @@ export const listEndpoints = defineOperation({
     resource: resourceParam,
     chain: {
       ...chainParam,
-      description: 'Only endpoints with an offer on this chain, by CAIP-2 name. Default: every network.',
-      toolText: 'Like eip155:8453. Default: all.',
+      description:
+        'Only endpoints with an offer on this chain, by CAIP-2 name. Default, and `all`: every network.',
     },
     network: endpointNetworkParam,
     max_price_usd: maxPriceParam,

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import {
-  chainOrAllParam,
+  chainParam,
   enrichedOnlyParam,
   facilitatorParam,
   limitParam,
@@ -106,7 +106,7 @@ export const listFacilitators = defineOperation({
   path: '/facilitators',
   summary: 'Relayers per chain, busiest first, with what their accounts hold',
   description:
-    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of the default chain unless `chain` names another or `all`. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
   toolText:
     'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
   price: PRICES.keyed,
@@ -114,7 +114,7 @@ export const listFacilitators = defineOperation({
   params: {
     limit: limitParam,
     offset: offsetParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     facilitator: facilitatorParam,
     named_only: namedOnlyParam,
     enriched_only: enrichedOnlyParam,

@@ -3,7 +3,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { fail } from '../../../core/errors.ts';
-import { chainOrAllParam, finalityParam } from '../common-params.ts';
+import { chainParam, finalityParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import type { Warning } from '../index-state/freshness.ts';
@@ -35,7 +35,7 @@ export const getGraph = defineOperation({
   path: '/graph',
   summary: 'Who pays whom: wallets and the sums between them',
   description:
-    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), over all wallets or around one `wallet`, on the default chain unless `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
+    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), over all wallets or around one `wallet`, on every indexed chain unless `chain` names one. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
   toolText:
     'Who paid whom: wallets and the sums between them, over the newest `window` settlements or the last `days` days. Send exactly one of the two.',
   price: PRICES.metered,
@@ -44,7 +44,7 @@ export const getGraph = defineOperation({
     window: graphWindowParam,
     days: graphDaysParam,
     wallet: graphWalletParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     max_edges: maxEdgesParam,
     finality: finalityParam,
   },

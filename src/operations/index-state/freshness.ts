@@ -21,6 +21,8 @@ export const WARNINGS = {
   index_lagging: `A served chain is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind, or its node does not answer.`,
   index_not_started: 'A served chain has not reported any indexed block yet.',
   backfill_in_progress: 'Older blocks of a served chain are still being indexed.',
+  other_chains_left_out:
+    'The page is empty, and only the chain that was asked for was looked at: without `chain` it spans every indexed chain.',
   finality_unknown:
     'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
   graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { chainOrAllParam, limitParam, offsetParam } from '../common-params.ts';
+import { chainParam, limitParam, offsetParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape, oneOf } from '../shapes.ts';
@@ -20,7 +20,7 @@ export const listMerchants = defineOperation({
   path: '/merchants',
   summary: 'Wallets that are paid, by the organic payments of a window',
   description:
-    'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of the default chain unless `chain` names another or `all`. /merchants/{address} has everything about one of them.',
+    'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of every indexed chain unless `chain` names one. /merchants/{address} has everything about one of them.',
   toolText: 'Merchants by organic payments, with verdicts.',
   price: PRICES.keyed,
   load: 'summary',
@@ -35,7 +35,7 @@ export const listMerchants = defineOperation({
       toolText: 'Default organic_usd.',
     },
     window: { ...rankedWindowParam, toolText: 'Default 30d.' },
-    chain: chainOrAllParam,
+    chain: chainParam,
     capability: rankedCapabilityParam,
     min_counterparties: minCounterpartiesParam,
     include_flagged: includeFlaggedParam,

@@ -128,7 +128,7 @@ function feeAnswer({ gasUsed, gasPrice, l1Fee, fee }: Fee): Static<typeof FeeSha
 const LEFT_OUT = ['fee', ...NAMES_LEFT_OUT.map((field) => `settlements.${field}`)];
 
 function notFound({ txHash, chain }: TransactionQuery): Error {
-  const where = chain === undefined ? '' : ` on ${chain}`;
+  const where = chain === undefined ? '' : ` on ${chain}, the only chain that was asked for`;
   return fail('transaction_not_found', {
     detail: `No settlement of ${txHash} is indexed${where}: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
   });

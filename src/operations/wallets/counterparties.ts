@@ -13,7 +13,7 @@ import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
 import {
   asOfParam,
   beforeParam,
-  chainOrAllParam,
+  chainParam,
   finalityParam,
   limitParam,
   roleParam,
@@ -227,7 +227,7 @@ export const listCounterparties = defineOperation({
   path: '/entities/{wallet}/counterparties',
   summary: 'Whom a wallet was paid by and whom it paid, with sums',
   description:
-    'One row for each other wallet, with exact sums in both directions, days with settlements, first and last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all counterparties of the window. A walk along `next_before` stays with the window of its first page; a cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. On one chain unless `chain` is `all`.',
+    'One row for each other wallet, with exact sums in both directions, days with settlements, first and last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all counterparties of the window. A walk along `next_before` stays with the window of its first page; a cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. Over every indexed chain unless `chain` names one.',
   toolText: 'Whom one wallet was paid by and whom it paid, with sums and days.',
   price: PRICES.keyed,
   load: 'summary',
@@ -238,7 +238,7 @@ export const listCounterparties = defineOperation({
     window: windowParam(WINDOW_DEFAULT),
     role: roleParam,
     order: orderParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     finality: finalityParam,
     as_of: asOfParam,
   },

@@ -6,7 +6,7 @@ import { openRows, type RollupCoverage } from '../../../clickhouse/tables/covera
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
-import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../common-params.ts';
+import { beforeParam, chainParam, finalityParam, limitParam, roleParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import {
   type FinalBlock,
@@ -230,9 +230,9 @@ export const listWallets = defineOperation({
   id: SCOPE,
   method: 'GET',
   path: '/wallets',
-  summary: 'Every wallet of a chain, or of all chains, by address',
+  summary: 'Every wallet that paid or was paid, by address',
   description:
-    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed. Without `chain` these are the settlements of the default chain; `all` lists every wallet.',
+    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
   toolText: 'Every wallet that paid or was paid, by address. get_leaderboard ranks them.',
   price: PRICES.keyed,
   load: 'summary',
@@ -240,7 +240,7 @@ export const listWallets = defineOperation({
     limit: limitParam,
     before: beforeParam,
     role: roleParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     finality: finalityParam,
   },
   output: Type.Object({

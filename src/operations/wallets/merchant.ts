@@ -6,7 +6,7 @@ import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
-import { asOfParam, chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
+import { asOfParam, chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
@@ -16,6 +16,7 @@ import { invalid } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
+import { type Elsewhere, elsewhereAnswer, readElsewhere } from './elsewhere.ts';
 import { inWindowAnswer, readInWindow } from './in-window.ts';
 import {
   lookUpLists,
@@ -79,11 +80,16 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     const span = spanOf(wanted, windowEnd(nowMs));
     return readInWindow(reader, { wallet, chain, final, coverage, span, window: wanted });
   };
-  const [profile, listed, directory, figures] = await Promise.all([
+  const [profile, listed, directory, figures, elsewhere] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
     readListed(reader, lists, { wallet, chain }),
     asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
     window === undefined ? null : inWindow(window),
+    readElsewhere(
+      reader,
+      { wallet, chain, final, asOf, role, chains, wholeRowsReadMax: bounds.wholeRowsReadMax },
+      () => coverageFor(deps, { chain: undefined, final }),
+    ),
   ]);
   const { entities, agents, lastSettled } = listed;
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
@@ -98,7 +104,8 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
     ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
-    data_quality: qualityAnswer(profile, role),
+    data_quality: qualityAnswer(profile, role, { chain, elsewhere }),
+    ...elsewhereAnswer(elsewhere),
     meta: metaAnswer({ chain, chains, statuses, nowMs, finality, ...meta }),
   };
 }
@@ -200,17 +207,29 @@ function flowsAnswer({ inbound, outbound }: Directions) {
   };
 }
 
-function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_quality'] {
+interface AskedChain {
+  readonly chain: Chain | undefined;
+  readonly elsewhere: readonly Elsewhere[] | null;
+}
+
+function qualityAnswer(profile: Profile, role: JudgedRole, asked: AskedChain): ProfileAnswer['data_quality'] {
   const { verdict, signals } = judgeProfile(profile, role);
   return {
     verdict,
-    note: VERDICT_MEANING[verdict],
+    note: (verdict === 'unobserved' ? notHereNote(asked) : null) ?? VERDICT_MEANING[verdict],
     signals: signals.map((signal) =>
       signal.id === 'ring_membership'
         ? { ...signal, ...ringFacts(profile.rings) }
         : { ...signal, method_version: METHOD_VERSION, ...scanNote(profile) },
     ),
   };
+}
+
+/** Null where the wallet has nothing on other chains, either. */
+function notHereNote({ chain, elsewhere }: AskedChain): string | null {
+  if (chain === undefined || elsewhere === null || elsewhere.length === 0) return null;
+  const others = elsewhere.map((one) => `${one.count} on ${one.chain}`).join(', ');
+  return `No settlement on ${chain} has this wallet in this role: ${others} do, which \`chain\` left out.`;
 }
 
 function scanNote({ scan, scanTruncated }: Profile): { note?: string } {
@@ -235,7 +254,7 @@ export const getMerchant = defineOperation({
   path: '/merchants/{address}',
   summary: 'What a wallet was paid, and what the figures are worth',
   description:
-    'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. On one chain unless `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
+    'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
   toolText:
     'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
   price: PRICES.keyed,
@@ -243,7 +262,7 @@ export const getMerchant = defineOperation({
   params: {
     address: walletParam,
     window: figuresWindowParam,
-    chain: chainOrAllParam,
+    chain: chainParam,
     finality: finalityParam,
     as_of: asOfParam,
   },

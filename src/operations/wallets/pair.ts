@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { sql } from '../../../clickhouse/engine/sql.ts';
+import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
@@ -9,7 +9,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
-import { asOfParam, chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
+import { asOfParam, chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly } from '../index-state/finality.ts';
 import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
@@ -26,6 +26,7 @@ import {
   timeTextOrNull,
   UsdShape,
 } from '../shapes.ts';
+import { decodeElsewhere, type Elsewhere, ElsewhereShape, elsewhereAnswer } from './elsewhere.ts';
 import { askPayments } from './payments.ts';
 import { coverageFor, spanOf, WindowShape, windowAnswer, windowEnd, windowParam } from './window.ts';
 
@@ -58,27 +59,36 @@ interface PairDay {
 /** Two directions for longer than any chain has existed. */
 const DAYS_MAX = 20_000;
 const DAILY_SHOWN_MAX = 90;
+/** More chains than a deployment lists. */
+const CHAINS_MAX = 1_000;
 
-/** Oldest day first. Either of the two may be the small one. */
-async function readPair(reader: Reader, { payer, payee, coverage, ...query }: PairQuery): Promise<PairDay[]> {
-  const rows = await askPayments(
-    { reader, coverage },
-    [
-      { ...query, wallet: payer, other: payee },
-      { ...query, wallet: payee, other: payer },
-    ],
-    (wallet) => ({
-      name: 'pair',
-      maxRows: DAYS_MAX,
-      sql: (payments) => {
-        // A payment to oneself is in both directions, and is none that came back.
-        const isPaid = wallet === payer ? sql`inbound = 0` : sql`inbound = 1`;
-        return sql`SELECT NOT (${isPaid}) AS back, toString(day) AS date, sum(n), toString(sum(usd)), sum(proven_n), toString(sum(proven)),
+/** Either of the two may be the small one. */
+function askPair(
+  reader: Reader,
+  { payer, payee, coverage, ...query }: PairQuery,
+  question: Parameters<typeof askPayments>[2],
+) {
+  const scopes = [
+    { ...query, wallet: payer, other: payee },
+    { ...query, wallet: payee, other: payer },
+  ] as const;
+  return askPayments({ reader, coverage }, scopes, question);
+}
+
+/** Oldest day first. */
+async function readPair(reader: Reader, query: PairQuery): Promise<PairDay[]> {
+  const { payer, payee } = query;
+  const rows = await askPair(reader, query, (wallet) => ({
+    name: 'pair',
+    maxRows: DAYS_MAX,
+    sql: (payments) => {
+      // A payment to oneself is in both directions, and is none that came back.
+      const isPaid = wallet === payer ? sql`inbound = 0` : sql`inbound = 1`;
+      return sql`SELECT NOT (${isPaid}) AS back, toString(day) AS date, sum(n), toString(sum(usd)), sum(proven_n), toString(sum(proven)),
           toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
         FROM ${payments} WHERE ${payer === payee ? isPaid : sql`1`} GROUP BY back, day ORDER BY day`;
-      },
-    }),
-  );
+    },
+  }));
   return rows.map((row) => ({
     isBack: integerField(row[0]) !== 0,
     date: textField(row[1]),
@@ -89,6 +99,24 @@ async function readPair(reader: Reader, { payer, payee, coverage, ...query }: Pa
     firstSeen: integerField(row[6]),
     lastSeen: integerField(row[7]),
   }));
+}
+
+/** What the payer paid the payee on the chains that were not asked for; null where all were. `coverage` is that of all chains. */
+async function readPairElsewhere(
+  reader: Reader,
+  { chain, ...query }: PairQuery,
+): Promise<readonly Elsewhere[] | null> {
+  if (chain === undefined) return null;
+  const rows = await askPair(reader, { ...query, chain: undefined }, (wallet) => ({
+    name: 'pair-elsewhere',
+    maxRows: CHAINS_MAX,
+    sql: (
+      payments,
+    ) => sql`SELECT chain, sum(n) AS settlements, toString(sum(usd)), toUnixTimestamp(max(last_time))
+      FROM ${payments} WHERE inbound = ${wallet === query.payer ? sql`0` : sql`1`} AND chain != ${text(chain)}
+      GROUP BY chain ORDER BY settlements DESC, chain`,
+  }));
+  return rows.map(decodeElsewhere);
 }
 
 const FIGURES = {
@@ -171,14 +199,14 @@ export const getPair = defineOperation({
   method: 'GET',
   path: '/pairs/{payer}/{payee}',
   summary: 'What one wallet paid another',
-  description: `Exact count and sums of the payments from one wallet to the other, days with settlements, first and last, by day (only days with settlements, at most the last ${DAILY_SHOWN_MAX} days of the window), and the same of what the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count. On one chain unless \`chain\` is \`all\`.`,
+  description: `Exact count and sums of the payments from one wallet to the other, days with settlements, first and last, by day (only days with settlements, at most the last ${DAILY_SHOWN_MAX} days of the window), and the same of what the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count. Over every indexed chain; with \`chain\` of that one alone, and \`elsewhere\` says what it paid on the others.`,
   toolText: 'What one wallet paid another: count, sums, proven part, days, and what came back.',
   price: PRICES.keyed,
   params: {
     payer: payerParam,
     payee: payeeParam,
     window: windowParam(WINDOW_DEFAULT),
-    chain: chainOrAllParam,
+    chain: chainParam,
     finality: finalityParam,
     as_of: asOfParam,
   },
@@ -193,6 +221,11 @@ export const getPair = defineOperation({
     window: WindowShape,
     paid: PairFlowsShape,
     paid_back: PairFlowsShape,
+    elsewhere: Type.Optional({
+      ...ElsewhereShape,
+      description:
+        'Only with `chain`: what `paid` would have on the indexed chains that it left out, the most settlements first.',
+    }),
     daily: Type.Array(PairDayShape, {
       maxItems: DAILY_SHOWN_MAX,
       description: 'Of `paid`: days of `daily_window` with settlements, oldest first.',
@@ -248,8 +281,12 @@ export const getPair = defineOperation({
     const coverage = await coverageFor(deps, { chain, final });
     const until = windowEnd(endMs);
     const span = spanOf(window, until);
-    const [days, directory] = await Promise.all([
-      readPair(reader, { payer, payee, span, chain, final, asOf, coverage }),
+    const query = { payer, payee, span, chain, final, asOf };
+    const [days, elsewhere, directory] = await Promise.all([
+      readPair(reader, { ...query, coverage }),
+      coverageFor(deps, { chain: undefined, final }).then((ofAll) =>
+        readPairElsewhere(reader, { ...query, coverage: ofAll }),
+      ),
       asOf === undefined ? names.of([payer, payee]) : NO_NAMES,
     ]);
     const served = chain === undefined ? chains : [chain];
@@ -267,6 +304,7 @@ export const getPair = defineOperation({
       window: windowAnswer(window, until),
       paid: flowsAnswer(paid),
       paid_back: flowsAnswer(days.filter(({ isBack }) => isBack)),
+      ...elsewhereAnswer(elsewhere),
       daily: paid
         .filter(({ date }) => date >= daily.since)
         .map(({ date, ...figures }) => ({ date, ...figuresAnswer(figures) })),

@@ -14,6 +14,7 @@ import {
   TimeShape,
   UsdShape,
 } from '../shapes.ts';
+import { ElsewhereShape } from './elsewhere.ts';
 import { inWindowShape } from './in-window.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
@@ -166,6 +167,7 @@ export const ProfileShape = Type.Object(
     aggregates: AggregatesShape,
     in_window: Type.Optional(inWindowShape(DailyFlowsShape)),
     data_quality: DataQualityShape,
+    elsewhere: Type.Optional(ElsewhereShape),
     meta: MetaShape,
   },
   { title: 'Profile' },

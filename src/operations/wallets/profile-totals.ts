@@ -49,7 +49,7 @@ export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...
  * FROM and WHERE of what the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count
  * of zero.
  */
-function fromClosedRows(
+export function fromClosedRows(
   { wallet, chain, final }: ProfileScope,
   coverage: RollupCoverage,
 ): { readonly received: Sql; readonly paid: Sql } {

@@ -13,12 +13,16 @@ import {
   TimeShape,
   UsdShape,
 } from '../shapes.ts';
+import { ElsewhereShape } from './elsewhere.ts';
 import { PRICED_SETTLEMENTS_MAX } from './read-summary.ts';
 
 /** The answer of /entities/{wallet}/summary. */
 
 /** An agent's id alone may have 78 digits; names and hosts are cut so that every answer stays below 1.5 KB. */
 export const TEXT_MAX_CHARS = 40;
+
+/** Of a wallet on more chains the ones with the most settlements: an answer about one chain is no longer than others. */
+export const ELSEWHERE_SHOWN_MAX = 2;
 
 const ReceivedShape = Type.Object(
   {
@@ -128,6 +132,11 @@ export const SummaryShape = Type.Object(
       description: meanings(REASONS_AGAINST),
     }),
     received: ReceivedShape,
+    elsewhere: Type.Optional({
+      ...ElsewhereShape,
+      maxItems: ELSEWHERE_SHOWN_MAX,
+      description: `Only with \`chain\`: what it was paid on the indexed chains that it left out; of more than ${ELSEWHERE_SHOWN_MAX} those with the most settlements.`,
+    }),
     first_seen: orNull(TimeShape),
     last_seen: orNull(TimeShape),
     age_days: orNull(Type.Integer({ minimum: 0, description: 'Whole days since `first_seen`.' })),

@@ -4,13 +4,14 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
-import { chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
+import { chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { timeTextOrNull } from '../shapes.ts';
+import { type Elsewhere, elsewhereAnswer, readElsewhere } from './elsewhere.ts';
 import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
@@ -21,7 +22,13 @@ import {
   type WalletOffers,
 } from './read-summary.ts';
 import { type Refunds, readRefunds } from './refunds.ts';
-import { SUMMARY_EXAMPLE, type SummaryAnswer, SummaryShape, TEXT_MAX_CHARS } from './summary-shape.ts';
+import {
+  ELSEWHERE_SHOWN_MAX,
+  SUMMARY_EXAMPLE,
+  type SummaryAnswer,
+  SummaryShape,
+  TEXT_MAX_CHARS,
+} from './summary-shape.ts';
 import { coverageFor, spanOf, windowEnd } from './window.ts';
 
 /** Whether to pay an address, in a few lines. Every figure is that of the profile as a payee. */
@@ -32,6 +39,8 @@ const SCORE_DECIMALS = 2;
 interface SummaryFacts {
   readonly wallet: Address;
   readonly profile: Profile;
+  /** What it was paid on the chains that were not asked for; null where all were. */
+  readonly elsewhere: readonly Elsewhere[] | null;
   readonly agents: { readonly shown: readonly AgentRow[]; readonly total: number };
   readonly offers: WalletOffers;
   readonly refunds: Refunds;
@@ -44,7 +53,7 @@ interface SummaryFacts {
 }
 
 function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
-  const { wallet, profile, offers, refunds, price, directory, chains, nowSeconds, meta } = facts;
+  const { wallet, profile, elsewhere, offers, refunds, price, directory, chains, nowSeconds, meta } = facts;
   const { totals, counterparties } = profile;
   const { inbound, firstSeen, lastSeen } = totals;
   const { verdict, signals } = judgeProfile(profile, 'payee');
@@ -52,6 +61,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
   const agent = agentOf(facts.agents.shown);
   const { speaksFor, speaksAgainst } = payReasons({
     verdict,
+    isPaidElsewhere: elsewhere !== null && elsewhere.length > 0,
     triggered: signals.filter(({ triggered }) => triggered).map(({ id }) => id),
     receivedUsdMicros: inbound.usdMicros,
     provenUsdMicros: inbound.provenUsdMicros,
@@ -76,6 +86,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
       proven_usd: usdNumber(inbound.provenUsdMicros),
       counterparties: counterparties.count,
     },
+    ...elsewhereAnswer(elsewhere?.slice(0, ELSEWHERE_SHOWN_MAX) ?? null),
     first_seen: timeTextOrNull(firstSeen),
     last_seen: timeTextOrNull(lastSeen),
     age_days: firstSeen === null ? null : Math.max(0, Math.floor((nowSeconds - firstSeen) / DAY_SECONDS)),
@@ -161,12 +172,12 @@ export const getEntitySummary = defineOperation({
   path: '/entities/{wallet}/summary',
   summary: 'Whether to pay an address, in under 1.5 KB',
   description:
-    'What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what speaks for and against it (closed lists), what it received and how much of that is organic and proven, its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. On one chain unless `chain` is `all`.',
+    'What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what speaks for and against it (closed lists), what it received and how much of that is organic and proven, its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it was paid on the others.',
   toolText:
     'Call before paying an address: verdict, reasons for and against, proven dollars, age, identity, offers, refunds and its usual price.',
   price: PRICES.keyed,
   load: 'summary',
-  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  params: { wallet: walletParam, chain: chainParam, finality: finalityParam },
   output: SummaryShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',
@@ -188,7 +199,7 @@ export const getEntitySummary = defineOperation({
     const scope = { wallet, chain, final: finalOnly(finality, statuses) };
     const coverage = await coverageFor(deps, scope);
     const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
-    const [profile, agents, offers, refunds, price, directory] = await Promise.all([
+    const [profile, agents, offers, refunds, price, directory, elsewhere] = await Promise.all([
       readProfile(
         { reader, rollups, lists },
         { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
@@ -198,10 +209,16 @@ export const getEntitySummary = defineOperation({
       readRefunds(reader, { ...scope, span, coverage }),
       readUsualPrice(reader, scope),
       names.of([wallet]),
+      readElsewhere(
+        reader,
+        { ...scope, role: 'payee', chains, wholeRowsReadMax: PROFILE_BOUNDS.wholeRowsReadMax },
+        () => coverageFor(deps, { ...scope, chain: undefined }),
+      ),
     ]);
     return summaryAnswer({
       wallet,
       profile,
+      elsewhere,
       agents,
       offers,
       refunds,

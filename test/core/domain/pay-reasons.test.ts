@@ -7,6 +7,7 @@ const days = (count: number): number => NOW - count * 86_400;
 /** Neither good nor bad. */
 const PLAIN: PayFacts = {
   verdict: 'clean',
+  isPaidElsewhere: false,
   triggered: [],
   receivedUsdMicros: 0n,
   provenUsdMicros: 0n,
@@ -47,7 +48,12 @@ const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[
     { offers: { count: 1, published: 0, contested: 0 } },
   ],
   ['well_rated', identity({ paidScore: 60, paidClients: 5 }), identity({ paidScore: 99, paidClients: 4 })],
-  ['never_paid', { verdict: 'unobserved' }, { verdict: 'insufficient' }],
+  ['never_paid', { verdict: 'unobserved' }, { verdict: 'unobserved', isPaidElsewhere: true }],
+  [
+    'not_paid_on_chain',
+    { verdict: 'unobserved', isPaidElsewhere: true },
+    { verdict: 'insufficient', isPaidElsewhere: true },
+  ],
   ['few_settlements', { verdict: 'insufficient' }, { verdict: 'mixed' }],
   ['self_payment_share', { triggered: ['self_payment_share'] }, {}],
   ['payer_concentration', { triggered: ['payer_concentration'] }, {}],

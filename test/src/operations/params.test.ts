@@ -3,7 +3,6 @@ import { nearest } from '../../../core/command-text.ts';
 import { Failure } from '../../../core/errors.ts';
 import {
   beforeParam,
-  chainOrAllParam,
   chainParam,
   counterpartyParam,
   excludeSelfPaymentsParam,
@@ -62,9 +61,7 @@ describe('values that are read', () => {
     ],
     ['chain', chainParam, 'eip155:137', 'eip155:137'],
     ['chain absent', chainParam, undefined, undefined],
-    ['chain of a figure', chainOrAllParam, 'eip155:137', 'eip155:137'],
-    ['chain of a figure absent: the first configured', chainOrAllParam, undefined, 'eip155:8453'],
-    ['every chain', chainOrAllParam, 'all', undefined],
+    ['every chain by name', chainParam, 'all', undefined],
     ['role absent', roleParam, undefined, 'any'],
     ['tier', tierParam, 'not_x402', 'not_x402'],
     ['finality absent', finalityParam, undefined, 'any'],
@@ -122,10 +119,8 @@ describe('values that are refused, naming the parameter', () => {
     ['boolean number', excludeSelfPaymentsParam, 1],
     ['chain not served', chainParam, 'eip155:1'],
     ['chain by short name', chainParam, 'base'],
-    ['chain of a list called all', chainParam, 'all'],
-    ['chain of a figure not served', chainOrAllParam, 'eip155:1'],
-    ['chain of a figure in capitals', chainOrAllParam, 'ALL'],
-    ['chain of a figure empty', chainOrAllParam, ''],
+    ['chain in capitals', chainParam, 'ALL'],
+    ['chain empty', chainParam, ''],
     ['address too short', walletParam, '0x12'],
     ['address absent', walletParam, undefined],
     ['counterparty without 0x', counterpartyParam, CHECKSUMMED.slice(2)],
@@ -159,16 +154,8 @@ describe('values that are refused, naming the parameter', () => {
 
   test('an unknown chain lists the supported ones', () => {
     expect(problemOf(() => chainParam.read('eip155:1', 'chain', facts)).detail).toContain(
-      'supported: eip155:8453, eip155:137.',
-    );
-    expect(problemOf(() => chainOrAllParam.read('eip155:1', 'chain', facts)).detail).toContain(
       'supported: eip155:8453, eip155:137, all.',
     );
-  });
-
-  test('the default chain is the first configured, not a fixed one', () => {
-    const reversed = { chains: ['eip155:137', 'eip155:8453'] as const };
-    expect(chainOrAllParam.read(undefined, 'chain', reversed)).toBe('eip155:137');
   });
 
   test('a refused value is quoted short and printable', () => {

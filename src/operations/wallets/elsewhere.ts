@@ -1,0 +1,135 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
+import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { JudgedRole } from '../../../core/domain/data-quality.ts';
+import { tooLargeFor } from '../as-of.ts';
+import { ask, asUnavailable } from '../ask.ts';
+import { ChainShape, CountShape, TimeShape, timeText, UsdShape } from '../shapes.ts';
+import {
+  fromClosedRows,
+  fromWalletRows,
+  PROFILE_RESOURCE,
+  type ProfileScope,
+  unionAll,
+} from './profile-totals.ts';
+import type { ProfileBounds } from './read-profile.ts';
+
+/** What an answer about one chain leaves out: without it, a wallet that is paid on another chain would look as if it was never paid. */
+
+export interface Elsewhere {
+  readonly chain: Chain;
+  readonly count: number;
+  readonly usdMicros: bigint;
+  /** Unix seconds. */
+  readonly lastSeen: number;
+}
+
+interface ElsewhereQuery extends ProfileScope {
+  readonly role: JudgedRole;
+  readonly chains: readonly Chain[];
+  readonly wholeRowsReadMax: ProfileBounds['wholeRowsReadMax'];
+}
+
+const MAX_SECONDS = 10;
+/** More chains than a deployment lists. */
+const CHAINS_MAX = 1_000;
+
+/**
+ * What the wallet did in the role on the chains that were not asked for, the most settlements first; null where all were. A small wallet is
+ * counted from its rows, which lie together whatever their chain; `coverageOfAll` is asked only for a larger one.
+ */
+export async function readElsewhere(
+  reader: Reader,
+  query: ElsewhereQuery,
+  coverageOfAll: () => Promise<RollupCoverage>,
+): Promise<readonly Elsewhere[] | null> {
+  if (query.chain === undefined) return null;
+  if (query.chains.length === 1) return [];
+  const rows = (await readFromRows(reader, query)) ?? (await readFromSums(reader, query, coverageOfAll));
+  return rows.map(decodeElsewhere);
+}
+
+async function readFromRows(reader: Reader, query: ElsewhereQuery): Promise<readonly Row[] | null> {
+  try {
+    const { rows } = await reader.rows({
+      ...statement(query, null),
+      settings: { max_rows_to_read: query.wholeRowsReadMax },
+    });
+    return rows;
+  } catch (error) {
+    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
+    throw asUnavailable(PROFILE_RESOURCE, error);
+  }
+}
+
+async function readFromSums(
+  reader: Reader,
+  query: ElsewhereQuery,
+  coverageOfAll: () => Promise<RollupCoverage>,
+): Promise<readonly Row[]> {
+  if (query.asOf !== undefined) throw tooLargeFor(query.wholeRowsReadMax);
+  const { rows } = await ask(reader, PROFILE_RESOURCE, statement(query, await coverageOfAll()));
+  return rows;
+}
+
+function statement({ chain, role, ...scope }: ElsewhereQuery, coverage: RollupCoverage | null) {
+  const everywhere = { ...scope, chain: undefined };
+  const others = sql`chain != ${text(chain ?? '')}`;
+  const counted = coverage === null ? [] : [openRows(coverage)];
+  const parts = [
+    sql`SELECT chain, count() AS n, sum(toDecimal128(amount_usd, 6)) AS usd, max(block_time) AS last
+      ${fromWalletRows(everywhere, allOf([sql`role = ${text(role)}`, others, ...counted]))} GROUP BY chain`,
+  ];
+  if (coverage !== null) {
+    const { received, paid } = fromClosedRows(everywhere, coverage);
+    parts.push(sql`SELECT chain, sum(settlement_count) AS n, sum(settled_usd) AS usd, max(last_time) AS last
+      ${role === 'payee' ? received : paid} AND ${others} GROUP BY chain`);
+  }
+  return {
+    name: 'profile-elsewhere',
+    maxSeconds: MAX_SECONDS,
+    maxRows: CHAINS_MAX,
+    sql: sql`SELECT chain, sum(n) AS settlements, toString(sum(usd)), toUnixTimestamp(max(last))
+      FROM (${unionAll(parts)}) GROUP BY chain ORDER BY settlements DESC, chain`,
+  };
+}
+
+/** Columns: chain, settlements, dollars as text, Unix seconds of the newest. */
+export function decodeElsewhere(row: Row): Elsewhere {
+  return {
+    chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
+    count: integerField(row[1]),
+    usdMicros: microsFromDecimal(textField(row[2])),
+    lastSeen: integerField(row[3]),
+  };
+}
+
+export const ElsewhereShape = Type.Array(
+  Type.Object(
+    { chain: ChainShape, settlement_count: CountShape, usd: UsdShape, last_seen: TimeShape },
+    { title: 'Elsewhere' },
+  ),
+  {
+    description:
+      'Only with `chain`: the same role on the indexed chains that it left out, the most settlements first; empty where there is nothing.',
+  },
+);
+
+/** To be spread into an answer: without a chain nothing was left out. */
+export function elsewhereAnswer(found: readonly Elsewhere[] | null): {
+  elsewhere?: Static<typeof ElsewhereShape>;
+} {
+  if (found === null) return {};
+  return {
+    elsewhere: found.map(({ chain, count, usdMicros, lastSeen }) => ({
+      chain,
+      settlement_count: count,
+      usd: usdNumber(usdMicros),
+      last_seen: timeText(lastSeen),
+    })),
+  };
+}
