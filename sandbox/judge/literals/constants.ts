@@ -174,9 +174,19 @@ export interface ConstantFacts {
   readonly named: readonly NamedConstant[];
 }
 
-/** Further warnings add nothing new, and headers are short. */
-const CONSTANTS_MAX = 5;
+/** Warnings with a position, of one answer: they are a header too, and headers are short. Others are counted. */
+export const PLACED_WARNINGS_MAX = 10;
 const NEAR_MAX_CHARS = 80;
+
+/** The first of those with a position, all without, and how many were left out: `more` already were. */
+export function firstWarnings(warnings: readonly QueryWarning[], more = 0): QueryWarning[] {
+  const placed = warnings.filter(({ position }) => position !== undefined);
+  const leftOut = new Set(placed.slice(PLACED_WARNINGS_MAX));
+  const count = leftOut.size + more;
+  const shown = warnings.filter((warning) => !leftOut.has(warning));
+  const code = (placed.at(-1) ?? warnings.at(-1))?.code;
+  return count === 0 || code === undefined ? shown : [...shown, { code, message: `${count} more like these.` }];
+}
 
 export function checkConstants(
   root: TreeNode,
@@ -184,24 +194,26 @@ export function checkConstants(
   positionOfText: (text: string) => Position | undefined,
 ): ConstantFacts {
   const warnings = new Map<string, QueryWarning>();
+  const more = new Set<string>();
   const named = new Map<string, NamedConstant>();
   for (const { expression, texts } of comparisons(root)) {
     const domain = meanings.domainOf(expression);
     for (const text of texts) {
+      const isNamed = domain === 'chain' || domain === 'facilitator';
+      const key = `${domain} ${text}`;
+      if (warnings.has(text) || named.has(key) || more.has(text)) continue;
       const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
-      // Finding a position scans the whole text, so only the few that are shown get one.
-      const position = (): { readonly position?: Position } => {
-        const at = positionOfText(text);
-        return at === undefined ? {} : { position: at };
-      };
-      if (trouble !== undefined) {
-        if (warnings.size < CONSTANTS_MAX) warnings.set(text, warningOf(text, trouble, position()));
-      } else if ((domain === 'chain' || domain === 'facilitator') && named.size < CONSTANTS_MAX)
-        named.set(`${domain} ${text}`, { of: domain, text, ...position() });
+      const isFull = (trouble === undefined ? named : warnings).size >= PLACED_WARNINGS_MAX;
+      if (isFull && trouble !== undefined) more.add(text);
+      if (isFull || (trouble === undefined && !isNamed)) continue;
+      const at = positionOfText(text);
+      const position = at === undefined ? {} : { position: at };
+      if (trouble !== undefined) warnings.set(text, warningOf(text, trouble, position));
+      else if (isNamed) named.set(key, { of: domain, text, ...position });
     }
   }
   return {
-    warnings: [...warnings.values()],
+    warnings: firstWarnings([...warnings.values()], more.size),
     named: [...named.values()],
   };
 }

@@ -4,6 +4,8 @@ import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
 import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { valuesAsRead } from '../../../sandbox/judge/literals/parameters.ts';
+import type { QueryParameters } from '../../../sandbox/judge/parser.ts';
 import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
 import { askedLimits, formSettings, type SqlSetting } from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
@@ -24,6 +26,7 @@ import { SQL_MEDIA } from './params.ts';
 /** One query as the interface read it. A class, so that no other value passes for one. */
 export class ClickhouseQuery {
   readonly text: string;
+  /** As the client wrote them (`valuesAsRead`). */
   readonly parameters: Readonly<Record<string, string>>;
   /** Those of the request; those of the text take precedence. */
   readonly settings: readonly SqlSetting[];
@@ -86,6 +89,8 @@ const queryParam: Param<ClickhouseQuery> = {
 interface ReviewedQuery {
   readonly query: ClickhouseQuery;
   readonly accepted: Accepted;
+  /** The values themselves. */
+  readonly parameters: QueryParameters;
   readonly format: string;
 }
 
@@ -118,17 +123,22 @@ const operation = defineUsageOperation({
     const verdict = await sql.inspect(asked).catch(asNotJudged);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     const { accepted } = verdict;
-    return { query, accepted, format: knownFormat(accepted.format ?? query.format) };
+    return {
+      query,
+      accepted,
+      parameters: valuesAsRead(accepted.parameters, parameters),
+      format: knownFormat(accepted.format ?? query.format),
+    };
   },
   run: async (reviewed, { sql }, { caller, callerName }): Promise<Outcome> => {
-    const { query, accepted, format } = reviewed;
+    const { query, accepted, parameters, format } = reviewed;
     const settings = [...query.settings, ...(accepted.settings ?? [])];
     const budget = query.budget();
     const { maxRows, isCut, seconds } = limitsOf(settings, budget);
     const result = await sql
       .run({
         accepted,
-        parameters: query.parameters,
+        parameters,
         tier: query.tier,
         maxSeconds: seconds,
         format: {
@@ -144,7 +154,7 @@ const operation = defineUsageOperation({
           budget,
           hasKey: caller.standing !== 'anonymous',
           text: query.text,
-          parameters: query.parameters,
+          parameters,
         }),
       );
     const usedQu = unitsFor(result.engineMs, budget);
