@@ -12,7 +12,13 @@ import {
 } from './clauses.ts';
 import { checkColumns, columnMeanings } from './columns.ts';
 import { checkConstants, type NamedConstant, type QueryWarning } from './literals/constants.ts';
-import { checkParameters, checkValues, parametersOf, type QueryParameter } from './literals/parameters.ts';
+import {
+  checkParameters,
+  checkParameterTypes,
+  checkValues,
+  parametersOf,
+  type QueryParameter,
+} from './literals/parameters.ts';
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
 import { checkFunctions, checkSecondView, checkTableFunctions, checkTables, checkWords } from './names.ts';
 import type { Parsed, QueryParameters } from './parser.ts';
@@ -147,7 +153,11 @@ export const RULES: readonly Rule[] = [
     name: 'parameter-types',
     on: 'tokens',
     says: 'Its placeholders stand for values, not for names or states.',
-    find: ({ tokens }) => ({ parameters: parametersOf(tokens) }),
+    find({ tokens }) {
+      const parameters = parametersOf(tokens);
+      checkParameterTypes(parameters);
+      return { parameters };
+    },
   },
   {
     name: 'parameters',

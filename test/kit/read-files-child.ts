@@ -1,5 +1,5 @@
-import { readItem } from '../../ingest/endpoints/item.ts';
 import { readCard } from '../../ingest/agents/cards/read.ts';
+import { readItem } from '../../ingest/endpoints/item.ts';
 import { parseJson } from '../../ingest/fetch/document.ts';
 import { readDataUri } from '../../ingest/fetch/uri.ts';
 

@@ -185,7 +185,9 @@ export function firstWarnings(warnings: readonly QueryWarning[], more = 0): Quer
   const count = leftOut.size + more;
   const shown = warnings.filter((warning) => !leftOut.has(warning));
   const code = (placed.at(-1) ?? warnings.at(-1))?.code;
-  return count === 0 || code === undefined ? shown : [...shown, { code, message: `${count} more like these.` }];
+  return count === 0 || code === undefined
+    ? shown
+    : [...shown, { code, message: `${count} more like these.` }];
 }
 
 export function checkConstants(
@@ -196,26 +198,30 @@ export function checkConstants(
   const warnings = new Map<string, QueryWarning>();
   const more = new Set<string>();
   const named = new Map<string, NamedConstant>();
+  const positionOf = (text: string): { readonly position?: Position } => {
+    const position = positionOfText(text);
+    return position === undefined ? {} : { position };
+  };
+  const warn = (text: string, trouble: Trouble): void => {
+    if (warnings.has(text)) return;
+    if (warnings.size >= PLACED_WARNINGS_MAX) more.add(text);
+    else warnings.set(text, warningOf(text, trouble, positionOf(text)));
+  };
+  const note = (text: string, of: NamedConstant['of']): void => {
+    const key = `${of} ${text}`;
+    if (named.has(key) || named.size >= PLACED_WARNINGS_MAX) return;
+    named.set(key, { of, text, ...positionOf(text) });
+  };
   for (const { expression, texts } of comparisons(root)) {
     const domain = meanings.domainOf(expression);
+    const mayBeNull = meanings.mayBeNull(expression);
     for (const text of texts) {
-      const isNamed = domain === 'chain' || domain === 'facilitator';
-      const key = `${domain} ${text}`;
-      if (warnings.has(text) || named.has(key) || more.has(text)) continue;
-      const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
-      const isFull = (trouble === undefined ? named : warnings).size >= PLACED_WARNINGS_MAX;
-      if (isFull && trouble !== undefined) more.add(text);
-      if (isFull || (trouble === undefined && !isNamed)) continue;
-      const at = positionOfText(text);
-      const position = at === undefined ? {} : { position: at };
-      if (trouble !== undefined) warnings.set(text, warningOf(text, trouble, position));
-      else if (isNamed) named.set(key, { of: domain, text, ...position });
+      const trouble = troubleWith(text, domain, mayBeNull);
+      if (trouble !== undefined) warn(text, trouble);
+      else if (domain === 'chain' || domain === 'facilitator') note(text, domain);
     }
   }
-  return {
-    warnings: firstWarnings([...warnings.values()], more.size),
-    named: [...named.values()],
-  };
+  return { warnings: firstWarnings([...warnings.values()], more.size), named: [...named.values()] };
 }
 
 export interface Trouble {

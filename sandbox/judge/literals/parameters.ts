@@ -14,8 +14,8 @@ const TYPE_MAX_CHARS = 1_000;
 const PARAMETER_TYPE_REFUSED = /Identifier|AggregateFunction|Dynamic|Object/i;
 
 /**
- * The `{name:Type}` placeholders of a query, each once however often it is written. Throws `Refused` (`parameter`) for a type that is
- * not available, and for too many.
+ * The `{name:Type}` placeholders of a query, each once however often it is written. Throws `Refused` (`parameter`) for too many, and
+ * for a type that is too long to be looked at.
  */
 export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
   const found = new Map<string, QueryParameter>();
@@ -25,7 +25,12 @@ export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
     let type = '';
     for (at += 3; at < tokens.length && tokens[at]?.kind !== 'ClosingCurlyBrace'; at += 1)
       type += tokens[at]?.text ?? '';
-    checkType(name.text, type);
+    if (type.length > TYPE_MAX_CHARS)
+      refuse('parameter', {
+        near: name.text,
+        detail: `The type of ${name.text} is longer than ${TYPE_MAX_CHARS} characters.`,
+        hint: 'Give it a shorter type.',
+      });
     found.set(`${name.text}:${type}`, { name: name.text, type });
     if (found.size > PARAMETERS_MAX)
       refuse('parameter', {
@@ -36,16 +41,12 @@ export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
   return [...found.values()];
 }
 
-function checkType(name: string, type: string): void {
-  if (type.length > TYPE_MAX_CHARS)
+/** Throws `Refused` (`parameter`) for a type that is not available. */
+export function checkParameterTypes(declared: readonly QueryParameter[]): void {
+  const refused = declared.find(({ type }) => PARAMETER_TYPE_REFUSED.test(type));
+  if (refused !== undefined)
     refuse('parameter', {
-      near: name,
-      detail: `The type of ${name} is longer than ${TYPE_MAX_CHARS} characters.`,
-      hint: 'Give it a shorter type.',
-    });
-  if (PARAMETER_TYPE_REFUSED.test(type))
-    refuse('parameter', {
-      near: name,
+      near: refused.name,
       hint: 'Parameters carry values: a number, text, date, array or map.',
     });
 }

@@ -69,8 +69,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'Authorization with a password': withHeader('authorization', 'Basic ', '/clickhouse?query=SELECT%201'),
   'X-API-Key': withHeader('x-api-key'),
   'X-PAYMENT': withHeader('x-payment'),
-  'X-PAYMENT of JSON': (text) =>
-    get('/v0/flows', { 'x-payment': Buffer.from(text).toString('base64') }),
+  'X-PAYMENT of JSON': (text) => get('/v0/flows', { 'x-payment': Buffer.from(text).toString('base64') }),
   'Idempotency-Key': withHeader('idempotency-key'),
   'X-Request-Id': withHeader('x-request-id'),
   Accept: withHeader('accept'),

@@ -9,7 +9,8 @@ const CASES_DEFAULT = 3_000;
 
 function whole(text: string): number {
   const value = Number(text);
-  if (!/^\d{1,9}$/.test(text) || value < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
+  if (!/^\d{1,9}$/.test(text) || value < 1)
+    throw new InvalidArgumentError('It must be a whole number from 1.');
   return value;
 }
 

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createLog } from '../../../core/log.ts';
 import { freePort } from '../../../core/process/free-port.ts';
 import { openAccount } from '../../../demo/api-client.ts';
-import { createLog } from '../../../core/log.ts';
 import { connectTo } from '../http/send.ts';
 import { ENTRIES } from './entries.ts';
 
@@ -31,7 +31,9 @@ export async function startService(): Promise<Measured> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-cost-'));
   const port = await freePort();
   const file = join(dataDir, 'config.json');
-  const plans = Object.fromEntries(['free', 'pro', 'enterprise'].map((id) => [id, { requestsPerMinute: MANY }]));
+  const plans = Object.fromEntries(
+    ['free', 'pro', 'enterprise'].map((id) => [id, { requestsPerMinute: MANY }]),
+  );
   writeFileSync(
     file,
     JSON.stringify({
@@ -44,7 +46,9 @@ export async function startService(): Promise<Measured> {
     }),
   );
   const key = await openAccount(dataDir, createLog('silent', 'fuzz'));
-  const child = spawn(process.execPath, [...FROM_SOURCE, 'src/main.ts', '--config', file], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [...FROM_SOURCE, 'src/main.ts', '--config', file], {
+    stdio: 'ignore',
+  });
   const connection = connectTo(port);
   const close = async (): Promise<void> => {
     connection.close();

@@ -22,8 +22,7 @@ async function tokensOf({ guest }: SandboxEngine, texts: readonly string[]) {
       text: `SELECT arrayMap(t -> toString(t.3), tokens), arrayMap(t -> toUInt32(t.1), tokens) FROM (SELECT tokenizeQuery(arrayJoin(JSONExtract(materialize(unhex('${json}')), 'Array(String)'))) AS tokens)`,
       maxSeconds: 60,
     });
-    for (const [kinds, begins] of rows)
-      tokens.push({ kinds: kinds as string[], begins: begins as number[] }); // as the statement asks for them
+    for (const [kinds, begins] of rows) tokens.push({ kinds: kinds as string[], begins: begins as number[] }); // as the statement asks for them
   }
   return tokens;
 }
