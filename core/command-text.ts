@@ -15,10 +15,13 @@ export function commandText(words: string, isSource = IS_SOURCE): string {
 
 /** At a larger edit distance a name is not taken for a typo. */
 const SUGGESTION_DISTANCE_MAX = 3;
+/** The longest name of an option, parameter, column or function has some 40. A longer name is no typo of one. */
+const SUGGESTED_NAME_MAX_CHARS = 100;
 
 /** The known name that `name` is most likely a typo of, if any is close enough. Ignores case. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
+  if (name.length > SUGGESTED_NAME_MAX_CHARS) return undefined;
   const wanted = name.toLowerCase();
   for (const candidate of known) {
     if (Math.abs(candidate.length - wanted.length) > SUGGESTION_DISTANCE_MAX) continue;

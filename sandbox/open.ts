@@ -9,7 +9,7 @@ import { cataloguePolicy, createIntrospection } from './catalogue/introspect.ts'
 import { createSuggest } from './dialects/suggest.ts';
 import { createTranslator } from './dialects/translator.ts';
 import { createTypeCheck } from './dialects/type-check.ts';
-import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
+import { createVerdictCache, type InspectDeps, inspect, placeholdersIn } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
 import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
@@ -110,6 +110,8 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     ...introspection,
     openTo,
     inspect: inspectText,
+    placeholders: ({ text, caller }) =>
+      admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
     progress: (queryId) => killer.progress(queryId),
     estimate,

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
-import type { Accepted, Verdict } from './judge/inspect.ts';
+import type { Accepted, Placeholders, Verdict } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 import type { SqlSetting } from './policy/settings.ts';
 import type { ResultColumn } from './results/column-type.ts';
@@ -21,6 +21,8 @@ export interface SqlSandbox {
    * Verdicts are cached by the full digest of engine, policy, text and parameters.
    */
   inspect(text: SandboxText): Promise<Verdict>;
+  /** The placeholders of a text, before there are values for them. Rejects like `inspect`. */
+  placeholders(text: Pick<SandboxText, 'text' | 'caller'>): Promise<Placeholders>;
   /**
    * Waits for its turn, then resolves when the engine has finished: all figures are known, nothing has been sent, and a slow reader of
    * `body` delays no other query. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError` if the
@@ -48,6 +50,7 @@ export interface SqlSandbox {
 
 export interface IntrospectionRequest {
   readonly text: string;
+  /** As clients of ClickHouse send them (`valuesAsRead`). */
   readonly parameters: QueryParameters;
   /** The engine's name of the format, unless the text ends with FORMAT. */
   readonly format: string;
@@ -100,8 +103,8 @@ export interface SandboxText {
   /** As in `SandboxQuery`. */
   readonly caller: string;
   /**
-   * Whether it comes from a client of a ClickHouse server: a FORMAT at its end is the caller's choice (`Accepted.format`), and tables may
-   * be named with the published database.
+   * Whether it comes from a client of a ClickHouse server: a FORMAT at its end is the caller's choice (`Accepted.format`), tables may be
+   * named with the published database, and `parameters` are written as such clients write them (`valuesAsRead`).
    */
   readonly readsLikeServer?: boolean;
   /** Settings that came apart from the text and change what it means (`meaningSettings`). */

@@ -7,7 +7,8 @@ import { isOrganizationName, organizationName } from '../../core/domain/caller.t
 import { displayText } from '../../core/domain/display-text.ts';
 import type { SqlCallers } from '../../core/domain/plan.ts';
 import { type Accepted, createVerdictCache, inspect } from '../judge/inspect.ts';
-import { parametersAsSent } from '../judge/literals/parameters.ts';
+import { firstWord, namesIn } from '../judge/lexer.ts';
+import { parametersAsSent, parametersOf, valuesAsRead } from '../judge/literals/parameters.ts';
 import { isProblem, type Parsed, type SqlParser } from '../judge/parser.ts';
 import { Refused, refuse } from '../judge/refusal.ts';
 import { CATALOGUE_ROWS_MADE_MAX } from '../limits.ts';
@@ -73,16 +74,21 @@ const SECONDS_MAX = 2;
 const VERDICTS = { entriesMax: 500, charsMax: 4 * 1024 * 1024 } as const;
 const USER_MAX_CHARS = 100;
 
-const MENTIONS =
-  /\b(system|information_schema|version|\w*timezone|current_?(user|database)|database|schema|user|hostname|fqdn|displayname)\b/i;
-const BEGINNING = /^(?:\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(\w+)/;
+const MENTIONED =
+  /^(system|information_schema|version|\w*timezone|current_?(user|database)|database|schema|user|hostname|fqdn|displayname)$/;
 
 /** Whether it can be such a question. For any other text `introspect` would answer null, and parse it for that. */
 export function mayBeIntrospection(text: string): boolean {
   if (text.length > TEXT_MAX_CHARS) return false;
-  const first = BEGINNING.exec(text)?.[1]?.toUpperCase() ?? '';
-  if (first === 'SELECT' || first === 'WITH') return MENTIONS.test(text) || !/\bfrom\b/i.test(text);
+  const first = firstWord(text, 'behind brackets').toUpperCase();
+  if (first === 'SELECT' || first === 'WITH') return asksNoTable(text);
   return first === 'DESC' || FIRST_WORDS.some((word) => word === first);
+}
+
+/** Whether it names a part of the catalogue or a constant of the session, or has no FROM. */
+function asksNoTable(text: string): boolean {
+  const words = [...namesIn(text)].flatMap((name) => name.text.replace(/[`"]/g, '').toLowerCase().split('.'));
+  return words.some((word) => MENTIONED.test(word)) || !words.includes('from');
 }
 
 export function createIntrospection(deps: IntrospectDeps): Pick<SqlSandbox, 'introspect'> {
@@ -108,7 +114,8 @@ export function createIntrospection(deps: IntrospectDeps): Pick<SqlSandbox, 'int
       );
       // The metered path explains what does not parse.
       if (isProblem(parsed)) return null;
-      return answered(parsed, request, { ...deps, judged });
+      const parameters = valuesAsRead(parametersOf(parsed.tokens), request.parameters);
+      return answered(parsed, { ...request, parameters }, { ...deps, judged });
     },
   };
 }

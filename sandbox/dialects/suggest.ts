@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Verdict } from '../judge/inspect.ts';
 import type { PlannedQuery } from '../run/planning.ts';
 import type { SandboxText, SqlSandbox } from '../sandbox.ts';
-import { likelyFirst, TEXT_MAX_CHARS } from './dialects.ts';
+import { TEXT_MAX_CHARS } from './dialects.ts';
 import type { Translator } from './translator.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Translator } from './translator.ts';
  * been judged like any other text, and its names and types fit. It is never run.
  */
 export interface SuggestDeps {
-  readonly translator: Pick<Translator, 'translate'>;
+  readonly translator: Pick<Translator, 'likelyFirst' | 'translate'>;
   readonly inspect: SqlSandbox['inspect'];
   /** Whether names and types fit, with no row read (type-check.ts). */
   readonly checkTypes: (query: PlannedQuery, signal: AbortSignal) => Promise<boolean>;
@@ -89,8 +89,10 @@ async function firstAccepted(
   asked: SandboxText,
   deps: SuggestDeps,
 ): Promise<{ readonly sql: string | null } | 'ended' | 'busy'> {
+  const guess = await deps.translator.likelyFirst(asked.text);
+  if ('failed' in guess) return guess.failed;
   const tried = new Set([squeezed(asked.text)]);
-  for (const dialect of likelyFirst(asked.text)) {
+  for (const dialect of guess.dialects) {
     const outcome = await deps.translator.translate(asked.text, dialect);
     if ('failed' in outcome) return outcome.failed;
     const { sql } = outcome;

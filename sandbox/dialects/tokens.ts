@@ -1,3 +1,5 @@
+import { type Comments, quotedEnd, skipBlanks } from '../judge/lexer.ts';
+
 /**
  * Words, texts and brackets of a query in any of the four dialects. Not a parser: it only keeps texts and comments apart from words, so
  * that spelling.ts can replace words without touching what is quoted.
@@ -18,43 +20,52 @@ export interface Quoting {
 }
 
 const PATTERNS: readonly (readonly [TokenKind, RegExp])[] = [
-  ['space', /(?:\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/)+/y],
   ['number', /0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/iy],
   ['word', /[A-Za-z_][A-Za-z0-9_]*/y],
-  ['name', /`[^`]*`/y],
   ['mark', /::|<=>|<>|!=|>=|<=|\|\||&&|->|!~\*|!~|~\*|[\s\S]/y],
 ];
 
-const PLAIN = { text: /'(?:[^']|'')*'/y, double: /"(?:[^"]|"")*"/y } as const;
-const ESCAPED = { text: /'(?:[^'\\]|\\[\s\S]|'')*'/y, double: /"(?:[^"\\]|\\[\s\S]|"")*"/y } as const;
+/** The same in the four dialects, but for `#`, which only MySQL and BigQuery have. */
+const COMMENTS: Comments = { nest: false, slashes: false, everyHash: true };
 
 export function tokensOf(text: string, quoting: Quoting): DialectToken[] {
-  const quotes = quoting.backslashes ? ESCAPED : PLAIN;
-  const patterns: readonly (readonly [TokenKind, RegExp])[] = [
-    ['text', quotes.text],
-    [quoting.doubleQuotedTexts ? 'text' : 'name', quotes.double],
-    ...PATTERNS,
-  ];
   const tokens: DialectToken[] = [];
   for (let at = 0; at < text.length; ) {
-    const token = tokenAt(text, at, patterns);
+    const space = skipBlanks(text, at, COMMENTS);
+    const token: DialectToken =
+      space > at ? { kind: 'space', text: text.slice(at, space) } : tokenAt(text, at, quoting);
     tokens.push(token);
     at += token.text.length;
   }
   return tokens;
 }
 
-function tokenAt(
-  text: string,
-  at: number,
-  patterns: readonly (readonly [TokenKind, RegExp])[],
-): DialectToken {
-  for (const [kind, pattern] of patterns) {
+function tokenAt(text: string, at: number, quoting: Quoting): DialectToken {
+  const quotes = kindOfQuotes(text.charAt(at), quoting);
+  const hasEscapes = quoting.backslashes && text.charAt(at) !== '`';
+  const closed = quotes === null ? null : quotedEnd(text, at, hasEscapes);
+  if (quotes !== null && closed !== null) return { kind: quotes, text: text.slice(at, closed) };
+  // No grammar reads a text in which something is not closed.
+  if (quotes !== null || text.startsWith('/*', at)) return { kind: 'mark', text: text.slice(at) };
+  for (const [kind, pattern] of PATTERNS) {
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
     if (found !== undefined && found !== '') return { kind, text: found };
   }
   return { kind: 'mark', text: text.charAt(at) };
+}
+
+function kindOfQuotes(sign: string, { doubleQuotedTexts }: Quoting): 'text' | 'name' | null {
+  if (sign === "'") return 'text';
+  if (sign === '`') return 'name';
+  if (sign !== '"') return null;
+  return doubleQuotedTexts ? 'text' : 'name';
+}
+
+/** The texts of the tokens without space, for a text whose dialect is not known: both kinds of quotes are kept. */
+export function solidTokens(text: string): string[] {
+  const tokens = tokensOf(text, { doubleQuotedTexts: false, backslashes: false });
+  return tokens.flatMap(({ kind, text: written }) => (kind === 'space' ? [] : [written]));
 }
 
 /** What a quoted text says. */

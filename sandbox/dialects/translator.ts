@@ -9,26 +9,34 @@ import type { Dialect } from './dialects.ts';
  * replaced at the next text.
  */
 export interface Translator {
+  /** The dialects that the text may be of, the most probable first. */
+  likelyFirst(text: string): Promise<Guess>;
   /** Reads the text as one dialect. */
   translate(text: string, dialect: Dialect): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-export type Outcome =
-  /** In ClickHouse's words; null where it cannot be read or written. */
-  | { readonly sql: string | null }
-  /** `ended`: the text took too long or ended the thread. `busy`: too many texts wait. */
-  | { readonly failed: 'ended' | 'busy' };
+/** `ended`: the text took too long or ended the thread. `busy`: too many texts wait. */
+interface Failed {
+  readonly failed: 'ended' | 'busy';
+}
+
+/** In ClickHouse's words; null where it cannot be read or written. */
+export type Outcome = { readonly sql: string | null } | Failed;
+export type Guess = { readonly dialects: readonly Dialect[] } | Failed;
 
 export interface ToTranslateThread {
   readonly id: number;
   readonly text: string;
-  readonly dialect: Dialect;
+  /** Null asks which it may be. */
+  readonly dialect: Dialect | null;
 }
 
 export interface FromTranslateThread {
   readonly id: number | 'ready';
   readonly sql: string | null;
+  /** The answer to a text without a dialect. */
+  readonly dialects?: readonly Dialect[];
 }
 
 export interface TranslatorOptions {
@@ -50,9 +58,11 @@ const HEAP_MAX_MB = 96;
 
 interface Waiting {
   readonly text: string;
-  readonly dialect: Dialect;
-  resolve(outcome: Outcome): void;
+  readonly dialect: Dialect | null;
+  resolve(answer: Answer): void;
 }
+
+type Answer = Pick<FromTranslateThread, 'sql' | 'dialects'> | Failed;
 
 export function createTranslator(options: TranslatorOptions): Translator {
   return new ThreadTranslator(options);
@@ -72,6 +82,15 @@ class ThreadTranslator implements Translator {
   }
 
   translate(text: string, dialect: Dialect): Promise<Outcome> {
+    return this.ask(text, dialect);
+  }
+
+  async likelyFirst(text: string): Promise<Guess> {
+    const answer = await this.ask(text, null);
+    return 'failed' in answer ? answer : { dialects: answer.dialects ?? [] };
+  }
+
+  private ask(text: string, dialect: Dialect | null): Promise<Answer> {
     if (this.waiting.length >= WAITING_MAX) return Promise.resolve({ failed: 'busy' });
     return new Promise((resolve) => {
       this.waiting.push({ text, dialect, resolve });
@@ -115,13 +134,13 @@ class ThreadTranslator implements Translator {
     this.timer = setTimeout(() => void this.end('it took too long'), ms);
   }
 
-  private take(worker: Worker, { id, sql }: FromTranslateThread): void {
+  private take(worker: Worker, { id, ...answer }: FromTranslateThread): void {
     if (worker !== this.worker) return;
     if (id === 'ready') this.isReady = true;
     else if (id === this.flight?.id) {
       const { asked } = this.flight;
       this.flight = undefined;
-      asked.resolve({ sql });
+      asked.resolve(answer);
     }
     clearTimeout(this.timer);
     this.next();

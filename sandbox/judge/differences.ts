@@ -1,4 +1,5 @@
 import { COLUMNS_FIRST } from '../policy/settings.ts';
+import { PLACED_WARNINGS_MAX, type QueryWarning } from './literals/constants.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import type { Position } from './refusal.ts';
@@ -8,18 +9,6 @@ import { functionName } from './scope.ts';
  * Where an accepted text means something else here than in standard SQL. The text runs as it is written; a warning says what differs
  * and what to write for the meaning of the standard. Everything was tried on 26.7.2.1.
  */
-export interface Difference {
-  readonly code: 'empty_is_not_null' | 'alias_hides_column' | 'cast_cuts_digits';
-  readonly message: string;
-  /** A part of the caller's text. */
-  readonly near?: string;
-  readonly position?: Position;
-  /** What to write in place of `near`. */
-  readonly replacement?: string;
-  /** The whole text, so that it has the meaning of the standard. */
-  readonly suggested_sql?: string;
-}
-
 export interface DifferentText {
   readonly root: TreeNode;
   /** Tokens of the caller's text. */
@@ -34,7 +23,7 @@ export interface DifferentText {
   positionAt(offset: number): Position;
 }
 
-export function differences(query: DifferentText): readonly Difference[] {
+export function differences(query: DifferentText): readonly QueryWarning[] {
   const nodes = [...walk(query.root)];
   return [
     ...rowsOutside(nodes, query),
@@ -50,8 +39,8 @@ const OTHER_ROW = /^(lag|lead|laginframe|leadinframe|nth_value)$/i;
 const ARGUMENTS_WITH_DEFAULT = 3;
 
 /** `lag(x)` of the first row is 0, an empty text or 1970-01-01, unless x may be NULL. */
-function rowsOutside(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
-  const found = new Map<string, Difference>();
+function rowsOutside(nodes: readonly TreeNode[], query: DifferentText): QueryWarning[] {
+  const found = new Map<string, QueryWarning>();
   for (const node of nodes) {
     const name = functionName(node);
     const [value, ...others] = listIn(node, 'ARGUMENTS');
@@ -67,7 +56,7 @@ function rowsOutside(nodes: readonly TreeNode[], query: DifferentText): Differen
 }
 
 /** The first argument of the first call of a function, where it is a single name. */
-function firstArgument(name: string, { written, positionAt }: DifferentText): Partial<Difference> {
+function firstArgument(name: string, { written, positionAt }: DifferentText): Partial<QueryWarning> {
   const at = callAt(written, name);
   const value = written[at + 2];
   if (at === -1 || value === undefined) return {};
@@ -81,7 +70,7 @@ const AGGREGATE =
   /^(?!.*or(null|default))(min|max|avg|avgweighted|any|any_value|anylast|first_value|last_value|arg(?:min|max)|median[a-z]*|quantile(?!s)[a-z0-9]*|(?:stddev|var)[a-z_]*|corr|covar[a-z_]*?)(distinct)?(if)?$/i;
 
 /** `max(x)` of no rows is 0, an empty text or 1970-01-01, and `avg(x)` is nan. */
-function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
+function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): QueryWarning[] {
   const names = new Set<string>();
   for (const node of nodes) {
     const name = functionName(node);
@@ -104,7 +93,7 @@ function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Diff
 
 const NAMED_MAX = 5;
 
-function calledName(name: string, { written, positionAt }: DifferentText): Partial<Difference> {
+function calledName(name: string, { written, positionAt }: DifferentText): Partial<QueryWarning> {
   // `max(x) FILTER (WHERE …)` is maxIf in the tree.
   const at = [name, name.replace(/If$/, '')].map((one) => callAt(written, one)).find((one) => one !== -1);
   const token = at === undefined ? undefined : written[at];
@@ -155,12 +144,13 @@ function queryOf(node: TreeNode): TreeNode | null {
 const CLAUSES = ['WHERE', 'GROUP BY', 'HAVING', 'QUALIFY'] as const;
 
 /** `SELECT max(amount) AS amount … WHERE amount > 5`. */
-function hiddenColumns(nodes: readonly TreeNode[], query: DifferentText): Difference[] {
+function hiddenColumns(nodes: readonly TreeNode[], query: DifferentText): QueryWarning[] {
   if (query.prefersColumns) return [];
-  const found = new Map<string, Difference>();
+  const found = new Map<string, QueryWarning>();
+  const known: KnownColumns = new Map();
   for (const node of nodes) {
-    if (node.kind !== 'QUERY') continue;
-    const columns = new Set(sourcesOf(node).flatMap((source) => columnsIn(source, query)));
+    if (node.kind !== 'QUERY' || found.size >= PLACED_WARNINGS_MAX) continue;
+    const columns = new Set(sourcesOf(node).flatMap((source) => columnsIn(source, query, known)));
     const aliases = new Set(hidingAliases(node).filter((alias) => columns.has(alias)));
     for (const clause of CLAUSES) {
       const part = node.children.find(({ section }) => section === clause);
@@ -171,7 +161,7 @@ function hiddenColumns(nodes: readonly TreeNode[], query: DifferentText): Differ
   return [...found.values()];
 }
 
-function hiddenColumn(name: string, clause: string, query: DifferentText): Difference {
+function hiddenColumn(name: string, clause: string, query: DifferentText): QueryWarning {
   const { written, text, positionAt } = query;
   const [first = ''] = clause.split(' ');
   const from = written.findIndex((token) => token.text.toUpperCase() === first);
@@ -203,15 +193,28 @@ function sourcesOf(node: TreeNode): readonly TreeNode[] {
     .flatMap((source) => (/JOIN/.test(source.kind) ? sourcesOf(source) : [source]));
 }
 
-function columnsIn(source: TreeNode, query: DifferentText): readonly string[] {
+/** Columns by subquery. One that is being read has none yet: a recursive CTE names itself. */
+type KnownColumns = Map<TreeNode, readonly string[]>;
+
+function columnsIn(source: TreeNode, query: DifferentText, known: KnownColumns): readonly string[] {
+  const before = known.get(source);
+  if (before !== undefined) return before;
+  known.set(source, []);
+  const columns = [...new Set(readColumns(source, query, known))];
+  known.set(source, columns);
+  return columns;
+}
+
+function readColumns(source: TreeNode, query: DifferentText, known: KnownColumns): readonly string[] {
+  const all = (nodes: readonly TreeNode[]) => nodes.flatMap((one) => columnsIn(one, query, known));
+  if (source.kind === 'UNION') return all(listIn(source, 'QUERIES'));
   if (source.kind === 'QUERY')
     return listIn(source, 'PROJECTION').flatMap((one) =>
-      one.kind === 'MATCHER' ? sourcesOf(source).flatMap((inner) => columnsIn(inner, query)) : namesOf(one),
+      one.kind === 'MATCHER' ? all(sourcesOf(source)) : namesOf(one),
     );
-  if (source.kind === 'UNION') return listIn(source, 'QUERIES').flatMap((branch) => columnsIn(branch, query));
   const name = attribute(source, 'identifier') ?? '';
   const declared = declaredAs(source, name);
-  return declared === undefined ? query.columnsOf(name) : columnsIn(declared, query);
+  return declared === undefined ? query.columnsOf(name) : all([declared]);
 }
 
 /** The subquery of a WITH that a table's place names. */
@@ -247,7 +250,7 @@ const SIZED_DECIMAL = /^'(?:Nullable\()?decimal(?:32|64|128|256)\((\d+)\)\)?'/i;
 const AMOUNT_DIGITS = 6;
 
 /** `x::numeric` and `CAST(x AS decimal(10, 2))` cut digits off, where databases keep or round them. */
-function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: DifferentText): Difference[] {
+function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: DifferentText): QueryWarning[] {
   for (const node of nodes) {
     if (!/^_?cast$/i.test(functionName(node))) continue;
     const [, target] = listIn(node, 'ARGUMENTS');

@@ -8,7 +8,7 @@ import { advised } from './advice.ts';
 import { leftOutWarning, plainText } from './client-text.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
-import { parametersAsSent, type QueryParameter } from './literals/parameters.ts';
+import { parametersAsSent, parametersOf, type QueryParameter, valuesAsRead } from './literals/parameters.ts';
 import {
   isProblem,
   type Parsed,
@@ -18,7 +18,7 @@ import {
   type Token,
 } from './parser.ts';
 import { readTree } from './query-tree.ts';
-import { literalOffset, placed, positionOf, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
+import { literalPositions, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
 
 /**
@@ -50,6 +50,9 @@ export interface Accepted {
 }
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
+export type Placeholders =
+  | { readonly placeholders: readonly QueryParameter[] }
+  | { readonly refused: Refusal };
 
 export interface InspectDeps {
   readonly parser: SqlParser;
@@ -60,21 +63,39 @@ export interface InspectDeps {
 }
 
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
-export async function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Verdict> {
+export function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Verdict> {
+  return judged(text, deps, async (sent) => {
+    const plain = await plainQuery(sent, deps);
+    const given = deps.readsLikeServer === true ? valuesAsRead(parametersOf(plain.tokens), values) : values;
+    const query = judgeTokens({ ...plain, values: given, policy: deps.policy });
+    return { accepted: acceptedOf(await judgeTree(query, text, deps.parser)) };
+  });
+}
+
+/** The placeholders that a text declares, which tell what values it can be judged with. */
+export function placeholdersIn(text: string, deps: InspectDeps): Promise<Placeholders> {
+  return judged(text, deps, ({ tokens }) => Promise.resolve({ placeholders: parametersOf(tokens) }));
+}
+
+/** The answer of `judge` to a text that the engine can read, or why the text is refused. */
+async function judged<Answer>(
+  text: string,
+  deps: InspectDeps,
+  judge: (sent: Parsed) => Promise<Answer>,
+): Promise<Answer | { readonly refused: Refusal }> {
   /** Tokens of the caller's text, once parsed: for the position of a refusal. */
   let written: readonly Token[] = [];
   try {
     for (const rule of rulesOn('text')) rule.check?.(text);
     const sent = read(await deps.parser.parse(text));
     written = sent.written;
-    const query = judgeTokens({ ...(await plainQuery(sent, deps)), values, policy: deps.policy });
-    return { accepted: acceptedOf(await judgeTree(query, text, deps.parser)) };
+    return await judge(sent);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const refusal = advised(error.refusal, deps.policy);
     const at = error instanceof Unparsed ? error.at : null;
     return {
-      refused: at === null ? placed(refusal, text, written) : { ...refusal, position: positionOf(text, at) },
+      refused: at === null ? placed(refusal, text, written) : { ...refusal, position: positionsIn(text)(at) },
     };
   }
 }
@@ -156,11 +177,8 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
   let query: TreeQuery = {
     ...parsed,
     root,
-    positionOf: (literal) => {
-      const at = literalOffset(literal, written);
-      return at === undefined ? undefined : positionOf(sent, at);
-    },
-    positionAt: (offset) => positionOf(sent, offset),
+    positionOf: literalPositions(sent, written),
+    positionAt: positionsIn(sent),
   };
   for (const rule of rulesOn('tree')) query = applied(rule, query);
   if (ast === null) return query;

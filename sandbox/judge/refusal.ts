@@ -1,3 +1,4 @@
+import { namesIn } from './lexer.ts';
 import type { Token } from './parser.ts';
 
 /**
@@ -66,7 +67,7 @@ export function refuse(
 export function placed(refusal: Refusal, text: string, written: readonly Token[]): Refusal {
   if (refusal.position !== undefined) return refusal;
   const at = refusal.near === undefined ? undefined : offsetOf(refusal.near, written);
-  return at === undefined ? refusal : { ...refusal, position: positionOf(text, at) };
+  return at === undefined ? refusal : { ...refusal, position: positionsIn(text)(at) };
 }
 
 /** Operators that the engine's tree shows under a function's name. */
@@ -74,6 +75,9 @@ const SPELLED: ReadonlyMap<string, string> = new Map([
   ['globalVariable', '@@'],
   ['_CAST', '::'],
 ]);
+
+/** No type or table has a longer name. Searching texts for long words is slow. */
+const SEARCHED_MAX_CHARS = 200;
 
 function offsetOf(near: string, written: readonly Token[]): number | undefined {
   const parts = /^["`]/.test(near) ? [near] : (SPELLED.get(near) ?? near).split(/[\s.]/);
@@ -89,36 +93,58 @@ function offsetOf(near: string, written: readonly Token[]): number | undefined {
   const isNear = (token: Token): boolean => bare(token.text) === wanted;
   // Inside a string, such as the type in CAST(x, 'Type').
   const holds = (token: Token): boolean =>
-    token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
+    wanted.length <= SEARCHED_MAX_CHARS &&
+    token.kind === 'StringLiteral' &&
+    bare(token.text).includes(wanted);
   return (written.find(isNear) ?? written.find(holds))?.at;
-}
-
-/** Offset of the first literal with this text; escapes are not decoded. */
-export function literalOffset(literal: string, written: readonly Token[]): number | undefined {
-  return written.find(({ kind, text }) => kind === 'StringLiteral' && text.slice(1, -1) === literal)?.at;
 }
 
 function bare(word: string): string {
   return word.replace(/[`"']/g, '').toLowerCase();
 }
 
-/** Line and column of a byte offset, both from 1; columns count characters. */
-export function positionOf(text: string, at: number): Position {
-  const before = Buffer.from(text).subarray(0, at).toString('utf8');
-  const lines = before.split('\n');
-  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+/**
+ * The positions of byte offsets in a text, from one table of where its lines begin. Lines and columns count from 1; columns count
+ * characters.
+ */
+export function positionsIn(text: string): (at: number) => Position {
+  const bytes = Buffer.from(text);
+  const beginnings = [0];
+  for (let end = bytes.indexOf(LINE_BREAK); end !== -1; end = bytes.indexOf(LINE_BREAK, end + 1))
+    beginnings.push(end + 1);
+  return (at) => {
+    let [line, behind] = [0, beginnings.length];
+    while (behind - line > 1) {
+      const middle = (line + behind) >> 1;
+      if ((beginnings[middle] ?? 0) <= at) line = middle;
+      else behind = middle;
+    }
+    const before = bytes.subarray(beginnings[line], at).toString('utf8');
+    return { line: line + 1, column: [...before].length + 1 };
+  };
 }
 
-/** Whole strings, comments and quoted names; words with their dots. Approximates the engine's lexer, which is enough to find a position. */
-const PARTS =
-  /'(?:[^'\\]|\\.|'')*'|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
+const LINE_BREAK = 0x0a;
+
+/** The positions of the first literals with a text; escapes are not decoded. */
+export function literalPositions(
+  text: string,
+  written: readonly Token[],
+): (literal: string) => Position | undefined {
+  const offsets = new Map<string, number>();
+  for (const { kind, text: literal, at } of written)
+    if (kind === 'StringLiteral' && !offsets.has(literal.slice(1, -1))) offsets.set(literal.slice(1, -1), at);
+  const positionOf = positionsIn(text);
+  return (literal) => {
+    const at = offsets.get(literal);
+    return at === undefined ? undefined : positionOf(at);
+  };
+}
 
 /** The first position of a word outside of strings and comments. */
 export function wordPosition(text: string, word: string): Position | undefined {
-  for (const { 0: part, index } of text.matchAll(PARTS)) {
-    if (part !== word && part !== `"${word}"` && part !== `\`${word}\``) continue;
-    const lines = text.slice(0, index).split('\n');
-    return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
-  }
+  for (const { text: name, from } of namesIn(text))
+    if (name === word || name === `"${word}"` || name === `\`${word}\``)
+      return positionsIn(text)(Buffer.byteLength(text.slice(0, from)));
   return undefined;
 }

@@ -12,8 +12,14 @@ import {
 } from './clauses.ts';
 import { checkColumns, columnMeanings, columnsOf } from './columns.ts';
 import { differences } from './differences.ts';
-import { checkConstants, type NamedConstant, type QueryWarning } from './literals/constants.ts';
-import { checkParameters, checkValues, parametersOf, type QueryParameter } from './literals/parameters.ts';
+import { checkConstants, firstWarnings, type NamedConstant, type QueryWarning } from './literals/constants.ts';
+import {
+  checkParameters,
+  checkParameterTypes,
+  checkValues,
+  parametersOf,
+  type QueryParameter,
+} from './literals/parameters.ts';
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
 import { checkFunctions, checkSecondView, checkTableFunctions, checkTables, checkWords } from './names.ts';
 import type { Parsed, QueryParameters } from './parser.ts';
@@ -151,7 +157,11 @@ export const RULES: readonly Rule[] = [
     name: 'parameter-types',
     on: 'tokens',
     says: 'Its placeholders stand for values, not for names or states.',
-    find: ({ tokens }) => ({ parameters: parametersOf(tokens) }),
+    find({ tokens }) {
+      const parameters = parametersOf(tokens);
+      checkParameterTypes(parameters);
+      return { parameters };
+    },
   },
   {
     name: 'parameters',
@@ -290,7 +300,7 @@ export const RULES: readonly Rule[] = [
         mayBeNull: isNullable,
         prefersColumns: readsColumnsFirst(settings),
       });
-      return { warnings: [...warnings, ...found] };
+      return { warnings: [...warnings, ...firstWarnings(found)] };
     },
   },
   {

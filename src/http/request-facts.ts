@@ -177,6 +177,10 @@ class RequestSandbox implements BoundSandbox {
     return counted(this.facts, () => this.sandbox.inspect(text));
   }
 
+  placeholders(text: Parameters<BoundSandbox['placeholders']>[0]): ReturnType<BoundSandbox['placeholders']> {
+    return counted(this.facts, () => this.sandbox.placeholders(text));
+  }
+
   suggest(text: Parameters<BoundSandbox['suggest']>[0]): ReturnType<BoundSandbox['suggest']> {
     return this.sandbox.suggest(text);
   }

@@ -154,6 +154,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
     openTo: () => sandbox.openTo(),
     openNow: () => sandbox.openNow(),
     inspect: (query) => sandbox.inspect(query),
+    placeholders: (text) => sandbox.placeholders(text),
     suggest: (query) => sandbox.suggest(query),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),

@@ -167,6 +167,7 @@ export interface BoundSandbox {
   openTo: SqlSandbox['openTo'];
   openNow: SqlSandbox['openNow'];
   inspect: SqlSandbox['inspect'];
+  placeholders: SqlSandbox['placeholders'];
   suggest: SqlSandbox['suggest'];
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;

@@ -7,6 +7,7 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   openTo: () => 'everyone',
   openNow: () => 'everyone',
   inspect: refuse,
+  placeholders: refuse,
   suggest: () => Promise.resolve(null),
   run: refuse,
   progress: refuse,

@@ -2,7 +2,6 @@ import { nearest } from '../../../core/command-text.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { ColumnMeanings } from '../columns.ts';
-import type { Difference } from '../differences.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import type { Position } from '../refusal.ts';
 import { functionName } from '../scope.ts';
@@ -15,7 +14,9 @@ export interface QueryWarning {
     | 'prewhere_as_where'
     | 'totals_left_out'
     | 'constant_matches_nothing'
-    | Difference['code'];
+    | 'empty_is_not_null'
+    | 'alias_hides_column'
+    | 'cast_cuts_digits';
   /** Details for this query; absent if the code says everything. */
   readonly message?: string;
   /** The part of the text that it is about. */
@@ -178,9 +179,21 @@ export interface ConstantFacts {
   readonly named: readonly NamedConstant[];
 }
 
-/** Further warnings add nothing new, and headers are short. */
-const CONSTANTS_MAX = 5;
+/** Warnings with a position, of one answer: they are a header too, and headers are short. Others are counted. */
+export const PLACED_WARNINGS_MAX = 10;
 const NEAR_MAX_CHARS = 80;
+
+/** The first of those with a position, all without, and how many were left out: `more` already were. */
+export function firstWarnings(warnings: readonly QueryWarning[], more = 0): QueryWarning[] {
+  const placed = warnings.filter(({ position }) => position !== undefined);
+  const leftOut = new Set(placed.slice(PLACED_WARNINGS_MAX));
+  const count = leftOut.size + more;
+  const shown = warnings.filter((warning) => !leftOut.has(warning));
+  const code = (placed.at(-1) ?? warnings.at(-1))?.code;
+  return count === 0 || code === undefined
+    ? shown
+    : [...shown, { code, message: `${count} more like these.` }];
+}
 
 export function checkConstants(
   root: TreeNode,
@@ -188,26 +201,32 @@ export function checkConstants(
   positionOfText: (text: string) => Position | undefined,
 ): ConstantFacts {
   const warnings = new Map<string, QueryWarning>();
+  const more = new Set<string>();
   const named = new Map<string, NamedConstant>();
+  const positionOf = (text: string): { readonly position?: Position } => {
+    const position = positionOfText(text);
+    return position === undefined ? {} : { position };
+  };
+  const warn = (text: string, trouble: Trouble): void => {
+    if (warnings.has(text)) return;
+    if (warnings.size >= PLACED_WARNINGS_MAX) more.add(text);
+    else warnings.set(text, warningOf(text, trouble, positionOf(text)));
+  };
+  const note = (text: string, of: NamedConstant['of']): void => {
+    const key = `${of} ${text}`;
+    if (named.has(key) || named.size >= PLACED_WARNINGS_MAX) return;
+    named.set(key, { of, text, ...positionOf(text) });
+  };
   for (const { expression, texts } of comparisons(root)) {
     const domain = meanings.domainOf(expression);
+    const mayBeNull = meanings.mayBeNull(expression);
     for (const text of texts) {
-      const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
-      // Finding a position scans the whole text, so only the few that are shown get one.
-      const position = (): { readonly position?: Position } => {
-        const at = positionOfText(text);
-        return at === undefined ? {} : { position: at };
-      };
-      if (trouble !== undefined) {
-        if (warnings.size < CONSTANTS_MAX) warnings.set(text, warningOf(text, trouble, position()));
-      } else if ((domain === 'chain' || domain === 'facilitator') && named.size < CONSTANTS_MAX)
-        named.set(`${domain} ${text}`, { of: domain, text, ...position() });
+      const trouble = troubleWith(text, domain, mayBeNull);
+      if (trouble !== undefined) warn(text, trouble);
+      else if (domain === 'chain' || domain === 'facilitator') note(text, domain);
     }
   }
-  return {
-    warnings: [...warnings.values()],
-    named: [...named.values()],
-  };
+  return { warnings: firstWarnings([...warnings.values()], more.size), named: [...named.values()] };
 }
 
 export interface Trouble {

@@ -7,28 +7,48 @@ export interface QueryParameter {
   readonly type: string;
 }
 
+/** Names with values in one request, and different placeholders in one text. */
+export const PARAMETERS_MAX = 100;
+/** Of the type of a placeholder: an Enum or a Tuple with some tens of members. */
+const TYPE_MAX_CHARS = 1_000;
 const PARAMETER_TYPE_REFUSED = /Identifier|AggregateFunction|Dynamic|Object/i;
 
-/** The `{name:Type}` placeholders of a query. Throws `Refused` (`parameter`) for a type that is not available. */
+/**
+ * The `{name:Type}` placeholders of a query, each once however often it is written. Throws `Refused` (`parameter`) for too many, and
+ * for a type that is too long to be looked at.
+ */
 export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
-  const found: QueryParameter[] = [];
-  for (const [at, token] of tokens.entries()) {
-    const name = tokens[at + 1];
-    if (token.kind !== 'OpeningCurlyBrace' || name?.kind !== 'BareWord' || tokens[at + 2]?.kind !== 'Colon')
-      continue;
-    const end = tokens.findIndex(({ kind }, index) => index > at && kind === 'ClosingCurlyBrace');
-    const type = tokens
-      .slice(at + 3, end)
-      .map(({ text }) => text)
-      .join('');
-    if (PARAMETER_TYPE_REFUSED.test(type))
+  const found = new Map<string, QueryParameter>();
+  for (let at = 0; at < tokens.length; at += 1) {
+    const [open, name, colon] = tokens.slice(at, at + 3);
+    if (open?.kind !== 'OpeningCurlyBrace' || name?.kind !== 'BareWord' || colon?.kind !== 'Colon') continue;
+    let type = '';
+    for (at += 3; at < tokens.length && tokens[at]?.kind !== 'ClosingCurlyBrace'; at += 1)
+      type += tokens[at]?.text ?? '';
+    if (type.length > TYPE_MAX_CHARS)
       refuse('parameter', {
         near: name.text,
-        hint: 'Parameters carry values: a number, text, date, array or map.',
+        detail: `The type of ${name.text} is longer than ${TYPE_MAX_CHARS} characters.`,
+        hint: 'Give it a shorter type.',
       });
-    found.push({ name: name.text, type });
+    found.set(`${name.text}:${type}`, { name: name.text, type });
+    if (found.size > PARAMETERS_MAX)
+      refuse('parameter', {
+        detail: `The query has more than ${PARAMETERS_MAX} placeholders.`,
+        hint: 'Name a value once and use it again, or send a list as one value of the type Array.',
+      });
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Throws `Refused` (`parameter`) for a type that is not available. */
+export function checkParameterTypes(declared: readonly QueryParameter[]): void {
+  const refused = declared.find(({ type }) => PARAMETER_TYPE_REFUSED.test(type));
+  if (refused !== undefined)
+    refuse('parameter', {
+      near: refused.name,
+      hint: 'Parameters carry values: a number, text, date, array or map.',
+    });
 }
 
 /** Throws `Refused` (`parameter`) if a placeholder has no value, or a value no placeholder. */
@@ -40,7 +60,8 @@ export function checkParameters(wanted: readonly QueryParameter[], given: QueryP
       detail: `The query names {${missing.name}:${missing.type}}, but params has no ${missing.name}.`,
     });
   }
-  const unused = Object.keys(given).find((name) => !wanted.some((one) => one.name === name));
+  const names = new Set(wanted.map(({ name }) => name));
+  const unused = Object.keys(given).find((name) => !names.has(name));
   if (unused !== undefined) {
     refuse('parameter', {
       detail: `params has ${unused}, but the query has no placeholder {${unused}:Type}.`,
@@ -66,6 +87,34 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\0': '\\0',
 };
 
+const UNESCAPED: Readonly<Record<string, string>> = {
+  t: '\t',
+  n: '\n',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '0': '\0',
+};
+
+/**
+ * The values themselves, from those that a client of ClickHouse sent. Clients write a value in the escapes of TabSeparated, but lists and
+ * other literals as they are: the type of its placeholder tells which.
+ */
+export function valuesAsRead(declared: readonly QueryParameter[], values: QueryParameters): QueryParameters {
+  const types = typesByName(declared);
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const isPlain = value === NULL_TEXT || READ_AS_LITERAL.test(types.get(name) ?? '');
+      return [name, isPlain ? value : value.replaceAll(/\\(.)/gs, (_, one: string) => UNESCAPED[one] ?? one)];
+    }),
+  );
+}
+
+/** Of a name with several types the first. */
+function typesByName(declared: readonly QueryParameter[]): ReadonlyMap<string, string> {
+  return new Map(declared.toReversed().map(({ name, type }) => [name, type]));
+}
+
 /**
  * The values of `{name:Type}` placeholders in the engine's wire format, which depends on the type: for a String, `it's` and `a\b` are
  * sent as escaped text; for an Array, `['it\'s']` is sent as is (tried on 26.7.2.1).
@@ -74,11 +123,9 @@ export function parametersAsSent(
   declared: readonly QueryParameter[],
   values: QueryParameters,
 ): Record<string, string> {
+  const types = typesByName(declared);
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const type = declared.find((one) => one.name === name)?.type ?? '';
-      return [name, asSent(type, value)];
-    }),
+    Object.entries(values).map(([name, value]) => [name, asSent(types.get(name) ?? '', value)]),
   );
 }
 

@@ -4,10 +4,15 @@ import type { FastifyRequest } from 'fastify';
 import { PUBLISHED_DATABASE } from '../../../clickhouse/catalogue/tables.ts';
 import { CONTENT_CODINGS, type ContentCoding, type WrittenAs } from '../../../clickhouse/engine/engine.ts';
 import type { Failure } from '../../../core/errors.ts';
-import { NULL_TEXT, READ_AS_LITERAL } from '../../../sandbox/judge/literals/parameters.ts';
+import { firstWord } from '../../../sandbox/judge/lexer.ts';
+
 import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
 import { type SqlSetting, settingKind } from '../../../sandbox/policy/settings.ts';
-import { SQL_PARAMETER_MAX_CHARS, SQL_PARAMETERS_MAX } from '../../operations/sql/params.ts';
+import {
+  SQL_PARAMETER_MAX_CHARS,
+  SQL_PARAMETERS_MAX,
+  SQL_TEXT_MAX_BYTES,
+} from '../../operations/sql/params.ts';
 import { sentText } from '../headers.ts';
 import { bodyOf, JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { exception, WRITES } from './exceptions.ts';
@@ -16,6 +21,7 @@ import { exception, WRITES } from './exceptions.ts';
 export interface ClickhouseRequest {
   /** '' where the request has no query. */
   readonly text: string;
+  /** As they were sent: the types of the placeholders tell what they mean (`valuesAsRead`). */
   readonly parameters: Readonly<Record<string, string>>;
   readonly settings: readonly SqlSetting[];
   readonly database: string;
@@ -57,16 +63,15 @@ const DATABASES: ReadonlySet<string> = new Set([
 export function readRequest(request: FastifyRequest): ClickhouseRequest {
   const words = wordsOf(request);
   const { headers } = request;
-  const text = queryOf(words.get('query') ?? '', request);
   const settings: SqlSetting[] = [];
-  const parameters: Record<string, string> = {};
+  const sent = new Map<string, string>();
   for (const [name, value] of words) {
     const parameter = PARAMETER.exec(name)?.[1];
-    if (parameter !== undefined) parameters[parameter] = parameterValue({ name: parameter, value, text });
+    if (parameter !== undefined) sent.set(parameter, value);
     else if (!WORDS.has(name) && !isEmptyWord(name, value)) settings.push(checkedSetting({ name, value }));
   }
-  if (Object.keys(parameters).length > SQL_PARAMETERS_MAX)
-    throw exception('BAD_ARGUMENTS', `At most ${SQL_PARAMETERS_MAX} parameters are taken.`);
+  const parameters = checkedParameters(sent);
+  const text = queryOf(words.get('query') ?? '', request);
   return {
     text,
     parameters,
@@ -117,37 +122,18 @@ function checkedSetting(setting: SqlSetting): SqlSetting {
   throw exception('BAD_ARGUMENTS', `"${name}" is neither a word of this interface nor a setting.`);
 }
 
-/**
- * The value itself. Clients send it in the escapes of TabSeparated, but lists and other literals as they are: the type of its placeholder
- * tells which (sandbox/judge/literals/parameters.ts).
- */
-function parameterValue({
-  name,
-  value,
-  text,
-}: {
-  readonly name: string;
-  readonly value: string;
-  readonly text: string;
-}): string {
-  if (value.length > SQL_PARAMETER_MAX_CHARS)
-    throw exception(
-      'BAD_ARGUMENTS',
-      `The parameter ${name} is longer than ${SQL_PARAMETER_MAX_CHARS} characters.`,
-    );
-  const type = new RegExp(`\\{\\s*${name}\\s*:\\s*(\\w+)`).exec(text)?.[1] ?? '';
-  if (value === NULL_TEXT || READ_AS_LITERAL.test(type)) return value;
-  return value.replaceAll(/\\(.)/gs, (_, letter: string) => UNESCAPED[letter] ?? letter);
+function checkedParameters(sent: ReadonlyMap<string, string>): Record<string, string> {
+  if (sent.size > SQL_PARAMETERS_MAX)
+    throw exception('BAD_ARGUMENTS', `At most ${SQL_PARAMETERS_MAX} parameters are taken.`);
+  const parameters = Object.fromEntries(sent);
+  for (const [name, value] of sent)
+    if (value.length > SQL_PARAMETER_MAX_CHARS)
+      throw exception(
+        'BAD_ARGUMENTS',
+        `The parameter ${name} is longer than ${SQL_PARAMETER_MAX_CHARS} characters.`,
+      );
+  return parameters;
 }
-
-const UNESCAPED: Readonly<Record<string, string>> = {
-  t: '\t',
-  n: '\n',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  '0': '\0',
-};
 
 function databaseOf(name: string): string {
   if (name === '') return PUBLISHED_DATABASE;
@@ -164,13 +150,12 @@ function formatOf(name: string): string {
   throw exception('UNKNOWN_FORMAT', `Unknown format ${name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')}.`);
 }
 
-const FIRST_WORD = /^(?:\s|--[^\n]*(?:\n|$)|#[ !][^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(\w+)/;
-
 /** The query of the URL, then the body. */
 function queryOf(ofUrl: string, request: FastifyRequest): string {
   const ofBody = bodyText(request);
   const text = ofUrl === '' || ofBody === '' ? ofUrl + ofBody : `${ofUrl}\n${ofBody}`;
-  const first = FIRST_WORD.exec(text)?.[1] ?? '';
+  // What stands behind that many characters begins no query: the judge refuses a longer text.
+  const first = firstWord(text.slice(0, SQL_TEXT_MAX_BYTES));
   // Before the engine parses it: with data behind it, the text is none.
   if (WRITES.test(first))
     throw exception(

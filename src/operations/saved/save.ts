@@ -7,7 +7,7 @@ import type { OperationDeps } from '../deps.ts';
 import { type InputOf, invalid } from '../params.ts';
 import { PRICES, sqlBudget, sqlTierOf } from '../prices.ts';
 import { oneOf } from '../shapes.ts';
-import { judged, rejected } from '../sql/failures.ts';
+import { judged, placeholdersOf, rejected } from '../sql/failures.ts';
 import type { SavedContent, SavedParameter, SavedSettings } from './definition.ts';
 import { noSuchQuery, ownAnswer, ownOrganization } from './describe.ts';
 import {
@@ -150,8 +150,8 @@ function settingsOf(input: SaveInput, keyId: string | null): SavedSettings {
 /** The version as it is kept. Rejects with what is wrong with its text or its parameters. */
 async function contentOf(input: SaveInput, deps: OperationDeps, callerName: string): Promise<SavedContent> {
   const { sql, parameters: told, tier, refresh_seconds: refresh } = input;
-  // The types are in the text: judged once with any values to learn them, then with those that its author gave.
-  const types = await typesOf(sql, told, deps, callerName);
+  // A value is read by the type that the text gives it, so the text is read before it is judged with the values.
+  const types = await typesOf(sql, deps, callerName);
   const parameters = told.map((one) => savedParameter(one, types));
   const needed = parameters.find(({ standard }) => standard === null);
   if (refresh !== undefined && needed !== undefined)
@@ -170,28 +170,15 @@ async function contentOf(input: SaveInput, deps: OperationDeps, callerName: stri
 }
 
 const WEEK_SECONDS = 7 * 86_400;
-const PLACEHOLDER = /\{\s*([A-Za-z_]\w{0,63})\s*:\s*([^{}]{1,100}?)\s*\}/g;
 
-/**
- * The types of the placeholders. Read off the text first, because the sandbox judges no text without values; what it then accepts has to
- * have just these placeholders, so that a look-alike in a comment or a constant makes no parameter.
- */
+/** The types of the placeholders, by name. */
 async function typesOf(
-  sql: string,
-  told: readonly ToldParameter[],
-  deps: OperationDeps,
+  text: string,
+  { sql }: OperationDeps,
   callerName: string,
 ): Promise<ReadonlyMap<string, string>> {
-  const written = new Map(
-    [...sql.matchAll(PLACEHOLDER)].map(([, name = '', type = '']) => [name, type.replace(/\s+/g, '')]),
-  );
-  const guessed = told.map((one) => savedParameter(one, written));
-  const accepted = await judged(
-    { text: sql, parameters: judgedValues(guessed), caller: callerName },
-    deps.sql,
-  );
   const types = new Map<string, string>();
-  for (const { name, type } of accepted.parameters) {
+  for (const { name, type } of await placeholdersOf({ text, caller: callerName }, sql)) {
     const before = types.get(name);
     if (before !== undefined && before !== type)
       throw invalid('sql', `sql gives {${name}} two types, ${before} and ${type}: a parameter has one.`);

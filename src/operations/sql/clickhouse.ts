@@ -4,6 +4,8 @@ import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
 import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { valuesAsRead } from '../../../sandbox/judge/literals/parameters.ts';
+import type { QueryParameters } from '../../../sandbox/judge/parser.ts';
 import { clickhouseFormat } from '../../../sandbox/policy/formats.ts';
 import {
   askedLimits,
@@ -30,6 +32,7 @@ import { STREAMED_BYTES_MAX, STREAMED_ROWS_MAX } from './params.ts';
 /** One query as the interface read it. A class, so that no other value passes for one. */
 export class ClickhouseQuery {
   readonly text: string;
+  /** As the client wrote them (`valuesAsRead`). */
   readonly parameters: Readonly<Record<string, string>>;
   /** Those of the request; those of the text take precedence. */
   readonly settings: readonly SqlSetting[];
@@ -92,6 +95,8 @@ const queryParam: Param<ClickhouseQuery> = {
 interface ReviewedQuery {
   readonly query: ClickhouseQuery;
   readonly accepted: Accepted;
+  /** The values themselves. */
+  readonly parameters: QueryParameters;
   readonly format: string;
 }
 
@@ -125,10 +130,15 @@ const operation = defineUsageOperation({
     const verdict = await sql.inspect(asked).catch(asNotJudged);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     const { accepted } = verdict;
-    return { query, accepted, format: knownFormat(accepted.format ?? query.format) };
+    return {
+      query,
+      accepted,
+      parameters: valuesAsRead(accepted.parameters, parameters),
+      format: knownFormat(accepted.format ?? query.format),
+    };
   },
   run: async (reviewed, { sql }, { caller, callerName }): Promise<Outcome> => {
-    const { query, accepted, format } = reviewed;
+    const { query, accepted, parameters, format } = reviewed;
     const settings = [...query.settings, ...(accepted.settings ?? [])];
     const budget = query.budget();
     const { maxRows, mustBeWhole, seconds } = boundsOf(settings, {
@@ -139,7 +149,7 @@ const operation = defineUsageOperation({
     const result = await sql
       .run({
         accepted,
-        parameters: query.parameters,
+        parameters,
         tier: query.tier,
         maxSeconds: seconds,
         format: {
@@ -156,7 +166,7 @@ const operation = defineUsageOperation({
           budget,
           hasKey: caller.standing !== 'anonymous',
           text: query.text,
-          parameters: query.parameters,
+          parameters,
         }),
       );
     const usedQu = unitsFor(result.engineMs, budget);

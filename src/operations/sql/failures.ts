@@ -1,6 +1,7 @@
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import type { QueryParameter } from '../../../sandbox/judge/literals/parameters.ts';
 import { type Refusal, Refused, wordPosition } from '../../../sandbox/judge/refusal.ts';
 import {
   BUSY_REASONS,
@@ -28,6 +29,17 @@ export async function judged(text: SandboxText, sql: OperationDeps['sql']): Prom
   if (!('refused' in verdict)) return verdict.accepted;
   const { refused } = verdict;
   throw await withSuggestion(invalidQuery(refused), { ...text, refusedFor: refused.code }, sql);
+}
+
+/** The placeholders of a text that the engine can read. Rejects like `judged`. */
+export async function placeholdersOf(
+  text: Pick<SandboxText, 'text' | 'caller'>,
+  sql: OperationDeps['sql'],
+): Promise<readonly QueryParameter[]> {
+  const read = await sql.placeholders(text).catch(asNotJudged);
+  if (!('refused' in read)) return read.placeholders;
+  const refusedText = { ...text, parameters: {}, refusedFor: read.refused.code };
+  throw await withSuggestion(invalidQuery(read.refused), refusedText, sql);
 }
 
 /** Planning is given less time than a run, and its memory is not that of the run. */

@@ -5,6 +5,7 @@ import { RESULT_KEPT_MS } from '../../../core/domain/job.ts';
 import { SQL_SECONDS_PER_QU, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { fail } from '../../../core/errors.ts';
+import { PARAMETERS_MAX } from '../../../sandbox/judge/literals/parameters.ts';
 import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
@@ -80,7 +81,7 @@ export const SQL_MEDIA: Readonly<
 
 export const SQL_TEXT_MAX_BYTES = 64 * 1024;
 /** Of one request. */
-export const SQL_PARAMETERS_MAX = 100;
+export const SQL_PARAMETERS_MAX = PARAMETERS_MAX;
 /** Of the value of one parameter, as text. */
 export const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;

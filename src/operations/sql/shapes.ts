@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { QueryWarning } from '../../../sandbox/judge/literals/constants.ts';
-import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
+import { firstWarnings, warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import type { NamedExample } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
@@ -211,7 +211,7 @@ export async function textWarnings(
     chains: tables.includes('endpoints') ? [] : chains.map(String),
     facilitators: facilitatorIds(),
   };
-  return [...warnings, ...warningsOfNamed(namedConstants, known)].map(sqlWarning);
+  return firstWarnings([...warnings, ...warningsOfNamed(namedConstants, known)]).map(sqlWarning);
 }
 
 /** Requests and answers of SQL as the documentation shows them. */

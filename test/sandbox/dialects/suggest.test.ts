@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import { DIALECTS } from '../../../sandbox/dialects/dialects.ts';
 import { createSuggest, type SuggestDeps } from '../../../sandbox/dialects/suggest.ts';
-import type { Outcome } from '../../../sandbox/dialects/translator.ts';
+import type { Guess, Outcome } from '../../../sandbox/dialects/translator.ts';
 import type { Accepted, Verdict } from '../../../sandbox/judge/inspect.ts';
 
 /** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by what is remembered. */
@@ -17,10 +18,20 @@ const ACCEPTED: Accepted = {
   safeToPlan: true,
 };
 
-function suggesting(over: Partial<SuggestDeps> = {}) {
+interface Over extends Partial<Omit<SuggestDeps, 'translator'>> {
+  readonly translator?: Partial<SuggestDeps['translator']>;
+}
+
+function suggesting({ translator, ...over }: Over = {}) {
   const translate = vi.fn((): Promise<Outcome> => Promise.resolve({ sql: 'SELECT 1' }));
+  const likelyFirst = (): Promise<Guess> => Promise.resolve({ dialects: DIALECTS });
   const inspect = vi.fn((): Promise<Verdict> => Promise.resolve({ accepted: ACCEPTED }));
-  const deps = { translator: { translate }, inspect, checkTypes: () => Promise.resolve(true), ...over };
+  const deps = {
+    translator: { likelyFirst, translate, ...translator },
+    inspect,
+    checkTypes: () => Promise.resolve(true),
+    ...over,
+  };
   const suggest = createSuggest(deps);
   const ask = (text: string, caller = 'one') => suggest({ text, parameters: {}, caller });
   return { ask, translate, inspect };

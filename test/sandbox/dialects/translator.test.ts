@@ -31,6 +31,20 @@ describe('the thread', () => {
     expect(await translate('SELECT 1; SELECT 2', 'trino')).toEqual({ sql: null });
   });
 
+  test('guesses the dialect of a text, the most probable first', async () => {
+    const open = opened();
+    const first = async (text: string) => {
+      const guess = await open.likelyFirst(text);
+      return 'failed' in guess ? guess : guess.dialects[0];
+    };
+    expect(await first(POSTGRES)).toBe('postgresql');
+    expect(await first("SELECT/* */date_diff( -- '\n'day', a, b) FROM t")).toBe('trino');
+    expect(await first('SELECT `a-b.c.d`.x FROM `a-b.c.d`')).toBe('bigquery');
+    expect(await first('SELECT group_concat(a) FROM t WHERE b = "x" LIMIT 1, 2')).toBe('mysql');
+    // More blanks and quotes than a pattern could go back over in the time.
+    expect(await first(`SELECT ${'=  "x '.repeat(2_000)}${'/*'.repeat(2_000)}`)).toBeTypeOf('string');
+  });
+
   test('is replaced when a text takes too long, and the next text is answered', async () => {
     const { translate } = bound(opened({ textMaxMs: 2_000 }));
     const startedMs = performance.now();

@@ -107,9 +107,13 @@ describe('is warned of', () => {
     ]);
   });
 
-  test('five at most', async () => {
+  test('ten at most, and the others are counted', async () => {
     const texts = Array.from({ length: 30 }, (_, at) => `'x${at}'`).join(', ');
-    expect((await accepted(from(`chain IN (${texts})`))).warnings).toHaveLength(5);
+    const { warnings } = await accepted(from(`chain IN (${texts}) OR chain IN (${texts})`));
+    expect(warnings.filter(({ position }) => position !== undefined)).toHaveLength(10);
+    expect(warnings.slice(10)).toEqual([
+      { code: 'constant_matches_nothing', message: '20 more like these.' },
+    ]);
   });
 });
 

@@ -196,7 +196,12 @@ test('the sandbox judges at saving: what it refuses is not saved', async () => {
       'invalid_parameter',
       'parameters',
     ],
-    [{ sql: "SELECT '{x:UInt8}' AS x", parameters: { x: { default: 1 } } }, 'invalid_query', undefined],
+    [
+      { sql: "SELECT '{x:UInt8}' AS x -- {x:UInt8}", parameters: { x: { default: 1 } } },
+      'invalid_parameter',
+      'parameters',
+    ],
+    [{ sql: `SELECT {a:${' '.repeat(60_000)}` }, 'invalid_query', undefined],
     [
       { sql: 'SELECT {x:UInt8} + {x:UInt16} AS x', parameters: { x: { default: 1 } } },
       'invalid_parameter',

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLog } from '../../../core/log.ts';
+import { freePort } from '../../../core/process/free-port.ts';
+import { openAccount } from '../../../demo/api-client.ts';
+import { connectTo } from '../http/send.ts';
+import { ENTRIES } from './entries.ts';
+
+/** A process that reads texts of strangers, with the processor time that its main thread spends on each. */
+export interface Measured {
+  readonly entries: readonly string[];
+  /** Milliseconds of its main thread, also where the answer is a refusal. Rejects where it does not answer. */
+  cost(entry: string, text: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A text that takes this long has stopped the process. */
+const ANSWER_MAX_MS = 30_000;
+const START_MAX_MS = 180_000;
+const POLL_MS = 200;
+const NS_PER_MS = 1e6;
+const MANY = 1_000_000;
+const FROM_SOURCE = ['--import', 'tsx'];
+
+/** The whole service from its sources, with an engine and without a chain that could be read. */
+export async function startService(): Promise<Measured> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-cost-'));
+  const port = await freePort();
+  const file = join(dataDir, 'config.json');
+  const plans = Object.fromEntries(
+    ['free', 'pro', 'enterprise'].map((id) => [id, { requestsPerMinute: MANY }]),
+  );
+  writeFileSync(
+    file,
+    JSON.stringify({
+      dataDir,
+      logLevel: 'fatal',
+      http: { port, requestsPerMinute: MANY },
+      access: { anonymous: 'open' },
+      plans,
+      chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${await freePort()}`], startBlock: 0 }],
+    }),
+  );
+  const key = await openAccount(dataDir, createLog('silent', 'fuzz'));
+  const child = spawn(process.execPath, [...FROM_SOURCE, 'src/main.ts', '--config', file], {
+    stdio: 'ignore',
+  });
+  const connection = connectTo(port);
+  const close = async (): Promise<void> => {
+    connection.close();
+    await end(child);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const send = (entry: string, text: string) => {
+    const request = ENTRIES[entry]?.(text);
+    if (request === undefined) throw new Error(`no entry ${entry}`);
+    return connection.send({ ...request, headers: { 'x-api-key': key, ...request.headers } });
+  };
+  try {
+    await untilServing(async () => (await send('SQL, explained', 'SELECT 1')).status === 200, child);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const cost = (entry: string, text: string) => spent(child, () => send(entry, text));
+  return { entries: Object.keys(ENTRIES), cost, close };
+}
+
+/** The readers of files that strangers publish. */
+export async function startReaders(): Promise<Measured> {
+  const child = spawn(process.execPath, [...FROM_SOURCE, 'test/kit/read-files-child.ts'], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const [entries] = await once(child, 'message', { signal: AbortSignal.timeout(START_MAX_MS) });
+  return {
+    entries: entries as string[], // its first message
+    cost: (reader, file) =>
+      spent(child, () => {
+        const read = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
+        child.send({ reader, file });
+        return read;
+      }),
+    close: () => end(child),
+  };
+}
+
+async function spent(child: ChildProcess, ask: () => Promise<unknown>): Promise<number> {
+  const before = processorNs(child);
+  await ask();
+  return (processorNs(child) - before) / NS_PER_MS;
+}
+
+/** Of its main thread alone: the loop that every other caller waits for. Waiting for a processor does not count. */
+function processorNs({ pid }: ChildProcess): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
+}
+
+async function untilServing(isServing: () => Promise<boolean>, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_MAX_MS;
+  while (!(await isServing().catch(() => false))) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error('the service did not start');
+    await delay(POLL_MS);
+  }
+}
+
+const STOP_MAX_MS = 20_000;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS);
+  await ended;
+  clearTimeout(timer);
+}
