@@ -42,6 +42,10 @@ const TRAFFIC = {
     'Requests refused before they were read, by what was full: `connections`, `requests`, `places` at the engine, or the event `loop`.',
     ['reason'],
   ),
+  loop_stops_total: counter(
+    'Processes over this data directory that were ended because their event loop stood still, counted across starts.',
+    [],
+  ),
   reads_running: gauge('Reads that have a place at the engine now.', []),
   reads_waiting: gauge('Reads that wait for one.', []),
   reads_places: gauge('Places there are.', []),
