@@ -42,10 +42,6 @@ const TRAFFIC = {
     'Requests refused before they were read, by what was full: `connections`, `requests`, `places` at the engine, or the event `loop`.',
     ['reason'],
   ),
-  loop_stops_total: counter(
-    'Processes over this data directory that were ended because their event loop stood still, counted across starts.',
-    [],
-  ),
   reads_running: gauge('Reads that have a place at the engine now.', []),
   reads_waiting: gauge('Reads that wait for one.', []),
   reads_places: gauge('Places there are.', []),
@@ -175,6 +171,10 @@ const SELF = {
   scrape_failures_total: counter(
     'Groups of figures that could not be read for a scrape and are missing from it.',
     ['group'],
+  ),
+  loop_stops_total: counter(
+    'Processes over this data directory that were ended because their event loop stood still, counted across starts.',
+    [],
   ),
 } as const satisfies Record<string, Family>;
 

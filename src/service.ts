@@ -84,7 +84,9 @@ export async function startService(deps: {
   try {
     const observation = await openObservation({ config, role: config.role, version, log });
     cleanups.push(observation.close);
-    observation.meter?.count('loop_stops_total', {}, loopStops(config.dataDir));
+    observation.meter?.read('loop', async () => [
+      { name: 'loop_stops_total', value: loopStops(config.dataDir) },
+    ]);
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
     const api = isWorkerOnly(config)
