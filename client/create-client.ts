@@ -69,7 +69,7 @@ function baseOf(url: string): string {
       'url must be the http or https address of the service, such as https://index.example',
     );
   const { origin, pathname } = new URL(url);
-  const path = pathname.replace(/\/+$/, '');
+  const path = pathname.replace(/(?<!\/)\/+$/, '');
   return `${origin}${path.endsWith(BASE_PATH) ? path : `${path}${BASE_PATH}`}`;
 }
 

@@ -42,7 +42,7 @@ export function usdText(micros: bigint): string {
   const scale = 10n ** BigInt(MICRO_DIGITS);
   const fraction = String(micros % scale)
     .padStart(MICRO_DIGITS, '0')
-    .replace(/0+$/, '');
+    .replace(/(?<!0)0+$/, '');
   return `${micros / scale}${fraction === '' ? '' : `.${fraction}`}`;
 }
 

@@ -28,7 +28,7 @@ export function usdText(usd: number | string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal);
   if (parts === null) return decimal;
   const [, sign = '', whole = '', fraction = ''] = parts;
-  return `${sign}$${groupDigits(whole)}.${fraction.replace(/0+$/, '').padEnd(CENTS_PLACES, '0')}`;
+  return `${sign}$${groupDigits(whole)}.${fraction.replace(/(?<!0)0+$/, '').padEnd(CENTS_PLACES, '0')}`;
 }
 
 /** Decimals of amounts below a dollar, counted from the first digit that is not 0. */
@@ -198,7 +198,7 @@ const GAS_SIGNIFICANT = 4;
 /** Wei in the coin of the chain, cut to four significant digits below one: `0.0000003859`. */
 export function smallCoinText(wei: string): string {
   const text = tokenText(wei, WEI_DECIMALS);
-  const [, zeros = '', digits = ''] = /^0\.(0*)(\d+)$/.exec(text) ?? [];
+  const [, zeros = '', digits = ''] = /^0\.(0*)([1-9]\d*)$/.exec(text) ?? [];
   return digits === '' ? coinText(wei) : `0.${zeros}${digits.slice(0, GAS_SIGNIFICANT)}`;
 }
 
@@ -206,7 +206,10 @@ export function smallCoinText(wei: string): string {
 export function coinText(wei: string): string {
   const digits = wei.padStart(WEI_DECIMALS + 1, '0');
   const whole = digits.slice(0, -WEI_DECIMALS);
-  const fraction = digits.slice(-WEI_DECIMALS).slice(0, GAS_DECIMALS_SHOWN).replace(/0+$/, '');
+  const fraction = digits
+    .slice(-WEI_DECIMALS)
+    .slice(0, GAS_DECIMALS_SHOWN)
+    .replace(/(?<!0)0+$/, '');
   return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }
 
@@ -214,6 +217,6 @@ export function coinText(wei: string): string {
 export function tokenText(atomic: string, decimals: number): string {
   const digits = atomic.padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const fraction = digits.slice(digits.length - decimals).replace(/(?<!0)0+$/, '');
   return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }

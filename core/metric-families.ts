@@ -172,6 +172,10 @@ const SELF = {
     'Groups of figures that could not be read for a scrape and are missing from it.',
     ['group'],
   ),
+  loop_stops_total: counter(
+    'Processes over this data directory that were ended because their event loop stood still, counted across starts.',
+    [],
+  ),
 } as const satisfies Record<string, Family>;
 
 /** In the order of the documentation. */

@@ -5,6 +5,7 @@ import { buildOpenApi } from '../src/openapi/document.ts';
 import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
 import { drawings } from './drawings/all.ts';
+import { JUDGED_FILE, judgedPatterns, SlowPatterns } from './patterns/judged.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
@@ -32,7 +33,8 @@ import { workedQueries } from './reference/worked-queries.ts';
 
 /**
  * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of some
- * pages of docs between `<!-- gen:NAME -->` marks, and the types of the client, which are built and not committed.
+ * pages of docs between `<!-- gen:NAME -->` marks, the list of the regular expressions that were judged (scripts/patterns), and the types
+ * of the client, which are built and not committed.
  *
  * - `npm run gen:check` writes the types alone, and fails, naming each committed file that is not what the declarations say.
  * - `--built` writes the types and stops there: what `npm ci`, `npm run types` and `npm run build` begin with.
@@ -111,6 +113,18 @@ const committed = (): Readonly<Record<string, string>> => ({
   'console/sql/worked-queries.json': workedQueries(),
 });
 
+/** Nothing where a pattern is slow, which is said. */
+async function judged(): Promise<Readonly<Record<string, string>>> {
+  try {
+    return { [JUDGED_FILE]: await judgedPatterns(root.pathname, read(JUDGED_FILE) ?? '') };
+  } catch (error) {
+    if (!(error instanceof SlowPatterns)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+    return {};
+  }
+}
+
 type Files = readonly (readonly [path: string, text: string])[];
 
 const drifted = (files: Readonly<Record<string, string>>): Files =>
@@ -143,10 +157,13 @@ if (mode === 'functions') await import('./generate-functions.ts');
 else if (mode === 'results') writeResults();
 else {
   write(drifted({ 'client/openapi.ts': await clientTypes(openApi) }));
-  if (mode === '') write(drifted(committed()));
+  if (mode === '') {
+    write(drifted(committed()));
+    write(drifted(await judged()));
+  }
   if (mode === '--check') {
-    const stale = drifted(committed());
+    const stale = drifted({ ...committed(), ...(await judged()) });
     for (const [path] of stale) console.error(`${path} is not what the declarations say: run npm run gen`);
-    process.exitCode = stale.length === 0 ? 0 : 1;
+    if (stale.length > 0) process.exitCode = 1;
   }
 }

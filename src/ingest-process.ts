@@ -5,6 +5,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
 import { createLog } from '../core/log.ts';
 import { readBootstrap } from '../core/process/child-process.ts';
+import { WORKER_LOOP_LIMIT_MS, watchLoop } from '../core/process/watch-loop.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { openObservation, WORKER_PORT_OFFSET } from './observe/open.ts';
@@ -52,6 +53,11 @@ const deps = {
   meter: observation.meter,
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
+watchLoop({
+  ...{ name: 'ingest', log, dataDir: config.dataDir },
+  limitMs: WORKER_LOOP_LIMIT_MS,
+  marks: null,
+});
 const parts = [runIngest(deps), runRollupWorker({ ...deps, shards })];
 try {
   await Promise.all(parts);

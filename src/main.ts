@@ -6,11 +6,14 @@ import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import type { Config } from '../core/config/config.ts';
 import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
 import { createLog, type Log } from '../core/log.ts';
+import { createRequestMarks } from '../core/process/request-marks.ts';
 import { stoppedBySignal } from '../core/process/run-together.ts';
+import { API_LOOP_LIMIT_MS, WORKER_LOOP_LIMIT_MS, watchLoop } from '../core/process/watch-loop.ts';
 import { MissingPackage, UserError } from '../core/user-error.ts';
 import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
 import type { ImportArguments } from '../ingest/import/options.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
+import { endWithSupervisor, keepRunning, needsSupervisor } from './keep-running.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
 import type { RestoreArguments } from './operate/backup/restore.ts';
 import type { BundleArguments, VerifyArguments } from './operate/bundles/command.ts';
@@ -26,6 +29,7 @@ import { whatToOpen } from './what-to-open.ts';
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const STOP_TIMEOUT_MS = 15_000;
+const LOG_NAME = 'settlement-index';
 
 async function main(argv: readonly string[]): Promise<void> {
   const actions: Actions = {
@@ -44,9 +48,17 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function start(options: Options): Promise<void> {
+  if (options.kept) endWithSupervisor();
+  else await superviseWhereNeeded(options);
   const { config, log } = load(options);
   const { startService } = await import('./service.ts');
-  const service = await startService({ config, log, version: programVersion() });
+  const marks = createRequestMarks();
+  const service = await startService({ config, log, version: programVersion(), marks });
+  watchLoop({
+    ...{ name: LOG_NAME, log, dataDir: config.dataDir },
+    limitMs: service.url === null ? WORKER_LOOP_LIMIT_MS : API_LOOP_LIMIT_MS,
+    marks: marks.memory,
+  });
   if (service.url)
     log.info({ url: `${service.url}/v0/flows`, openapi: `${service.url}/openapi.json` }, 'serving');
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
@@ -56,6 +68,13 @@ async function start(options: Options): Promise<void> {
   });
   await service.prepared;
   if (service.url !== null) process.stdout.write(whatToOpen(service.url));
+}
+
+/** Where the service has no other supervisor, this process becomes it, and does not return. */
+async function superviseWhereNeeded(options: Options): Promise<void> {
+  const config = configOf(options);
+  if (!needsSupervisor(config)) return;
+  process.exit(await keepRunning(new URL(import.meta.url), createLog(config.logLevel, 'supervisor')));
 }
 
 async function runMigrations(options: Options): Promise<void> {
@@ -206,9 +225,13 @@ async function engineOf(config: Config, log: Log): ReturnType<typeof attachOrSta
   return attach.attachOrStartEngine(config, log);
 }
 
+function configOf({ config }: Options): Config {
+  return loadConfig(config === undefined ? {} : { file: config });
+}
+
 function load(options: Options): { config: Config; log: Log } {
-  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
-  const log = createLog(config.logLevel, 'settlement-index');
+  const config = configOf(options);
+  const log = createLog(config.logLevel, LOG_NAME);
   for (const warning of unusedRpcUrls(config)) log.warn(warning);
   return { config, log };
 }

@@ -14,7 +14,9 @@ import { commandText } from '../core/command-text.ts';
 import type { Config } from '../core/config/config.ts';
 import { asListenProblem } from '../core/config/problem.ts';
 import type { Log } from '../core/log.ts';
+import type { RequestMarks } from '../core/process/request-marks.ts';
 import { type SupervisedChild, superviseChild } from '../core/process/supervise.ts';
+import { loopStops } from '../core/process/watch-loop.ts';
 import { loadCursorKeys } from '../core/secret-file.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
@@ -64,8 +66,10 @@ export async function startService(deps: {
   readonly config: Config;
   readonly log: Log;
   readonly version: string;
+  /** Absent where the event loop is not watched. */
+  readonly marks?: RequestMarks;
 }): Promise<Service> {
-  const { config, log, version } = deps;
+  const { config, log, version, marks } = deps;
   const stopping = new AbortController();
   const cleanups: (() => Promise<unknown>)[] = [];
   const drain = createDrain();
@@ -80,11 +84,18 @@ export async function startService(deps: {
   try {
     const observation = await openObservation({ config, role: config.role, version, log });
     cleanups.push(observation.close);
+    observation.meter?.read('loop', async () => [
+      { name: 'loop_stops_total', value: loopStops(config.dataDir) },
+    ]);
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
     const api = isWorkerOnly(config)
       ? null
-      : await openApi({ config, log, version, observation, drain }, engine, cleanups);
+      : await openApi(
+          { config, log, version, observation, drain, ...(marks && { marks }) },
+          engine,
+          cleanups,
+        );
     let worker: SupervisedChild | undefined;
     const prepared = prepare({ config, log, observation }, engine.access, stopping.signal, cleanups)
       .then(async () => {
@@ -153,6 +164,7 @@ async function openApi(
     readonly version: string;
     readonly observation: Observation;
     readonly drain: Drain;
+    readonly marks?: RequestMarks;
   },
   { access: plain, restart, walls }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],

@@ -68,7 +68,7 @@ function SignalItem({ signal }: { readonly signal: Signal }) {
 
 /** The API sends shares in ten-thousandths, so percent with two decimals loses nothing. */
 function valueText(value: number, isCount: boolean): string {
-  return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/\.?0+$/, '')} %`;
+  return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/(?:\.|(?<![0.]))0+$/, '')} %`;
 }
 
 /** The value on a line from 0 to 100 %, with the threshold marked. Hidden from screen readers: the text says the same. */

@@ -7,7 +7,7 @@ import { sameTokens } from './tokens.ts';
 const DIALECTS = [clickhouse, postgresql] as const;
 
 /** Placeholders of ClickHouse, which stay as they are. */
-const PLACEHOLDER = String.raw`\{\s*[A-Za-z_]\w*\s*:[^{}]*\}`;
+const PLACEHOLDER = /\{\s*[A-Za-z_]\w*\s*:[^{}]*\}/.source;
 
 /** How long a bracket may be before it is broken into lines. */
 const EXPRESSION_WIDTH = 90;

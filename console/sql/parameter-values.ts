@@ -40,7 +40,9 @@ export function fieldLook(type: string): FieldLook {
 }
 
 function enumNames(type: string): string[] {
-  return [...type.matchAll(/'((?:[^'\\]|\\.)*)'/g)].map(([, name = '']) => name.replace(/\\(.)/g, '$1'));
+  return [...type.matchAll(/'((?:[^'\\]|\\.)*)('?)/g)]
+    .filter(([, , close]) => close !== '')
+    .map(([, name = '']) => name.replace(/\\(.)/g, '$1'));
 }
 
 /** What is wrong with a value, as a sentence that says what is right; null where nothing is. The engine has the last word. */
@@ -65,7 +67,7 @@ const FORMS: readonly { readonly type: RegExp; readonly fault: string; isGood(va
   {
     type: /^(Float|BFloat|Decimal)/,
     fault: 'Enter a number, such as 0.5.',
-    isGood: (value) => /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value),
+    isGood: (value) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(value),
   },
   { type: /^Date(32)?$/, fault: 'Enter a date, such as 2026-11-20.', isGood: isDate },
   {

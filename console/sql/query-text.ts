@@ -15,14 +15,15 @@ export interface Placeholder {
   readonly type: string;
 }
 
-const PLACEHOLDER = /^\{\s*(\w+)\s*:\s*([^{}]+?)\s*\}$/;
+const PLACEHOLDER = /^\{\s*(\w+)\s*:([^{}]+)\}$/;
 
 /** The placeholders `{name:Type}` of a query, each name once, in the order of the text. Braces in strings and comments are none. */
 export function findPlaceholders(sql: string): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
   for (const { kind, text } of tokensOf(sql)) {
-    const [, name, type] = kind === 'placeholder' ? (PLACEHOLDER.exec(text) ?? []) : [];
-    if (name !== undefined && type !== undefined && !found.has(name)) found.set(name, { name, type });
+    const [, name, spaced] = kind === 'placeholder' ? (PLACEHOLDER.exec(text) ?? []) : [];
+    const type = spaced?.trim() ?? '';
+    if (name !== undefined && type !== '' && !found.has(name)) found.set(name, { name, type });
   }
   return [...found.values()];
 }

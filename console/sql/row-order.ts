@@ -119,7 +119,7 @@ function comparer(sign: string, operand: string, kind: ValueKind): Fits {
   const passes = SIGNS[sign] ?? (() => false);
   if (kind === 'number') {
     const number = operand.replaceAll(',', '');
-    if (!/^[+-]?\d*\.?\d+$/.test(number)) return () => false;
+    if (!/^[+-]?(\d+|\d*\.\d+)$/.test(number)) return () => false;
     return (value) => {
       const [left = null, right = null] = orderKeys([value, number], kind);
       return left !== null && passes(compareKeys(left, right));

@@ -35,9 +35,9 @@ export function slugOf(title: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
     .slice(0, SLUG_MAX_CHARS)
-    .replace(/-+$/, '');
+    .replace(/-$/, '');
 }
 
 const SLUG_MAX_CHARS = 64;

@@ -43,43 +43,16 @@ const RAW_UNITS_PER_CHAR = 8;
 const SPACE = /[\s\u0085\u2800]+/gu; // U+2800 is a braille letter without a dot
 const INVISIBLE = /(?![\s\u0085])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
 const STYLED = /[\u2160-\u217f\uff01-\uff5e\u{1d400}-\u{1d7ff}]/gu;
-const MARKS_MAX = 4;
-const EXCESS_MARKS = new RegExp(`(\\p{M}{${MARKS_MAX}})\\p{M}+`, 'gu');
+/** All marks of a letter after its fourth. */
+const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
 const STRAY_MARKS = /(?<=^|[\s\p{P}\p{S}])\p{M}+/gu;
 const LETTER = /(\P{M})\p{M}*/gu;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Characters of no particular script: digits, signs, marks. */
 const SHARED = /[\p{Script=Common}\p{Script=Inherited}\p{M}]/u;
 /** Latin, and the scripts that share words with it and have no letter that looks Latin. */
-const COMPANION = new RegExp(
-  `[${[
-    'Latin',
-    'Han',
-    'Hiragana',
-    'Katakana',
-    'Bopomofo',
-    'Hangul',
-    'Arabic',
-    'Hebrew',
-    'Thai',
-    'Lao',
-    'Khmer',
-    'Myanmar',
-    'Devanagari',
-    'Bengali',
-    'Gujarati',
-    'Gurmukhi',
-    'Kannada',
-    'Malayalam',
-    'Sinhala',
-    'Tamil',
-    'Telugu',
-    'Ethiopic',
-  ]
-    .map((script) => `\\p{Script=${script}}`)
-    .join('')}]`,
-  'u',
-);
+const COMPANION =
+  /[\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Ethiopic}]/u;
 const LOOK_ALIKE = [
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,

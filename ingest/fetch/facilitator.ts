@@ -61,7 +61,7 @@ function urlOf(url: string, path: string, query: Readonly<Record<string, string>
   const asked = new URL(url);
   asked.username = '';
   asked.password = '';
-  asked.pathname = `${asked.pathname.replace(/\/+$/, '')}/${path}`;
+  asked.pathname = `${asked.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`;
   for (const [name, value] of Object.entries(query)) asked.searchParams.set(name, value);
   return asked;
 }

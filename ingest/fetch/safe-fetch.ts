@@ -101,7 +101,7 @@ export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
   const fetchIpfs = async (path: IpfsPath, options: FetchOptions): Promise<FetchedDocument> => {
     let last: FetchedDocument = { ok: false, problem: 'unreachable' };
     for (const base of settings.ipfsGateways) {
-      const gateway = new URL(`${base.replace(/\/+$/, '')}/ipfs/`);
+      const gateway = new URL(`${base.replace(/(?<!\/)\/+$/, '')}/ipfs/`);
       last = await fetchUrl(new URL(path, gateway).href, options, gateway);
       if (last.ok) return last;
     }

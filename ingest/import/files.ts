@@ -29,7 +29,7 @@ export interface NamedFiles {
 /** Footers read at once. */
 const PARALLEL_FOOTERS = 16;
 /** `network__dataset__[label__]first_to_last[__suffix].parquet`, both ends inside (cryo: NumberChunk, FileOutput). */
-const RANGE_IN_NAME = /__(\d{1,15})_to_(\d{1,15})(?:__.*)?\.parquet$/;
+const RANGE_IN_NAME = /__(\d{1,15})_to_(\d{1,15})(?:__|\.parquet$)/;
 const PROBLEMS_SHOWN_MAX = 20;
 
 /** Finds, opens and classifies the files. Throws `UserError` with all their problems. */
@@ -92,7 +92,7 @@ async function readFile(
 
 /** Null when the name has no range, or one that is none. */
 export function rangeInName(path: string): BlockRange | null {
-  const match = RANGE_IN_NAME.exec(basename(path));
+  const match = path.endsWith('.parquet') ? RANGE_IN_NAME.exec(basename(path)) : null;
   if (!match) return null;
   const [from, to] = [Number(match[1]), Number(match[2])];
   return from <= to ? { from, to } : null;
@@ -172,9 +172,8 @@ async function expand(base: string, segments: readonly string[]): Promise<string
       if (entry.isDirectory()) found.push(...(await expand(join(base, entry.name), segments)));
     return found;
   }
-  const matches = patternOf(segment);
   for (const { name } of entries)
-    if (matches.test(name) && !name.startsWith('.')) found.push(...(await expand(join(base, name), rest)));
+    if (fits(segment, name) && !name.startsWith('.')) found.push(...(await expand(join(base, name), rest)));
   return found;
 }
 
@@ -185,7 +184,25 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-function patternOf(segment: string): RegExp {
-  const escaped = segment.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+/** `*` stands for any characters, `?` for one. Only the last star is tried again, so the work is at most the product of the lengths. */
+export function fits(segment: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let starTakes = 0;
+  for (let i = 0; i < name.length; ) {
+    const sign = segment[at];
+    if (sign === '*') {
+      star = at;
+      starTakes = i;
+      at += 1;
+    } else if (sign === '?' || sign === name[i]) {
+      at += 1;
+      i += 1;
+    } else if (star >= 0) {
+      starTakes += 1;
+      i = starTakes;
+      at = star + 1;
+    } else return false;
+  }
+  return /^\**$/.test(segment.slice(at));
 }

@@ -141,8 +141,13 @@ function refuseColumn(name: string, { values, tables }: Declared, query: NamesOf
     near: name,
     detail,
     hint: `Did you mean ${meant}? ${list}`,
-    meant: name.replace(/[^.]+$/, meant),
+    meant: withLastPart(name, meant),
   });
+}
+
+/** `s.payr` with `payer` as its last part is `s.payer`. */
+export function withLastPart(name: string, last: string): string {
+  return name.slice(0, name.lastIndexOf('.') + 1) + last;
 }
 
 /** Names of the columns of a public table; none for any other name. */

@@ -1,4 +1,5 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
+import { textBetween } from '../../core/text.ts';
 import type { ParseProblem } from './parser.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -20,21 +21,32 @@ const TAILS = [
   /[.:]? ?\((?:[A-Z_]{3,})\)[\s\S]*$/,
   /[.:]? ?\(version [\s\S]*$/,
 ];
-const UUID = /\s*\([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\)/g;
-const QUALIFIED = new RegExp(`\\b\\w+\\.(${PUBLIC_TABLE_NAMES.join('|')})\\b`, 'g');
+const UUID = /(?<!\s)\s*\([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\)/g;
+const TABLE_NAMES: ReadonlySet<string> = new Set(PUBLIC_TABLE_NAMES);
+/** Parts of a name, each but the last with what follows its dot. */
+const QUALIFIED = /\b\w+\.(?=(\w+))/g;
 /** Internal names: a message that contains one is not shown. */
-const OURS =
-  /__\w|_public\b|\bDB::|::Column|\bStorage\b|\bsetting|\bguest\b|\bwriter\b|\breader\b|_[0-9a-f]{6,}|(?:^|[\s'"(=])\/\w+\/\w|\b\d+\.\d+\.\d+\.\d+\b|\bversion\b|\bserver\b|privileges|\bGRANT\b|https?:|\bthread|\bhost\b/i;
+const OURS = [
+  /__\w|_public\b|\bDB::|::Column|\bStorage\b|\bsetting|\bguest\b|\bwriter\b|\breader\b/i,
+  /\bversion\b|\bserver\b|privileges|\bGRANT\b|https?:|\bthread|\bhost\b/i,
+  /_[0-9a-f]{6}/i,
+  /(?:^|[\s'"(=])\/\w+\/\w/,
+  /\b\d+\.\d+\.\d+\.\d+\b/,
+];
 const WORDS_MAX_CHARS = 240;
 
 /** One sentence, or undefined if nothing may be shown. */
 export function cleanWords(message: string): string | undefined {
   let words = message.replace(/^(Code: \d+\. )?(DB::Exception: )?(OptimizedRegularExpression: )?/, '');
   for (const tail of TAILS) words = words.replace(tail, '');
-  words = words.replaceAll(UUID, '').replaceAll(QUALIFIED, '$1').replaceAll(/\s+/g, ' ').trim();
-  words = words.replace(/[.:,]+$/, '');
-  if (words === '' || OURS.test(words)) return undefined;
+  words = words.replaceAll(UUID, '').replaceAll(QUALIFIED, withoutDatabase).replaceAll(/\s+/g, ' ').trim();
+  words = words.replace(/(?<![.:,])[.:,]+$/, '');
+  if (words === '' || OURS.some((pattern) => pattern.test(words))) return undefined;
   return words.length > WORDS_MAX_CHARS ? `${words.slice(0, WORDS_MAX_CHARS)}…` : `${words}.`;
+}
+
+function withoutDatabase(prefix: string, table: string): string {
+  return TABLE_NAMES.has(table) ? '' : prefix;
 }
 
 /** Where and why a text does not parse: the engine's message, reduced to what its author can use. */
@@ -77,7 +89,8 @@ export function explainSyntax({ problem }: ParseProblem): Omit<Refusal, 'positio
 
 /** The engine reads parameter values while it builds the tree. */
 function parameterProblem(problem: string): Refusal | undefined {
-  const [, type, name] = /cannot be parsed as (.+?) for query parameter '(\w+)'/s.exec(problem) ?? [];
+  const type = textBetween(problem, 'cannot be parsed as ', " for query parameter '");
+  const name = / for query parameter '(\w+)'/.exec(problem)?.[1];
   if (type === undefined || name === undefined) return undefined;
   return {
     code: 'parameter',
@@ -87,8 +100,15 @@ function parameterProblem(problem: string): Refusal | undefined {
   };
 }
 
+/** The token in `failed at position 5 (FRM) (line 1, col 5): …`, which may hold brackets itself. */
+function failedAt(problem: string): string | undefined {
+  const [, after] = problem.split(/failed at position \d+ \(/, 2);
+  const end = after?.slice(1).search(/\)(?: \(line \d+, col \d+\))?: /) ?? -1;
+  return end < 0 ? undefined : after?.slice(0, end + 1);
+}
+
 function syntaxProblem(problem: string): Pick<Refusal, 'detail' | 'near' | 'hint'> {
-  const near = /failed at position \d+ \((.+?)\)(?: \(line \d+, col \d+\))?: /s.exec(problem)?.[1];
+  const near = failedAt(problem);
   const isEnd = near === 'end of query';
   const word = near === undefined || isEnd ? {} : { near };
   const known = KINDS.find(([pattern]) => pattern.test(problem))?.[1];

@@ -283,7 +283,8 @@ function piecesOf(text: string): string[] | undefined {
  * have been judged in the tree. A name that appears only here escaped the rules above, so the query is refused.
  */
 
-const TABLE_LINE = /^ *TableIdentifier (.+?)(?: \(alias .*\))?$/;
+const TABLE_LINE = /^ *TableIdentifier (.+)$/;
+const ALIAS = ' (alias ';
 const FUNCTION_LINE = /^ *Function (\S+)(?: \(.*\))?$/;
 /** Syntax that `EXPLAIN AST` prints as functions but the tree as nodes of other kinds. */
 const SYNTAX = new Set(['lambda', 'tuple', 'array', 'exists', 'view', 'map']);
@@ -294,11 +295,18 @@ export interface JudgedNames {
   readonly functions: ReadonlySet<string>;
 }
 
+/** The table of a line, without the alias that may follow it. */
+function tableOf(line: string): string | undefined {
+  const named = TABLE_LINE.exec(line)?.[1];
+  const alias = named?.endsWith(')') ? named.indexOf(ALIAS, 1) : -1;
+  return alias < 0 ? named : named?.slice(0, alias);
+}
+
 /** `lines` of `EXPLAIN AST`. Throws `Refused` (`unexplained`). */
 export function checkSecondView(lines: readonly string[], { tableNames, functions }: JudgedNames): void {
   const judged = new Set([...functions].map((name) => name.toLowerCase()));
   for (const line of lines) {
-    const table = TABLE_LINE.exec(line)?.[1];
+    const table = tableOf(line);
     if (table !== undefined && !tableNames.has(table)) refuse('unexplained', { near: table });
     const name = FUNCTION_LINE.exec(line)?.[1];
     if (name === undefined || judged.has(name.toLowerCase()) || SYNTAX.has(name) || tableNames.has(name))

@@ -47,7 +47,7 @@ export function isProblem(outcome: object): outcome is ParseProblem {
 const PARSE_SECONDS = 5;
 /** Parts of the engine's message that come from our wrapping statement. */
 const WRAPPING = /: (?:while executing 'FUNCTION formatQuerySingleLine|In scope WITH materialize)[\s\S]*$/;
-const VERSION = /\s*\((?:[A-Z_]+)\)(?: \(version [^)]*\))?\s*$/;
+const VERSION = /(?<!\s)\s*\([A-Z_]+\)(?: \(version [^)]*\))?$/;
 const PROBLEM_MAX_CHARS = 2_000;
 
 export function createEngineParser(guest: Guest): SqlParser {
@@ -127,7 +127,7 @@ async function orProblem<Answer>(ask: () => Promise<Answer>): Promise<Answer | P
 }
 
 function problemOf(message: string): ParseProblem {
-  const clean = message.replace(WRAPPING, '').replace(VERSION, '').trim();
+  const clean = message.replace(WRAPPING, '').trimEnd().replace(VERSION, '').trim();
   const position = /failed at position (\d+)/.exec(clean)?.[1];
   return {
     problem: clean.slice(0, PROBLEM_MAX_CHARS),

@@ -49,7 +49,7 @@ function tupleElement(printed: string): TupleElement {
 }
 
 /** Brackets, and names and texts in quotes, whose contents are skipped. */
-const TOKENS = /`(?:[^`\\]|\\.)*`|'(?:[^'\\]|\\.)*'|[(), ]/gs;
+const TOKENS = /`(?:[^`\\]|\\.)*`?|'(?:[^'\\]|\\.)*'?|[(), ]/gs;
 
 /** Splits where the sign is outside of brackets and quotes. */
 function splitAt(sign: ',' | ' ', text: string): string[] {

@@ -118,7 +118,7 @@ function columnsText(columns: readonly ResultColumn[]): string {
  */
 
 /** Tokens that delimit values: whole strings, so that their contents are skipped, and structural characters. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]/g;
+const TOKENS = /"(?:[^"\\]|\\.)*"?|[[\]{},]/g;
 const DEPTH: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 };
 
 /** The values in the line of a row, `["a",1,[2,3]]`, each as its exact text. */

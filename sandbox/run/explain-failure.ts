@@ -1,6 +1,7 @@
 import type { EngineError } from '../../clickhouse/engine/engine.ts';
 import { nearest } from '../../core/command-text.ts';
-import { columnsHint, columnsOf } from '../judge/columns.ts';
+import { textBetween } from '../../core/text.ts';
+import { columnsHint, columnsOf, withLastPart } from '../judge/columns.ts';
 import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from '../sandbox.ts';
@@ -105,12 +106,12 @@ function unknownColumn(
   const words = `There is no column ${name} where it is named.`;
   const fact = { detail: words, ownDetail: words, near: name };
   if (meant === undefined || meant === last) return { ...fact, hint: columnsHint(tables) };
-  return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
+  return { ...fact, hint: `Did you mean ${meant}?`, meant: withLastPart(name, meant) };
 }
 
 /** The engine's suggestion: it knows aliases and columns of subqueries. */
 function suggested(said: string): string[] {
-  const list = /Maybe you meant: \[(.*?)\]/.exec(said)?.[1] ?? '';
+  const list = textBetween(said, 'Maybe you meant: [', ']') ?? '';
   return [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name.split('.').at(-1) ?? '');
 }
 
@@ -122,7 +123,7 @@ function orForm(said: string): string | undefined {
 
 /** A time that is compared with a value of another type, or one that is not a whole day. */
 function timeForm(said: string): string | undefined {
-  const type = /Cannot convert string '\d{4}-\d{2}-\d{2}[^']*' to type (Date|DateTime)\b/.exec(said)?.[1];
+  const type = /Cannot convert string '\d{4}-[^']*' to type (Date|DateTime)\b/.exec(said)?.[1];
   if (type === undefined) return undefined;
   return type === 'Date'
     ? "A day is written '2026-11-20'. Compare block_time with a time, or its day with a day."

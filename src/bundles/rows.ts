@@ -65,5 +65,5 @@ export function fromJson(value: unknown, kind: ValueKind): RowValues[number] {
 
 /** Without zeros at the end of its fraction: `1.500000` is `1.5`, `2.000000` is `2`. */
 export function plainDecimal(text: string): string {
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return text.includes('.') ? text.replace(/(?:\.|(?<![0.]))0+$/, '') : text;
 }

@@ -65,7 +65,7 @@ export function createDocsSite(facts: {
   readonly publicUrl: string;
 }): DocsSite {
   const { publicUrl } = facts;
-  const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '');
   const pictures = pictureFiles();
   const kept = new Map<string, ServedText>();
   const keep = (key: string, type: string, make: () => string | Buffer): ServedText => {

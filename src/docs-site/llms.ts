@@ -97,14 +97,14 @@ export function pageMarkdown(page: DocsPage, publicUrl: string, parts: PageParts
 
 /** Links between pages become their text: all pages are in one document. */
 function withoutLinks(markdown: string): string {
-  return markdown.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, words: string, href: string) =>
+  return markdown.replace(/\[([^[\]]+)\]\(([^()\s]+)\)/g, (all, words: string, href: string) =>
     /^https?:/.test(href) ? all : words,
   );
 }
 
 /** JSON examples without white space, which is a third of the reference. */
 function compactJson(markdown: string): string {
-  return markdown.replace(/```json\n([\s\S]*?)\n```/g, (_all, code: string) => {
+  return markdown.replace(/```json\n((?:[^\n]|\n(?!```))*)(?:\n```|$)/g, (_all, code: string) => {
     const example: unknown = JSON.parse(code); // the tests parse every block
     return `\`\`\`json\n${JSON.stringify(example)}\n\`\`\``;
   });

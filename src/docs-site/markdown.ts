@@ -78,7 +78,8 @@ export interface PageParts {
   readonly hasResults?: boolean;
 }
 
-const RESULTS = /<!-- result:(\d+) -->[\s\S]*?<!-- \/result:\1 -->\n*/g;
+/** The mark at the end stays: it is a comment, and those are removed next. */
+const RESULTS = /<!-- result:(?:[^<]|<(?!!-- \/result:))*/g;
 
 /** A page with its links rewritten by `hrefOf`, and without the comments of the generator. */
 export function markdownOf(
@@ -88,8 +89,8 @@ export function markdownOf(
 ): string {
   const text = readPage(page);
   return (hasResults ? text : text.replace(RESULTS, ''))
-    .replace(/<!--[\s\S]*?-->\n*/g, '')
-    .replace(/\]\(([^)\s]+)\)/g, (all, href: string) => {
+    .replace(/<!--(?:[^-]|-(?!->))*(?:-->|$)\n*/g, '')
+    .replace(/\]\(([^()\s]+)\)/g, (all, href: string) => {
       const target = linkTarget(href, page);
       return 'href' in target ? all : `](${hrefOf(target)})`;
     });

@@ -145,7 +145,8 @@ function breakable(code: string): string {
  */
 function drawing(svg: string, title: string): string {
   const shown = svg
-    .replace(/<(title|style)>[\s\S]*?<\/\1>\s*/g, '')
+    .replace(/<title>(?:[^<]|<(?!\/title>))*(?:<\/title>\s*|$)/g, '')
+    .replace(/<style>(?:[^<]|<(?!\/style>))*(?:<\/style>\s*|$)/g, '')
     .replace('<svg ', '<svg aria-hidden="true" ');
   return `<span class="drawing" role="img" tabindex="0" aria-label="${escapeHtml(title)}">${shown.trim()}</span>`;
 }

@@ -37,7 +37,7 @@ export const METADATA_PATHS: ReadonlyMap<string, string> = new Map(
 
 /** Empty where the public URL is not configured: the deployment cannot name itself then. */
 export function protectedResources(publicUrl: Config['http']['publicUrl']): readonly ProtectedResource[] {
-  const base = (publicUrl ?? '').replace(/\/+$/, '');
+  const base = (publicUrl ?? '').replace(/(?<!\/)\/+$/, '');
   if (base === '') return [];
   return [...METADATA_PATHS].map(([path, metadataPath]) => ({
     path,
@@ -199,7 +199,7 @@ async function openKeySet({ issuer, jwksUrl }: KeySetSource, clock: Clock): Prom
 /** The `jwks_uri` of the issuer's metadata; the two places are those of OpenID Connect and of OAuth. */
 async function discover(issuer: string): Promise<string> {
   const base = new URL(issuer);
-  const path = base.pathname.replace(/\/+$/, '');
+  const path = base.pathname.replace(/(?<!\/)\/+$/, '');
   const places = [
     `${base.origin}${path}/.well-known/openid-configuration`,
     `${base.origin}/.well-known/oauth-authorization-server${path}`,

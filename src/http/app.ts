@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Log } from '../../core/log.ts';
+import type { RequestMarks } from '../../core/process/request-marks.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createDocsSite } from '../docs-site/docs-site.ts';
 import { type ProtectedResource, protectedResources } from '../gate/bearer-token.ts';
@@ -25,6 +26,7 @@ import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
 import { closeWithProblem, type FailureOptions, installFailures } from './failures.ts';
+import { installRequestMarks } from './mark-requests.ts';
 import { installMcp, mcpHostnames } from './mcp/route.ts';
 import { createRefusalPace } from './pace-refusals.ts';
 import { installObservation, type RequestObservation } from './request-facts.ts';
@@ -68,6 +70,8 @@ export interface AppOptions {
   readonly tailTimes?: TailTimes;
   /** How long a request may take to arrive, instead of the limit of the product. */
   readonly receiveMaxMs?: number;
+  /** Absent where the event loop is not watched. */
+  readonly marks?: RequestMarks;
   /** Absent where requests are neither counted nor traced. */
   readonly observation?: RequestObservation;
 }
@@ -88,6 +92,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = createServer({ config, log, receiveMaxMs, failures: failures(''), socketAnswers });
   const pace = createRefusalPace();
   // Hooks that a request passes before its route, in this order.
+  if (options.marks !== undefined) installRequestMarks(app, options.marks);
   installLoadShedding(app, {
     cap: capConnections(app.server, {
       maxConnections: config.http.maxConnections,

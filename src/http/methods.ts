@@ -5,7 +5,8 @@ import type { AnyOperation } from '../operations/define.ts';
 /** Which methods a path takes: 405 for the others, also for a method that no route can be registered for. */
 
 interface KnownPath {
-  readonly pattern: RegExp;
+  /** A segment that starts with a colon stands for any. */
+  readonly segments: readonly string[];
   /** As the Allow header lists them. */
   readonly allow: string;
 }
@@ -24,13 +25,20 @@ export function installKnownPaths(app: FastifyInstance): void {
 
 /** `url` as routes are written: `/v0/agents/:wallet`. */
 function rememberPath(app: FastifyInstance, url: string, allow: string): void {
-  const text = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-  app.knownPaths?.push({ pattern: new RegExp(`^${text}$`), allow });
+  app.knownPaths?.push({ segments: url.split('/'), allow });
 }
 
 /** The methods that a path takes; undefined for an unknown path. */
 export function allowedAt(app: FastifyInstance, path: string): string | undefined {
-  return app.knownPaths?.find(({ pattern }) => pattern.test(path))?.allow;
+  const asked = path.split('/');
+  return app.knownPaths?.find(({ segments }) => fits(segments, asked))?.allow;
+}
+
+function fits(segments: readonly string[], asked: readonly string[]): boolean {
+  if (segments.length !== asked.length) return false;
+  return segments.every((segment, at) =>
+    segment.startsWith(':') ? asked[at] !== '' : segment === asked[at],
+  );
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;

@@ -122,7 +122,7 @@ export function readJsonBody(bytes: Uint8Array | undefined, headers: BodyHeaders
 }
 
 /** With the parameter `charset`, which JSON does not have and many clients send. */
-const JSON_TYPE = /^application\/json *(?:; *charset *= *"?utf-?8"? *)?;? *$/i;
+const JSON_TYPE = /^application\/json *(?:; *charset *= *"?utf-?8"? *)?(?:; *)?$/i;
 
 function checkMediaType({ 'content-type': type, 'content-encoding': encoding }: BodyHeaders): void {
   if (type === undefined || !JSON_TYPE.test(type.trim()))
@@ -152,7 +152,7 @@ function parse(text: string): unknown {
 }
 
 /** Tokens that show names and nesting; numbers and words between them are skipped. The text was parsed as JSON before. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:]/g;
 
 /** Refuses names given twice, of which JSON.parse silently keeps the last. */
 function checkNames(text: string): void {

@@ -137,7 +137,7 @@ function frontAnswer({ version, publicUrl }: FrontFacts): Readonly<Record<string
 }
 
 function frontPage({ version, publicUrl }: FrontFacts): string {
-  const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '');
   const places = Object.values(PLACES).map(({ path, meaning }) => {
     // No link: only programs can call it.
     const name = path === PLACES.mcp.path ? `<code>${path}</code>` : `<a href="${base}${path}">${path}</a>`;

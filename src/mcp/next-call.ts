@@ -129,7 +129,7 @@ function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | 
 }
 
 /** A quoted text or name whole, so that no name is found in it; else a name with its dots. */
-const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
+const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'?|"[^"]*"?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/gs;
 
 /** Advice for callers of tools, where it differs from the HTTP advice of the catalogue of errors. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {

@@ -78,14 +78,10 @@ export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
   );
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
-  const paths = [...tools.keys()].sort((a, b) => b.length - a.length).map(escaped);
-  const route = new RegExp(`(?<![\\w./:])(?:(?:GET|POST) )?(?:/v0)?(${paths.join('|')})(?![\\w/-])`, 'g');
-  return (text) => text.replace(route, (whole, path: string) => tools.get(path) ?? whole);
+  return (text) => text.replace(ROUTE, (whole, path: string) => tools.get(path) ?? whole);
 }
 
-function escaped(path: string): string {
-  return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}
+const ROUTE = /(?<![\w./:])(?:(?:GET|POST) )?(?:\/v0)?(\/[\w/-]+)/g;
 
 /**
  * The schemas of a tool, projected from the declaration that REST is made of. A client hands all of them to its model on every

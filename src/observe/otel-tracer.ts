@@ -89,7 +89,7 @@ function openProvider({
   role,
 }: Parameters<typeof createOtelTracer>[0]): TracerProvider {
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   return new TracerProvider({

@@ -1,8 +1,9 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { nearest } from '../../core/command-text.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { RegradeArguments } from '../../ingest/grading/regrade/command.ts';
 import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/options.ts';
+import { KEPT_OPTION } from '../keep-running.ts';
 import { addAdminCommands } from './admin/command.ts';
 import type { BackupArguments } from './backup/backup.ts';
 import { addBackupCommands } from './backup/command.ts';
@@ -13,6 +14,8 @@ import { addDoctorCommand } from './doctor/command.ts';
 /** What every command takes. */
 export interface Options {
   readonly config?: string;
+  /** Whether this is the child of `keepRunning`, which sets it. */
+  readonly kept?: true;
 }
 
 /** What the commands do, apart from how they are written on the command line. */
@@ -51,6 +54,7 @@ export function commandLine(actions: Actions, version: string): Command {
       '-c, --config <file>',
       'configuration file (default: settlement-index.config.json when it exists)',
     )
+    .addOption(new Option(KEPT_OPTION).hideHelp())
     .showHelpAfterError('(run with --help for the options)')
     .showSuggestionAfterError()
     // Before the commands are added, which take it over.

@@ -94,7 +94,7 @@ export const chainParam: Param<Chain | undefined> = {
     'Only this chain, by CAIP-2 name. Default, and `all`: every chain this deployment indexes, together. `meta.chain` says which one was served.',
   toolText: 'Like eip155:8453. Default: all.',
   required: false,
-  schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
+  schema: Type.String({ pattern: '^(eip155:[0-9]+|all)$' }),
   example: 'eip155:8453',
   read: (raw, name, { chains }) =>
     raw === undefined || raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]),
@@ -247,7 +247,7 @@ export const minProbabilityParam: Param<number | undefined> = {
   read: (raw, name) => {
     if (raw === undefined) return undefined;
     const decimal =
-      isText(raw) && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/.test(raw) ? Number(raw) : raw;
+      isText(raw) && /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/.test(raw) ? Number(raw) : raw;
     if (typeof decimal === 'number' && decimal >= 0 && decimal <= 1) return decimal;
     throw invalid(name, `${name} must be a number within [0,1], not ${quoted(raw)}.`);
   },

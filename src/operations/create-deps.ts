@@ -125,7 +125,7 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
     tokenDecimals: new Map([...knownTokens(config.chains)].map(([key, { decimals }]) => [key, decimals])),
     version,
     startedAtMs: clock.nowMs(),
-    publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
+    publicUrl: config.http.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? '',
     priceList: PRICE_LIST,
     plans: config.plans,
     sellsCalls,

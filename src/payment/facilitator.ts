@@ -88,7 +88,7 @@ const PENDING_REASON = 'settlement_pending';
 const DOUBTFUL_REASON = 'unexpected_settle_error';
 
 export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
-  const base = options.url.replace(/\/+$/, '');
+  const base = options.url.replace(/(?<!\/)\/+$/, '');
   const ask = (path: string, payment: PaymentToSettle, timeoutMs: number, signal?: AbortSignal) => {
     const { x402Version, paymentPayload, paymentRequirements } = payment;
     return postJson({

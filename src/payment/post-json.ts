@@ -106,7 +106,8 @@ export interface JsonRpc {
 /** A receipt of a large batch is a few hundred KiB. */
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
-const Hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$` });
+const Hex = (bytes: number) =>
+  Type.String({ pattern: '^0x[0-9a-fA-F]*$', minLength: 2 + bytes * 2, maxLength: 2 + bytes * 2 });
 /** Six bytes at most: exact as a number. */
 const Quantity = Type.String({ pattern: '^0x(?:0|[1-9a-f][0-9a-f]{0,11})$' });
 const Data = Type.String({ pattern: '^0x[0-9a-fA-F]*$' });

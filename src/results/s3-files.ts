@@ -1,4 +1,5 @@
 import { AwsClient } from 'aws4fetch';
+import { textBetween } from '../../core/text.ts';
 import { checkedName, isResultName, type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
 
 /** S3-compatible storage, as the configuration names it. */
@@ -33,7 +34,7 @@ export function s3Files({
     service: 's3',
     retries: ATTEMPTS_AGAIN,
   });
-  const root = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
+  const root = `${endpoint.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(bucket)}`;
   const urlOf = (name: string): string => `${root}/${prefix}${checkedName(name)}`;
   const send = async (
     url: string,
@@ -123,9 +124,10 @@ function isGood(status: number): boolean {
 
 /** Objects of an answer of ListObjectsV2. Names of ours need no unescaping, and others are no names of ours. */
 function objectsOf(xml: string): StoredObject[] {
-  return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, object = '']) => ({
-    key: /<Key>(.*?)<\/Key>/s.exec(object)?.[1] ?? '',
-    writtenAtMs: Date.parse(/<LastModified>(.*?)<\/LastModified>/s.exec(object)?.[1] ?? ''),
-    bytes: Number(/<Size>(\d+)<\/Size>/.exec(object)?.[1] ?? 0),
+  const [, ...objects] = xml.split('<Contents>');
+  return objects.map((object) => ({
+    key: textBetween(object, '<Key>', '</Key>') ?? '',
+    writtenAtMs: Date.parse(textBetween(object, '<LastModified>', '</LastModified>') ?? ''),
+    bytes: Number(textBetween(object, '<Size>', '</Size>') ?? 0),
   }));
 }

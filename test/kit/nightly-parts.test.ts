@@ -11,7 +11,7 @@ test('without a name all parts of the nightly run are run, with names those, in 
 
 test('a part that there is not is refused with the names of those that there are', () => {
   expect(() => partsNamed(['suite', 'choas'])).toThrow(
-    'There is no part "choas". The parts are suite, demo, chaos, fuzz-sql, fuzz-http, many-ingest, cluster, node24.',
+    'There is no part "choas". The parts are suite, patterns, demo, chaos, fuzz-sql, fuzz-http, many-ingest, cluster, node24.',
   );
 });
 

@@ -39,6 +39,13 @@ export const NIGHTLY_PARTS: readonly NightlyPart[] = [
     command: () => tests(),
   },
   {
+    name: 'patterns',
+    about: 'every regular expression of the product, judged anew',
+    minutes: null,
+    expectedMinutes: 2,
+    command: () => ({ args: [...TSX, 'scripts/judge-patterns.ts'] }),
+  },
+  {
     name: 'demo',
     about: 'the demo, with visitors who pay, get in the way and ask',
     minutes: 60,

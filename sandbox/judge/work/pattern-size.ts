@@ -115,7 +115,7 @@ function all(found: readonly (readonly string[] | null)[]): readonly string[] | 
 /** The printed texts, one or those of an array, without quotes and escapes. */
 function constantTexts({ rest }: TreeNode): readonly string[] {
   const printed = /^constant_value: (.*), constant_value_type: /s.exec(rest)?.[1] ?? rest;
-  return [...printed.matchAll(/'((?:\\.|[^'\\])*)'/gs)].map(([, text]) =>
+  return [...printed.matchAll(/'((?:\\.|[^'\\])*)'?/gs)].map(([, text]) =>
     (text ?? '').replace(/\\(.)/gs, '$1'),
   );
 }

@@ -22,7 +22,7 @@ const PRINTED_TIMES = 4;
 /** A placeholder of two characters stands for up to thirty. */
 const FORMATTED_TIMES = 15;
 const ENCODERS =
-  /^(bin|bitmap\w*|base\d+.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
+  /^(bin|bitmap\w*|base\d.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
 const PRINTERS = /^(tostring|hex)$/i;
 /** Functions with the size, or the number of repeats, in an argument. */
 const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([

@@ -185,7 +185,7 @@ async function openHoldOf(redis: RedisConnection, names: Names, entry: string): 
   const [organizationId, holdId] = listOf(JSON.parse(entry)).map(textOf);
   if (organizationId === undefined || holdId === undefined) return null;
   const state = await redis.run((client) => client.hget(names.holds(organizationId), holdId));
-  const open = /^open (\d+) ([^\s/]+)\S* (\S+) (.*)$/s.exec(state ?? '');
+  const open = /^open (\d+) ([^\s/]+)(?:\/\S*)? (\S+) (.*)$/s.exec(state ?? '');
   const [, units, heldAtMs, overdueAtMs, operation] = open ?? [];
   if (operation === undefined) return null;
   return {

@@ -32,7 +32,7 @@ export interface ApiOptions {
 
 export function openApi(options: ApiOptions): Api {
   const agent = new Agent({ headersTimeout: ANSWER_MAX_MS, bodyTimeout: ANSWER_MAX_MS });
-  const base = options.url.replace(/\/+$/, '').replace(/\/v0$/, '');
+  const base = options.url.replace(/(?<!\/)\/+$/, '').replace(/\/v0$/, '');
   const asked = { ...options, agent, base };
   return {
     async keys() {

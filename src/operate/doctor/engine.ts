@@ -249,7 +249,8 @@ export function closedFiles(walls: EngineWalls | undefined, secret: string): rea
 }
 
 const TIMEOUT_MS = 3_000;
-const OPEN = new RegExp(`^${METRIC_PREFIX}sql_open_to(?:\\{[^}]*\\})? (\\d)$`, 'm');
+const OPEN_METRIC = `${METRIC_PREFIX}sql_open_to`;
+const OPEN_SAMPLE = /^(?:\{[^}]*\})? (\d)$/;
 
 /** Whose SQL the running service runs, which only it knows: read from its `/metrics`. */
 export async function checkSql({ metrics: { host, port } }: Pick<Config, 'metrics'>): Promise<Finding> {
@@ -263,7 +264,8 @@ export async function checkSql({ metrics: { host, port } }: Pick<Config, 'metric
   } catch {
     return skipped('sql', 'no service answers at metrics.port');
   }
-  const value = OPEN.exec(text)?.[1];
+  const samples = text.split('\n').filter((line) => line.startsWith(OPEN_METRIC));
+  const [value] = samples.flatMap((line) => OPEN_SAMPLE.exec(line.slice(OPEN_METRIC.length))?.[1] ?? []);
   if (value === undefined) return skipped('sql', 'what answers at metrics.port runs no SQL');
   return judgeOpenTo(OPEN_TO[OPEN_TO.length - 1 - Number(value)]);
 }

@@ -120,7 +120,7 @@ const queryParam: Param<string | null> = {
   description: 'Id of a run as the list has it, or `all`.',
   toolText: 'Its id, or all.',
   required: true,
-  schema: Type.String({ pattern: `^(${ALL}|qry_[0-9a-f-]{36})$` }),
+  schema: Type.String({ pattern: '^(all|qry_[0-9a-f-]{36})$' }),
   example: ALL,
   read: (raw, name) => {
     if (raw === ALL) return null;

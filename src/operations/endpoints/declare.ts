@@ -46,16 +46,15 @@ export const endpointQueryParam: Param<readonly string[]> = {
 /** A text of a closed alphabet, looked up as it is. */
 function wordParam(
   description: string,
-  pattern: string,
+  shape: RegExp,
   what: string,
   example: string,
 ): Param<string | undefined> {
-  const shape = new RegExp(pattern, 'u');
   return {
     in: 'query',
     description,
     required: false,
-    schema: Type.String({ pattern }),
+    schema: Type.String({ pattern: shape.source }),
     example,
     read: (raw, name) => {
       if (raw === undefined || (typeof raw === 'string' && shape.test(raw))) return raw;
@@ -68,7 +67,7 @@ export const endpointCapabilityParam: Param<string | undefined> = capabilityFilt
 
 export const endpointTagParam = wordParam(
   'Only endpoints with this tag, in any case.',
-  '^[^\\p{C}]{1,64}$',
+  /^[^\p{C}]{1,64}$/u,
   'a tag of at most 64 characters',
   'weather',
 );
@@ -76,7 +75,7 @@ export const endpointTagParam = wordParam(
 export const endpointNetworkParam: Param<string | undefined> = {
   ...wordParam(
     'Only endpoints with an offer on this network, as it is published: `base`, `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. `chain` finds an EVM chain under each of its names.',
-    '^[A-Za-z0-9:_-]{1,100}$',
+    /^[A-Za-z0-9:_-]{1,100}$/u,
     'the name of a network',
     'base',
   ),

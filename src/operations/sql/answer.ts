@@ -263,7 +263,7 @@ function refuseLostColumns(line: string, usedQu: number): void {
 function topLevelNames(line: string): string[] {
   const names: string[] = [];
   let depth = 0;
-  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\]]/g)) {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') depth -= 1;
     else if (depth === 1 && line[index + token.length] === ':') names.push(JSON.parse(token) as string);

@@ -23,7 +23,7 @@ export const SQL_LEFT_OUT = AS_OF_TABLES.flatMap((table) =>
 
 /** Functions whose value is another one each time. Names as the engine knows them, in lower case. */
 const CHANGING =
-  /^(now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_?timestamp|rand.*|generateuuid.*|datetimetouuidv7|arrayshuffle|arraypartialshuffle|arrayrandomsample|grouparraysample)$/;
+  /^(?:rand|generateuuid)|^(?:now|now64|nowinblock|nowinblock64|today|yesterday|curdate|current_date|current_timestamp|utc_?timestamp|datetimetouuidv7|arrayshuffle|arraypartialshuffle|arrayrandomsample|grouparraysample)$/;
 
 /** Rejects with `invalid_parameter` or `snapshot_gone` where the text has no answer as of the snapshot. */
 export async function checkAsOf(
