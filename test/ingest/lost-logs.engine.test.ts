@@ -148,7 +148,7 @@ async function stored(): Promise<string[]> {
     name: 'test-rows',
     maxSeconds: 10,
     maxRows: 10_000,
-    sql: sql`SELECT concat(toString(block_number), '/', toString(log_index), '/', payer, '/', payee, '/', toString(amount))
+    sql: sql`SELECT concat(toString(block_number), '/', toString(log_index), '/0x', lower(hex(payer)), '/0x', lower(hex(payee)), '/', toString(amount))
       FROM settlements FINAL WHERE chain = 'eip155:84532' AND del = 0
       UNION ALL SELECT concat('dead letter ', toString(block_number)) FROM dead_letters FINAL WHERE del = 0`,
   });

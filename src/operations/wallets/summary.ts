@@ -2,7 +2,7 @@ import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
+import { type PaidFacts, payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
@@ -15,6 +15,7 @@ import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
   NO_OFFERS,
+  readPaid,
   readUsualPrice,
   readWalletOffers,
   type UsualPrice,
@@ -35,6 +36,7 @@ interface SummaryFacts {
   readonly agents: { readonly shown: readonly AgentRow[]; readonly total: number };
   readonly offers: WalletOffers;
   readonly refunds: Refunds;
+  readonly paid: PaidFacts;
   readonly price: UsualPrice | null;
   readonly directory: Directory;
   /** The first one in question. */
@@ -55,9 +57,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
     triggered: signals.filter(({ triggered }) => triggered).map(({ id }) => id),
     receivedUsdMicros: inbound.usdMicros,
     provenUsdMicros: inbound.provenUsdMicros,
-    counterparties: counterparties.count,
-    firstSeen,
-    lastSeen,
+    paid: facts.paid,
     nowSeconds,
     identity: agent === null ? null : provenFacts(agent, directory),
     offers,
@@ -188,7 +188,7 @@ export const getEntitySummary = defineOperation({
     const scope = { wallet, chain, final: finalOnly(finality, statuses) };
     const coverage = await coverageFor(deps, scope);
     const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
-    const [profile, agents, offers, refunds, price, directory] = await Promise.all([
+    const [profile, agents, offers, refunds, paid, price, directory] = await Promise.all([
       readProfile(
         { reader, rollups, lists },
         { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
@@ -196,6 +196,7 @@ export const getEntitySummary = defineOperation({
       lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
       lists.read(['offers'], NO_OFFERS, () => readWalletOffers(reader, scope)),
       readRefunds(reader, { ...scope, span, coverage }),
+      readPaid(reader, { ...scope, coverage }),
       readUsualPrice(reader, scope),
       names.of([wallet]),
     ]);
@@ -205,6 +206,7 @@ export const getEntitySummary = defineOperation({
       agents,
       offers,
       refunds,
+      paid,
       price,
       directory,
       chains: chain === undefined ? chains : [chain],
