@@ -58,20 +58,28 @@ export const REASON_COSTS: Readonly<Record<ReasonFor | ReasonAgainst, string>> =
     'A payment to oneself through a facilitator: its fee. It says how payments were made, not that something was sold.',
   many_counterparties: `${MANY_COUNTERPARTIES_MIN} wallets and ${MANY_COUNTERPARTIES_MIN} × ${DUST_BELOW}, which come back if the wallets are one’s own: some cents. Read it with the signals and \`received\`.`,
   long_history: `One payment of ${DUST_BELOW}, and waiting for ${LONG_HISTORY_DAYS_MIN} days.`,
-  domain_proven: 'A domain: some dollars a year. It ties the address to that domain and says nothing of others.',
+  domain_proven:
+    'A domain: some dollars a year. It ties the address to that domain and says nothing of others.',
   offer_published: 'A domain, as above: the offer is the domain’s own word.',
   well_rated: `${RATING_CLIENTS_MIN} wallets that each pay the agent once and rate it: some cents. Money that comes back shows in the signals.`,
   never_paid: `Rid of it by one payment.`,
   few_settlements: `Rid of it by ${SAMPLE_MIN_SETTLEMENTS} payments of ${DUST_BELOW}: a cent, and their fees.`,
-  self_payment_share: 'Rid of it by other wallets of one’s own; then payments between them show as reciprocity or rings.',
-  payer_concentration: 'Rid of it by four and more wallets that pay alike: the dollars themselves, until they come back.',
-  single_payer_dominance: 'Rid of it by a second wallet that pays as much: the dollars themselves, until they come back.',
-  reciprocity: 'Only the wallet itself can cause it, by paying its payers. Rid of it by a detour over further wallets; up to four show as a ring.',
-  ring_membership: 'A ring takes a dollar and two payments on every edge, its own payments among them: others cannot put a wallet into one that does not pay on.',
-  mostly_unproven: 'Others can cause it by transfers that are no proven payments, for as many dollars as it received; rid of it likewise.',
+  self_payment_share:
+    'Rid of it by other wallets of one’s own; then payments between them show as reciprocity or rings.',
+  payer_concentration:
+    'Rid of it by four and more wallets that pay alike: the dollars themselves, until they come back.',
+  single_payer_dominance:
+    'Rid of it by a second wallet that pays as much: the dollars themselves, until they come back.',
+  reciprocity:
+    'Only the wallet itself can cause it, by paying its payers. Rid of it by a detour over further wallets; up to four show as a ring.',
+  ring_membership:
+    'A ring takes a dollar and two payments on every edge, its own payments among them: others cannot put a wallet into one that does not pay on.',
+  mostly_unproven:
+    'Others can cause it by transfers that are no proven payments, for as many dollars as it received; rid of it likewise.',
   new_wallet: `One payment of ${DUST_BELOW}, and waiting for ${NEW_WALLET_DAYS} days.`,
   inactive: `Rid of it by one payment of ${DUST_BELOW} a month.`,
-  no_identity: 'Rid of it by registering an agent or listing an offer: the fee of one transaction, or nothing.',
+  no_identity:
+    'Rid of it by registering an agent or listing an offer: the fee of one transaction, or nothing.',
   name_imitates_facilitator: 'Rid of it by another name.',
   domain_refuted: 'Rid of it by claiming no domain.',
   offer_contested:

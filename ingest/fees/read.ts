@@ -217,7 +217,9 @@ async function readDue(
         const found = receipts[index] ?? null;
         // After a repair the block is compared once more before its fees are stored.
         if (found === null || repaired.has(number)) refused.refuse(number);
-        else for (const [place, receipt] of found.receipts.entries()) done.set(fees[place] as MissingFee, receipt); // in the order asked
+        else
+          for (const [place, receipt] of found.receipts.entries())
+            done.set(fees[place] as MissingFee, receipt); // in the order asked
       }
     } catch (error) {
       if (!(error instanceof ReceiptsUnread)) throw error;

@@ -87,7 +87,10 @@ export function createRepair(deps: RepairDeps): Repair {
       );
       const lacking = shown.filter(({ payments }) => payments.some((log) => !known.has(placeOf(log))));
       for (const { number } of lacking) {
-        log.warn({ chain, block: number }, 'receipts show a payment that has no row, the block is read again');
+        log.warn(
+          { chain, block: number },
+          'receipts show a payment that has no row, the block is read again',
+        );
         await reread(number);
       }
       return new Set(lacking.map(({ number }) => number));
@@ -115,7 +118,9 @@ async function readPlaces(
     sql: sql`SELECT block_number, log_index FROM settlements FINAL WHERE ${within}
       UNION ALL SELECT block_number, log_index FROM dead_letters FINAL WHERE ${within}`,
   });
-  return new Set(rows.map(([block, index]) => placeOf({ blockNumber: Number(block), logIndex: Number(index) })));
+  return new Set(
+    rows.map(([block, index]) => placeOf({ blockNumber: Number(block), logIndex: Number(index) })),
+  );
 }
 
 export interface RetryLimits {

@@ -39,7 +39,11 @@ export async function stateFor(
   // Chains that are imported have no record of what was final when: no snapshot holds them.
   const isHeld = (one: Chain): boolean => asOf.chains.some((held) => held.chain === one);
   const chainsLeftOut = chain === undefined ? deployment.chains.filter((one) => !isHeld(one)) : [];
-  return { asOf, meta: { snapshot: asOf, leftOut: [...chainsLeftOut, ...leftOut] }, nowMs: snapshotTime(asOf) * 1_000 };
+  return {
+    asOf,
+    meta: { snapshot: asOf, leftOut: [...chainsLeftOut, ...leftOut] },
+    nowMs: snapshotTime(asOf) * 1_000,
+  };
 }
 
 /** The newest block of each chain that a snapshot holds. */

@@ -2,7 +2,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
-import { CHAIN_STATE_MEANS, backfillLeft, type ChainStatus, isImported } from '../index-state/chain-status.ts';
+import {
+  backfillLeft,
+  CHAIN_STATE_MEANS,
+  type ChainStatus,
+  isImported,
+} from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
 import { ENGINE_STATUSES } from '../index-state/index-state.ts';
 import type { RollupState } from '../index-state/rollups.ts';
@@ -76,7 +81,11 @@ const ChainShape = Type.Object(
       minimum: 0,
       description: 'Answers of a provider that contradicted the chain.',
     }),
-    dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a row, since the chain was first indexed; those that became one later count too.' }),
+    dead_letters: Type.Integer({
+      minimum: 0,
+      description:
+        'Logs that could not become a row, since the chain was first indexed; those that became one later count too.',
+    }),
     fees: orNull(FeesShape, {
       description: 'How far reading gas and fees from receipts is; null where none are read.',
     }),

@@ -12,7 +12,13 @@ import type { FinalBlock } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
 import { onChain } from '../settlements/slice-walk.ts';
-import { addressBytes, askPairs, askSmallWallet, type PaymentQuestion, type PaymentScope } from './payments.ts';
+import {
+  addressBytes,
+  askPairs,
+  askSmallWallet,
+  type PaymentQuestion,
+  type PaymentScope,
+} from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
 /** What a summary says that a profile does not: what is offered, and what is usually paid. */
@@ -85,13 +91,18 @@ function microsOrNull(field: unknown): bigint | null {
  */
 export async function readPaid(
   reader: Reader,
-  { coverage, ...scope }: Omit<PaymentScope, 'span' | 'role' | 'other'> & { readonly coverage: RollupCoverage },
+  {
+    coverage,
+    ...scope
+  }: Omit<PaymentScope, 'span' | 'role' | 'other'> & { readonly coverage: RollupCoverage },
 ): Promise<PaidFacts> {
   const dustUsd = trustedText(`toDecimal128('${Number(DUST_BELOW_USD_MICROS) / 1_000_000}', 6)`);
   const question: PaymentQuestion = {
     name: 'wallet-paid',
     maxRows: 1,
-    sql: (payments) => sql`SELECT uniqExact(other), sum(n), toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
+    sql: (
+      payments,
+    ) => sql`SELECT uniqExact(other), sum(n), toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
       FROM ${payments} WHERE inbound = 1 AND other != ${addressBytes(scope.wallet)} AND usd >= ${dustUsd} * n`,
   };
   const all = { ...scope, span: { from: 0, to: null } };
