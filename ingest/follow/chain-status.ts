@@ -86,10 +86,8 @@ export function createChainStatus(
   const state = (): ChainState => {
     if (stopError !== null) return 'stopped';
     if (isImported) return 'imported';
-    const isStill = nowMs() - seen.lastGainMs > unreachableAfterMs;
-    const contradictedMs = nowMs() - source.counters().contradictedAtMs;
-    if (isStill && contradictedMs < CONTRADICTION_COUNTS_MS) return 'contradicting';
-    if (nowMs() - seen.lastAnswerMs > unreachableAfterMs) return 'unreachable';
+    const away = troubleOf(seen, source.counters(), { unreachableAfterMs, nowMs: nowMs() });
+    if (away !== null) return away;
     if (seen.head === null || backfill === null) return 'starting';
     if (backfill.done < backfill.total) return 'backfilling';
     return deadLettersOpen > 0 ? 'incomplete' : 'following';
@@ -168,6 +166,17 @@ export function createChainStatus(
       };
     },
   };
+}
+
+/** Why nothing is read: the answers of the nodes contradict, or none comes. Null while something is, or nothing is left to read. */
+function troubleOf(
+  seen: { readonly lastAnswerMs: number; readonly lastGainMs: number },
+  { contradictedAtMs }: { readonly contradictedAtMs: number },
+  { unreachableAfterMs, nowMs }: { readonly unreachableAfterMs: number; readonly nowMs: number },
+): 'contradicting' | 'unreachable' | null {
+  const isStill = nowMs - seen.lastGainMs > unreachableAfterMs;
+  if (isStill && nowMs - contradictedAtMs < CONTRADICTION_COUNTS_MS) return 'contradicting';
+  return nowMs - seen.lastAnswerMs > unreachableAfterMs ? 'unreachable' : null;
 }
 
 function errorOf(state: ChainState): string {

@@ -62,8 +62,7 @@ export function createPool(options: PoolOptions): RpcPool {
 
   const note = (trouble: Trouble, provider: string): void => {
     if (trouble instanceof ProviderContradiction) {
-      counters.contradictions++;
-      counters.contradictedAtMs = Date.now();
+      countContradiction(counters);
       options.log.warn({ provider, kind: trouble.kind }, `provider contradiction: ${trouble.message}`);
     } else {
       options.log.debug({ provider, kind: trouble.kind }, `RPC call failed: ${trouble.message}`);
@@ -146,6 +145,11 @@ export function createPool(options: PoolOptions): RpcPool {
     note: (contradiction, answer) => note(contradiction, namesOf(givers.of([answer]))),
     counters: () => ({ ...counters }),
   };
+}
+
+function countContradiction(counters: { contradictions: number; contradictedAtMs: number }): void {
+  counters.contradictions++;
+  counters.contradictedAtMs = Date.now();
 }
 
 function tellWrongChain({ log, chainId }: PoolOptions, provider: string, found: number): void {
