@@ -16,6 +16,7 @@ import { readFees } from './fees/read.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
 import { indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
+import { createRepair, retryDeadLetters } from './follow/repair.ts';
 import { publishStatus, reportProgress } from './follow/status-report.ts';
 import type { CatalogueHolder } from './grading/catalogue.ts';
 import { openPublishedCatalogue } from './grading/published.ts';
@@ -140,10 +141,13 @@ async function leadChain(
     const source = sourceOf({ ...deps, signal: inner }, chain);
     const jobs = { queueOf: queuesOf(deps.coordination, chain), epoch: guard?.token ?? 0n };
     const run = await indexChain({ ...own, source, catalogues, jobs });
+    const again = { ...own, source, catalogues, status: run.status };
+    const repair = createRepair(again);
     return [
       run.done,
       enrichRelayers({ ...own, source }),
-      ...(chain.relayerFees ? [readFees({ ...own, source, status: run.status })] : []),
+      retryDeadLetters({ ...again, repair }),
+      ...(chain.relayerFees ? [readFees({ ...again, repair })] : []),
       publishStatus(run.status, own),
       reportProgress(chain.facts.slug, run.status, own),
     ];

@@ -46,8 +46,19 @@ export const CHECKPOINTS = {
 } as const satisfies Table;
 export type CheckpointRow = TableRow<typeof CHECKPOINTS>;
 
-/** The state of a chain in the API. `stopped` needs an operator; `imported` has no node. */
-export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
+/**
+ * The state of a chain in the API. `incomplete` follows the tip and has logs that could not become rows; `contradicting` has nodes that
+ * answer and whose answers fail the checks; `stopped` needs an operator; `imported` has no node.
+ */
+export type ChainState =
+  | 'starting'
+  | 'backfilling'
+  | 'following'
+  | 'incomplete'
+  | 'imported'
+  | 'contradicting'
+  | 'unreachable'
+  | 'stopped';
 
 /** What ingest last knew of each chain; freshness and telemetry are served from it. */
 export const CHAIN_STATUS = {

@@ -26,7 +26,7 @@ export function liveStateOf(chains: readonly ChainTelemetry[] | null): LiveState
   return { tone: 'late', text: `${chainText(worst.chain)} ${lateText(worst)}${others}` };
 }
 
-const DEAD_STATES: ReadonlySet<string> = new Set(['unreachable', 'stopped', 'not_started']);
+const DEAD_STATES: ReadonlySet<string> = new Set(['contradicting', 'unreachable', 'stopped', 'not_started']);
 
 /** Whether the newest blocks of the chain are in the index, as far as its node knows them. */
 export function isFresh({ state, lag_seconds: lag }: ChainTelemetry): boolean {

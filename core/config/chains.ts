@@ -90,7 +90,7 @@ export const ChainSchema = Type.Object(
     completeness: Type.Optional(
       Type.Union([Type.Literal('every-block'), Type.Literal('settlement-blocks')], {
         description:
-          'every-block (default) reads each header and proves with its bloom filter that no log is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node.',
+          'every-block (default) reads each header, and of each block that may hold a log of ours all logs, which proves that none is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node.',
       }),
     ),
     pollMs: Type.Optional(

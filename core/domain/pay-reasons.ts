@@ -1,4 +1,4 @@
-import type { SignalId, Verdict } from './data-quality.ts';
+import { SAMPLE_MIN_SETTLEMENTS, type SignalId, type Verdict } from './data-quality.ts';
 
 /**
  * What speaks for and against paying an address, from figures that the index has: a closed list with fixed thresholds. Answers, the
@@ -7,6 +7,12 @@ import type { SignalId, Verdict } from './data-quality.ts';
 
 const DAY_SECONDS = 86_400;
 export const MANY_COUNTERPARTIES_MIN = 10;
+/**
+ * A smaller payment counts for no reason, because anyone can make thousands of them for a dollar. A tenth of a cent is the least price in
+ * the examples of x402 ($0.001), so what is sold for less is not judged by how often it is bought.
+ */
+export const DUST_BELOW_USD_MICROS = 1_000n;
+const DUST_BELOW = `$${Number(DUST_BELOW_USD_MICROS) / 1_000_000}`;
 export const LONG_HISTORY_DAYS_MIN = 90;
 export const NEW_WALLET_DAYS = 7;
 export const INACTIVE_DAYS = 30;
@@ -20,8 +26,8 @@ export const REFUND_WINDOW = '30d';
 
 export const REASONS_FOR = {
   mostly_proven: 'Half or more of the dollars that it received are proven x402 payments.',
-  many_counterparties: `It dealt with ${MANY_COUNTERPARTIES_MIN} or more other wallets.`,
-  long_history: `Its first settlement is ${LONG_HISTORY_DAYS_MIN} or more days old.`,
+  many_counterparties: `${MANY_COUNTERPARTIES_MIN} or more other wallets paid it, each ${DUST_BELOW} or more at once.`,
+  long_history: `The first payment to it of ${DUST_BELOW} or more by another wallet is ${LONG_HISTORY_DAYS_MIN} or more days old.`,
   domain_proven: 'The domain that its ERC-8004 agent claims names that agent.',
   offer_published: 'The domain of a resource itself publishes an offer that is paid to it.',
   well_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment rate its agent, together ${WELL_RATED_MIN} or better of 100.`,
@@ -31,15 +37,15 @@ export const REASONS_AGAINST = {
   never_paid: 'No settlement to it is indexed.',
   not_paid_on_chain:
     'No settlement to it is indexed on the chain that was asked for; `elsewhere` has those on other chains.',
-  few_settlements: 'Too few settlements to judge it by.',
+  few_settlements: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements to judge it by, or fewer than that of ${DUST_BELOW} or more by others.`,
   self_payment_share: 'It pays itself: the signal reached its threshold.',
   payer_concentration: 'Few payers account for what it received: the signal reached its threshold.',
   single_payer_dominance: 'One payer accounts for most of it: the signal reached its threshold.',
   reciprocity: 'It pays back to its payers: the signal reached its threshold.',
   ring_membership: 'Money passes through it back to its start: the signal reached its threshold.',
   mostly_unproven: 'Less than half of the dollars that it received are proven x402 payments.',
-  new_wallet: `Its first settlement is less than ${NEW_WALLET_DAYS} days old.`,
-  inactive: `Its last settlement is more than ${INACTIVE_DAYS} days old.`,
+  new_wallet: `The first payment to it of ${DUST_BELOW} or more by another wallet is less than ${NEW_WALLET_DAYS} days old.`,
+  inactive: `The last payment to it of ${DUST_BELOW} or more by another wallet is more than ${INACTIVE_DAYS} days old.`,
   no_identity: 'On the chains asked for no ERC-8004 agent uses it, and no listed offer is paid to it.',
   name_imitates_facilitator: 'The name of its agent reads as that of a facilitator whose relayer it is not.',
   domain_refuted: 'The domain that its agent claims does not name that agent.',
@@ -47,6 +53,41 @@ export const REASONS_AGAINST = {
     'A resource that it asks to be paid for is listed with other payees as well, and the domain of the resource does not say that this one is right.',
   badly_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment rate its agent, together below ${BADLY_RATED_BELOW} of 100.`,
 } as const;
+
+/** What it costs to get a reason without deserving it, or to be rid of one. Relaying costs about a tenth of a cent a payment on an L2. */
+export const REASON_COSTS: Readonly<Record<ReasonFor | ReasonAgainst, string>> = {
+  mostly_proven:
+    'A payment to oneself through a facilitator: its fee. It says how payments were made, not that something was sold.',
+  many_counterparties: `${MANY_COUNTERPARTIES_MIN} wallets and ${MANY_COUNTERPARTIES_MIN} × ${DUST_BELOW}, which come back if the wallets are one’s own: some cents. Read it with the signals and \`received\`.`,
+  long_history: `One payment of ${DUST_BELOW}, and waiting for ${LONG_HISTORY_DAYS_MIN} days.`,
+  domain_proven:
+    'A domain: some dollars a year. It ties the address to that domain and says nothing of others.',
+  offer_published: 'A domain, as above: the offer is the domain’s own word.',
+  well_rated: `${RATING_CLIENTS_MIN} wallets that each pay the agent once and rate it: some cents. Money that comes back shows in the signals.`,
+  never_paid: `Rid of it by one payment.`,
+  few_settlements: `Rid of it by ${SAMPLE_MIN_SETTLEMENTS} payments of ${DUST_BELOW}: a cent, and their fees.`,
+  self_payment_share:
+    'Rid of it by other wallets of one’s own; then payments between them show as reciprocity or rings.',
+  payer_concentration:
+    'Rid of it by four and more wallets that pay alike: the dollars themselves, until they come back.',
+  single_payer_dominance:
+    'Rid of it by a second wallet that pays as much: the dollars themselves, until they come back.',
+  reciprocity:
+    'Only the wallet itself can cause it, by paying its payers. Rid of it by a detour over further wallets; up to four show as a ring.',
+  ring_membership:
+    'A ring takes a dollar and two payments on every edge, its own payments among them: others cannot put a wallet into one that does not pay on.',
+  mostly_unproven:
+    'Others can cause it by transfers that are no proven payments, for as many dollars as it received; rid of it likewise.',
+  new_wallet: `One payment of ${DUST_BELOW}, and waiting for ${NEW_WALLET_DAYS} days.`,
+  inactive: `Rid of it by one payment of ${DUST_BELOW} a month.`,
+  no_identity:
+    'Rid of it by registering an agent or listing an offer: the fee of one transaction, or nothing.',
+  name_imitates_facilitator: 'Rid of it by another name.',
+  domain_refuted: 'Rid of it by claiming no domain.',
+  offer_contested:
+    'Others can cause it for nothing, by listing the resource under their own address, until its domain publishes the offer.',
+  badly_rated: `Others can cause it by ${RATING_CLIENTS_MIN} wallets that each pay once and rate badly: the prices of ${RATING_CLIENTS_MIN} calls.`,
+};
 
 export type ReasonFor = keyof typeof REASONS_FOR;
 export type ReasonAgainst = keyof typeof REASONS_AGAINST;
@@ -59,10 +100,8 @@ export interface PayFacts {
   readonly triggered: readonly SignalId[];
   readonly receivedUsdMicros: bigint;
   readonly provenUsdMicros: bigint;
-  readonly counterparties: number;
-  /** Null without settlements. */
-  readonly firstSeen: number | null;
-  readonly lastSeen: number | null;
+  /** Payments to it by other wallets, of `DUST_BELOW_USD_MICROS` or more. */
+  readonly paid: PaidFacts;
   readonly nowSeconds: number;
   /** Of the agent that stands for the wallet; null without one. */
   readonly identity: {
@@ -72,6 +111,14 @@ export interface PayFacts {
     readonly paidClients: number;
   } | null;
   readonly offers: { readonly count: number; readonly published: number; readonly contested: number };
+}
+
+export interface PaidFacts {
+  readonly payers: number;
+  readonly settlements: number;
+  /** Null without any. */
+  readonly firstSeen: number | null;
+  readonly lastSeen: number | null;
 }
 
 /** In the order of the tables. Pure. */
@@ -91,11 +138,11 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, string>>): Key[]
 }
 
 function holdingFor(facts: PayFacts): Readonly<Record<ReasonFor, boolean>> {
-  const { receivedUsdMicros, provenUsdMicros, counterparties, identity, offers } = facts;
+  const { receivedUsdMicros, provenUsdMicros, paid, identity, offers } = facts;
   return {
     mostly_proven: receivedUsdMicros > 0n && provenUsdMicros * 2n >= receivedUsdMicros,
-    many_counterparties: counterparties >= MANY_COUNTERPARTIES_MIN,
-    long_history: daysSince(facts.firstSeen, facts) >= LONG_HISTORY_DAYS_MIN,
+    many_counterparties: paid.payers >= MANY_COUNTERPARTIES_MIN,
+    long_history: daysSince(paid.firstSeen, facts) >= LONG_HISTORY_DAYS_MIN,
     domain_proven: identity?.domainProof === 'proven',
     offer_published: offers.published > 0,
     well_rated: (ratingOf(facts) ?? 0) >= WELL_RATED_MIN,
@@ -104,12 +151,13 @@ function holdingFor(facts: PayFacts): Readonly<Record<ReasonFor, boolean>> {
 
 function holdingAgainst(facts: PayFacts): Readonly<Record<ReasonAgainst, boolean>> {
   const { verdict, triggered, receivedUsdMicros, provenUsdMicros, identity, offers } = facts;
-  const { firstSeen, lastSeen } = facts;
+  const { settlements, firstSeen, lastSeen } = facts.paid;
   const has = (signal: SignalId): boolean => triggered.includes(signal);
   return {
     never_paid: verdict === 'unobserved' && !facts.isPaidElsewhere,
     not_paid_on_chain: verdict === 'unobserved' && facts.isPaidElsewhere,
-    few_settlements: verdict === 'insufficient',
+    few_settlements:
+      verdict === 'insufficient' || (verdict !== 'unobserved' && settlements < SAMPLE_MIN_SETTLEMENTS),
     self_payment_share: has('self_payment_share'),
     payer_concentration: has('payer_concentration'),
     single_payer_dominance: has('single_payer_dominance'),

@@ -73,6 +73,8 @@ export interface SourceCounters {
   readonly retries: number;
   /** Answers that contradicted themselves or each other (wrong fork, missing logs, broken parent links). */
   readonly contradictions: number;
+  /** When the last of them was noticed, Unix milliseconds; 0 for never. */
+  readonly contradictedAtMs: number;
 }
 
 export interface ReadOptions {
@@ -117,6 +119,13 @@ export interface ReceiptFacts {
   readonly gasPrice: bigint;
   /** What an OP-stack chain charges for the data on its base chain; 0 where the receipt has no such field. */
   readonly l1Fee: bigint;
+}
+
+/** The wanted receipts of a block, in the given order, and every log that came with them: where a whole block was read, of all of it. */
+export interface BlockReceipts {
+  readonly receipts: readonly ReceiptFacts[];
+  /** Ascending, ours and others'. */
+  readonly logs: readonly RawLog[];
 }
 
 export interface ReceiptOptions {
@@ -165,7 +174,7 @@ export interface BlockSource {
   receipts(
     blocks: readonly WantedReceipts[],
     options: ReceiptOptions,
-  ): Promise<readonly (readonly ReceiptFacts[] | null)[]>;
+  ): Promise<readonly (BlockReceipts | null)[]>;
   /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
   onNewHead(listener: () => void): () => void;
   counters(): SourceCounters;

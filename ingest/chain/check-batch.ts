@@ -85,3 +85,9 @@ export function checkOfBlock(logs: readonly RawLog[], blockHash: Hash): void {
   if (logs.some((log) => log.blockHash !== blockHash))
     throw new ProviderContradiction('wrong-fork', 'logs of another block than the one named by hash');
 }
+
+/** Logs of a block are counted from 0 without a gap; `all` ascend and are all logs of the block, ours and others'. */
+export function checkWholeBlock(all: readonly RawLog[], number: number): void {
+  if (all.length > 0 && all.at(-1)?.logIndex !== all.length - 1)
+    throw new ProviderContradiction('log-gap', `the indexes of the logs of block ${number} have a gap`);
+}

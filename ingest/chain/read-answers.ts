@@ -74,22 +74,40 @@ export function refOf({ number, hash, parentHash, time }: BlockAnswer): BlockRef
   return { number, hash, parentHash, time };
 }
 
-/** Reads the result of eth_getLogs, in the order given. A log of an undone block is a contradiction. */
-export function readLogs(result: unknown): RawLog[] {
+/** A list of logs as answered, in the order given. */
+export interface LogsAnswer {
+  readonly logs: readonly RawLog[];
+  /** Those that the node marks as logs of an undone block. */
+  readonly removed: readonly RawLog[];
+}
+
+/** Reads the result of eth_getLogs, or the logs of a receipt. */
+export function readLogs(result: unknown): LogsAnswer {
+  const logs: RawLog[] = [];
+  const removed: RawLog[] = [];
   let previous: RawLog | undefined;
-  return list(result, 'logs').map((entry) => {
-    previous = readLog(entry, previous);
-    return previous;
-  });
+  for (const entry of list(result, 'logs')) {
+    const log = record(entry, 'log');
+    previous = readLog(log, previous);
+    (log['removed'] === true ? removed : logs).push(previous);
+  }
+  return { logs, removed };
+}
+
+/**
+ * The flag `removed` says that a log's block was undone. It says nothing of a log that names the block that was asked for: the header
+ * says that this one stands.
+ */
+export function logsOfBlock(result: unknown, blockHash: Hash): RawLog[] {
+  const { logs, removed } = readLogs(result);
+  return [...logs, ...removed.filter((log) => log.blockHash === blockHash)];
 }
 
 /**
  * Neighbouring logs share contract, event, block and transaction: a text equal to the previous log's is neither checked again nor
  * kept twice, which saves a third of the reading time.
  */
-function readLog(entry: unknown, previous: RawLog | undefined): RawLog {
-  const log = record(entry, 'log');
-  if (log['removed'] === true) throw new ProviderContradiction('removed-log', 'a log of an undone block');
+function readLog(log: Record<string, unknown>, previous: RawLog | undefined): RawLog {
   const topics = list(log['topics'], 'topics');
   if (topics.length > MAX_TOPICS) throw malformed('topics');
   const address = log['address'];

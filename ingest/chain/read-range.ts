@@ -3,7 +3,7 @@ import { runPool } from '../../core/process/pool.ts';
 import type { AdaptiveWindow } from './adaptive-window.ts';
 import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } from './block-source.ts';
 import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
-import type { Prover } from './prove-complete.ts';
+import { groupByBlock, type LogsByBlock, type Prover } from './prove-complete.ts';
 import { type BlockAnswer, blockQuestion, hexOf, readLogs, refOf } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { RpcLimits } from './rpc/limits.ts';
@@ -154,7 +154,7 @@ async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segm
   const { filter, everyHeader } = task;
   const logsAnswer = await readLogsOf(parts, range, filter);
   const { logs } = logsAnswer;
-  const wanted = blockOfTransactions(logs.filter((log) => filter.isCandidate(log)));
+  const wanted = wantedOf(logs, filter);
   const blocks = await readBlocks(parts, range, wanted, everyHeader);
   const byNumber = new Map(blocks.map((block) => [block.number, block]));
   // Logs of unread blocks cannot be checked, and are not needed.
@@ -164,8 +164,43 @@ async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segm
     checkForks(checkable, byNumber);
     return findTransactions(wanted, blocks);
   });
-  if (everyHeader) await parts.prover.prove(blocks, checkable, filter);
-  return { blocks, logs: checkable, transactions };
+  if (!everyHeader) return { blocks, logs: checkable, transactions };
+  const corrections = await parts.prover.prove(blocks, checkable, filter);
+  if (corrections.size === 0) return { blocks, logs: checkable, transactions };
+  const numbers = [...corrections.keys()].slice(0, NAMED_BLOCKS_MAX).join(', ');
+  parts.pool.distrust(
+    new ProviderContradiction(
+      'missing-logs',
+      `${corrections.size} blocks have other logs than the range answer: ${numbers}`,
+    ),
+    [logsAnswer],
+  );
+  return correct(parts, { blocks, logs: checkable, transactions }, corrections, filter);
+}
+
+/** Blocks that a message names. */
+const NAMED_BLOCKS_MAX = 10;
+
+/** The segment with the proved logs of some of its blocks, and the transactions behind these. */
+async function correct(
+  parts: Parts,
+  segment: Segment,
+  corrections: LogsByBlock,
+  filter: LogFilter,
+): Promise<Segment> {
+  const told = groupByBlock(segment.logs);
+  const logs = segment.blocks.flatMap(({ number }) => corrections.get(number) ?? told.get(number) ?? []);
+  const wanted = wantedOf([...corrections.values()].flat(), filter);
+  const byNumber = new Map(segment.blocks.map((block) => [block.number, block]));
+  const full = await parts.pool.askAll(
+    [...new Set(wanted.values())].map((number) =>
+      blockQuestion(number, (hash) => wanted.get(hash) === number),
+    ),
+  );
+  return consistent(parts, full, () => {
+    checkForks(logs, new Map([...byNumber, ...full.map((block) => [block.number, block] as const)]));
+    return { ...segment, logs, transactions: allOf([segment.transactions, findTransactions(wanted, full)]) };
+  });
 }
 
 /** Runs checks between answers. Counts their failures here, because no single call is at fault. */
@@ -191,9 +226,9 @@ async function readLogsOf(
         { fromBlock: hexOf(from), toBlock: hexOf(to), address: filter.addresses, topics: [filter.topics] },
       ],
       read: (result) => {
-        const raw = readLogs(result);
-        checkAsked(raw, from, to, filter);
-        return orderLogs(raw);
+        const { logs, removed } = readLogs(result);
+        checkAsked(logs, from, to, filter);
+        return { ...orderLogs(logs), removed: removed.length };
       },
       givesUp: (trouble, attempts) => to > from && isRangeHopeless(trouble, attempts, parts.limits),
     })
@@ -202,7 +237,13 @@ async function readLogsOf(
         throw new RangeRefused(error.message);
       throw error;
     });
-  const { logs, duplicates } = answer;
+  const { logs, duplicates, removed } = answer;
+  // Whether such a log stands after all is for the proof of its block to say.
+  if (removed > 0)
+    parts.pool.note(
+      new ProviderContradiction('removed-log', `${removed} logs of ${from}–${to} are marked as undone`),
+      answer,
+    );
   if (duplicates > 0)
     parts.pool.note(
       new ProviderContradiction('duplicate-logs', `${duplicates} logs of ${from}–${to} came twice`),
@@ -222,9 +263,9 @@ function isRangeHopeless(trouble: Trouble, attempts: number, { maxRangeFailures 
 /** The block of each transaction behind a candidate, as the logs name it. */
 type WantedTransactions = ReadonlyMap<Hash, number>;
 
-function blockOfTransactions(candidates: readonly RawLog[]): WantedTransactions {
+function wantedOf(logs: readonly RawLog[], filter: LogFilter): WantedTransactions {
   const wanted = new Map<Hash, number>();
-  for (const { transactionHash, blockNumber } of candidates) wanted.set(transactionHash, blockNumber);
+  for (const log of logs) if (filter.isCandidate(log)) wanted.set(log.transactionHash, log.blockNumber);
   return wanted;
 }
 

@@ -1,12 +1,15 @@
 import type { Hash } from '../../core/domain/settlement.ts';
 import {
+  type BlockReceipts,
   type BlockSource,
+  type RawLog,
   type ReceiptFacts,
   type ReceiptOptions,
   ReceiptsUnread,
   type WantedReceipts,
 } from './block-source.ts';
-import { hash, hexOf, list, malformed, quantity, record, wideQuantity } from './read-answers.ts';
+import { orderLogs } from './check-batch.ts';
+import { hash, hexOf, list, logsOfBlock, malformed, quantity, record, wideQuantity } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
 
@@ -22,27 +25,28 @@ const ATTEMPTS_MAX = 2;
 const REFUSAL_COUNTS_MS = 60 * 60_000;
 const SUCCESS = 1;
 
-type Receipts = readonly ReceiptFacts[];
-
 export function createReceiptReader(
   pool: RpcPool,
   nowMs: () => number = () => performance.now(),
 ): BlockSource['receipts'] {
   let wholeBlocksFromMs = 0;
-  const questionsOf = (block: WantedReceipts): Question<Receipts>[] =>
+  const questionsOf = (block: WantedReceipts): Question<BlockReceipts>[] =>
     block.transactions.length > 1 && nowMs() >= wholeBlocksFromMs
       ? [blockReceipts(block)]
       : block.transactions.map((transaction) => oneReceipt(block, transaction));
   /** Throws the trouble of the first block that could not be read. */
-  const attempt = async (blocks: readonly WantedReceipts[], options: ReceiptOptions): Promise<Receipts[]> => {
+  const attempt = async (
+    blocks: readonly WantedReceipts[],
+    options: ReceiptOptions,
+  ): Promise<BlockReceipts[]> => {
     const asked = blocks.map(questionsOf);
     const answers = await inExchanges(pool, asked.flat(), options);
-    return asked.map(({ length }) => answers.splice(0, length).flat());
+    return asked.map(({ length }) => together(answers.splice(0, length)));
   };
   const read = async (
     blocks: readonly WantedReceipts[],
     options: ReceiptOptions,
-  ): Promise<(Receipts | null)[]> => {
+  ): Promise<(BlockReceipts | null)[]> => {
     try {
       return await attempt(blocks, options);
     } catch (error) {
@@ -55,7 +59,7 @@ export function createReceiptReader(
     }
     if (blocks.length === 1) return [null];
     // One of them spoils the exchange: each by itself shows which.
-    const apart: (Receipts | null)[] = [];
+    const apart: (BlockReceipts | null)[] = [];
     for (const block of blocks) apart.push(...(await read([block], options)));
     return apart;
   };
@@ -65,10 +69,10 @@ export function createReceiptReader(
 /** In exchanges of at most so many calls, each when the caller permits. */
 async function inExchanges(
   pool: RpcPool,
-  questions: readonly Question<Receipts>[],
+  questions: readonly Question<BlockReceipts>[],
   { callsMax, before }: ReceiptOptions,
-): Promise<Receipts[]> {
-  const answers: Receipts[] = [];
+): Promise<BlockReceipts[]> {
+  const answers: BlockReceipts[] = [];
   for (let start = 0; start < questions.length; start += callsMax) {
     const part = questions.slice(start, start + callsMax);
     await before(part.length);
@@ -94,33 +98,30 @@ function asUnread(error: unknown): unknown {
 
 const givesUp = (_trouble: unknown, attempts: number): boolean => attempts >= ATTEMPTS_MAX;
 
-function blockReceipts(block: WantedReceipts): Question<Receipts> {
+function blockReceipts(block: WantedReceipts): Question<BlockReceipts> {
   return {
     method: 'eth_getBlockReceipts',
     params: [hexOf(block.number)],
     read: (result) => {
       if (result === null) throw absent(block);
-      const byHash = new Map(
-        list(result, 'receipts').map((entry) => [
-          lowerCase(record(entry, 'receipt')['transactionHash']),
-          entry,
-        ]),
-      );
+      const entries = list(result, 'receipts').map((entry) => record(entry, 'receipt'));
+      const byHash = new Map(entries.map((entry) => [lowerCase(entry['transactionHash']), entry]));
       return ofOneBlock(
         block.transactions.map((transaction) => readReceipt(byHash.get(transaction), block, transaction)),
+        entries,
       );
     },
     givesUp,
   };
 }
 
-function oneReceipt(block: WantedReceipts, transaction: Hash): Question<Receipts> {
+function oneReceipt(block: WantedReceipts, transaction: Hash): Question<BlockReceipts> {
   return {
     method: 'eth_getTransactionReceipt',
     params: [transaction],
     read: (result) => {
       if (result === null) throw absent(block);
-      return ofOneBlock([readReceipt(result, block, transaction)]);
+      return ofOneBlock([readReceipt(result, block, transaction)], [record(result, 'receipt')]);
     },
     givesUp,
   };
@@ -171,16 +172,34 @@ function price(value: unknown, what: string): bigint {
   return wei;
 }
 
-function ofOneBlock(receipts: readonly ReadReceipt[]): Receipts {
-  if (new Set(receipts.map(({ blockHash }) => blockHash)).size > 1)
+/** `entries` are all receipts that came. */
+function ofOneBlock(
+  receipts: readonly ReadReceipt[],
+  entries: readonly Record<string, unknown>[],
+): BlockReceipts {
+  const [blockHash, ...others] = new Set(receipts.map((receipt) => receipt.blockHash));
+  if (others.length > 0)
     throw new ProviderContradiction('wrong-fork', 'receipts of one block that name several');
-  return receipts.map(({ transactionHash, gasUsed, gasPrice, l1Fee }) => ({
-    transactionHash,
-    gasUsed,
-    gasPrice,
-    l1Fee,
-  }));
+  return {
+    receipts: receipts.map(({ blockHash: _, ...facts }) => facts),
+    logs:
+      blockHash === undefined
+        ? []
+        : inOrder(entries.flatMap((entry) => logsOfBlock(entry['logs'], blockHash))),
+  };
 }
+
+/** The answers about one block as one. */
+function together(answers: readonly BlockReceipts[]): BlockReceipts {
+  const [first, ...others] = answers;
+  if (first !== undefined && others.length === 0) return first;
+  return {
+    receipts: answers.flatMap(({ receipts }) => receipts),
+    logs: inOrder(answers.flatMap(({ logs }) => logs)),
+  };
+}
+
+const inOrder = (logs: readonly RawLog[]): readonly RawLog[] => orderLogs(logs).logs;
 
 function absent({ number }: WantedReceipts): RpcFailure {
   return new RpcFailure('absent', `the node has no receipts of block ${number}`);

@@ -60,7 +60,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
   });
   const reader = createRangeReader({
     pool,
-    prover: createProver({ pool, limits, log }),
+    prover: createProver({ pool, log }),
     limits,
     completeness: config.completeness,
     span: createAdaptiveWindow({

@@ -1,5 +1,6 @@
 import type { RawLog } from '../chain/block-source.ts';
-import { KIND } from './log-kind.ts';
+import type { DecodeContext } from './context.ts';
+import { KIND, kindsOf } from './log-kind.ts';
 
 /**
  * Finds which transfers were x402 payments. Proved on Circle's bytecode; see docs/design/evidence.md.
@@ -32,6 +33,21 @@ export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array
   // After all authorizations of the transaction: a proxy may only claim transfers that no authorization explains.
   if (proxies > 0) pairProxies(logs, kinds, markers);
   return markers;
+}
+
+/** The authorizations without a transfer of their own. */
+export function loneAuthorizations(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
+  const kinds = kindsOf(logs, context);
+  if (!kinds.includes(KIND.authorization)) return [];
+  const markers = pairLogs(logs, kinds);
+  return logs.filter((_, at) => kinds[at] === KIND.authorization && markers[at] === MARKER.none);
+}
+
+/** The transfers that are payments. */
+export function markedTransfers(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
+  const kinds = kindsOf(logs, context);
+  const markers = pairLogs(logs, kinds);
+  return logs.filter((_, at) => kinds[at] === KIND.transfer && markers[at] !== MARKER.none);
 }
 
 /** The position of the transfer that belongs to the authorization at `at`, or −1. */

@@ -7,6 +7,8 @@ import type { Log } from '../../core/log.ts';
 import { type BlockSource, type ReceiptFacts, ReceiptsUnread } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
+import { createRefusals, type Refusals } from '../follow/refused-blocks.ts';
+import type { Repair } from '../follow/repair.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 import {
@@ -21,7 +23,8 @@ import {
 
 /**
  * Reads what each settled transaction cost its relayer, from the receipts of final blocks, the newest hours first. No settlement depends
- * on it: it takes a small share of the permitted requests, gives up a refused one, and waits while the node rests. It can be killed at
+ * on it: it takes a small share of the permitted requests, gives up a refused one, and waits while the node rests. The receipts also show
+ * payments that every other answer left out: their blocks are read again. It can be killed at
  * any point: an hour is recorded as done after the fees of all its transactions are acknowledged.
  */
 
@@ -55,8 +58,6 @@ const RATE_SHARE = 0.1;
 const HEAD_WAIT_MAX_MS = 100;
 /** A block of a busy chain has a megabyte of receipts, which are parsed at once. */
 const CALLS_MAX = 5;
-/** A block that was refused is asked for at least so often. */
-const BLOCK_RETRY_MAX_MS = 86_400_000;
 /** Hours looked at for some that are not postponed. */
 const OPEN_HOURS_MAX = 1_000;
 /** Blocks read before their fees are put together. */
@@ -68,6 +69,8 @@ export interface FeeDeps {
   readonly config: Pick<ChainConfig, 'chain' | 'requestsPerSecond' | 'sampleDataTo'>;
   readonly source: Pick<BlockSource, 'receipts'>;
   readonly status: Pick<ChainStatus, 'snapshot' | 'fees'>;
+  /** Compares what the receipts of a block show with its rows. */
+  readonly repair: Pick<Repair, 'compare'>;
   readonly writer: Writer;
   readonly versions: Versions;
   readonly log: Log;
@@ -102,7 +105,7 @@ function createFeeReader(deps: FeeDeps, limits: FeeLimits) {
   const { chain } = config;
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const pace = createPace(config.requestsPerSecond, signal);
-  const refused = createRefusals(limits);
+  const refused = createRefusals(limits.blockRetryMs);
   /** Hours that cannot be finished before this time: blocks that are not final, or refused. */
   const postponed = new Map<number, { readonly untilMs: number; readonly writes: number | null }>();
   let hoursAtOnce = 1;
@@ -180,7 +183,7 @@ interface Reading {
 
 /** Reads and stores until all is read, the turn is over or the node does not answer. */
 async function readDue(
-  { config, source, writer, versions, log, signal }: FeeDeps,
+  { config, source, repair, writer, versions, log, signal }: FeeDeps,
   due: readonly MissingFee[],
   { pace, refused, limits }: Reading,
 ): Promise<{ readonly done: ReadonlySet<MissingFee>; readonly isNodeAway: boolean }> {
@@ -208,10 +211,15 @@ async function readDue(
     }));
     try {
       const receipts = await source.receipts(wanted, options);
+      const shown = part.map(([number], index) => ({ number, logs: receipts[index]?.logs ?? [] }));
+      const repaired = await repair.compare(shown);
       for (const [index, [number, fees]] of part.entries()) {
         const found = receipts[index] ?? null;
-        if (found === null) refused.refuse(number);
-        else for (const [place, receipt] of found.entries()) done.set(fees[place] as MissingFee, receipt); // in the order asked
+        // After a repair the block is compared once more before its fees are stored.
+        if (found === null || repaired.has(number)) refused.refuse(number);
+        else
+          for (const [place, receipt] of found.receipts.entries())
+            done.set(fees[place] as MissingFee, receipt); // in the order asked
       }
     } catch (error) {
       if (!(error instanceof ReceiptsUnread)) throw error;
@@ -241,28 +249,6 @@ function createPace(requestsPerSecond: number, signal: AbortSignal): (calls: num
     const waitMs = freeAtMs - performance.now();
     if (waitMs > 0) await delay(waitMs, undefined, { signal });
     freeAtMs = performance.now() + (calls * 1_000) / (requestsPerSecond * RATE_SHARE);
-  };
-}
-
-/** Blocks that no URL answered rightly, in memory: after a restart each is tried once more. */
-interface Refusals {
-  refuse(block: number): void;
-  isRefused(block: number): boolean;
-  /** When the first of them may be asked for again. */
-  firstUntilMs(blocks: readonly number[]): number;
-}
-
-function createRefusals({ blockRetryMs }: FeeLimits): Refusals {
-  const refused = new Map<number, { readonly failures: number; readonly untilMs: number }>();
-  const untilMs = (block: number): number => refused.get(block)?.untilMs ?? 0;
-  return {
-    refuse(block) {
-      const failures = (refused.get(block)?.failures ?? 0) + 1;
-      const waitMs = Math.min(BLOCK_RETRY_MAX_MS, blockRetryMs * 2 ** Math.min(failures - 1, 20));
-      refused.set(block, { failures, untilMs: performance.now() + waitMs });
-    },
-    isRefused: (block) => untilMs(block) > performance.now(),
-    firstUntilMs: (blocks) => Math.min(...blocks.map(untilMs)),
   };
 }
 

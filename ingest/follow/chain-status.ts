@@ -6,8 +6,12 @@ import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 const UNREACHABLE_AFTER_MS = 10_000;
 const UNREACHABLE_AFTER_POLLS = 3;
 
+/** A node that contradicts itself is asked again after 15 s at most (chain/rpc/limits.ts); twice that without another one, and it stopped. */
+const CONTRADICTION_COUNTS_MS = 30_000;
+
 /** The status of one chain, kept in memory and published periodically (status-report.ts). */
 export interface ChainStatus {
+  /** The node gave blocks that passed every check, or its tip. */
   sourceAnswered(): void;
   sawTip(tip: { readonly head: BlockRef }): void;
   /** This block is indexed and final. */
@@ -18,6 +22,8 @@ export interface ChainStatus {
   /** Failures that other processes had with the nodes of this chain. */
   hadTrouble(trouble: { readonly retries: number; readonly contradictions: number }): void;
   reorged(depth: number): void;
+  /** Logs that could not become rows, as of now. */
+  deadLetters(open: number): void;
   backfill(done: number, total: number): void;
   stopped(error: string): void;
   /** The chain is read from no node; `newest` is the newest block with a row, null where there is none. */
@@ -70,18 +76,21 @@ export function createChainStatus(
   const rates = createRates(nowMs);
   const counters: { -readonly [name in keyof Counters]: Counters[name] } = { ...stored };
   const elsewhere = { retries: 0, contradictions: 0 };
-  const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs() };
+  const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs(), lastGainMs: nowMs() };
   let backfill: { readonly done: number; readonly total: number } | null = null;
   let feesLeft: Parameters<ChainStatus['fees']>[0] | null = null;
+  let deadLettersOpen = 0;
   let stopError: string | null = null;
   let isImported = false;
 
   const state = (): ChainState => {
     if (stopError !== null) return 'stopped';
     if (isImported) return 'imported';
-    if (nowMs() - seen.lastAnswerMs > unreachableAfterMs) return 'unreachable';
+    const away = troubleOf(seen, source.counters(), { unreachableAfterMs, nowMs: nowMs() });
+    if (away !== null) return away;
     if (seen.head === null || backfill === null) return 'starting';
-    return backfill.done < backfill.total ? 'backfilling' : 'following';
+    if (backfill.done < backfill.total) return 'backfilling';
+    return deadLettersOpen > 0 ? 'incomplete' : 'following';
   };
 
   return {
@@ -91,6 +100,8 @@ export function createChainStatus(
     sawTip({ head }) {
       seen.head = head;
       seen.headAtMs = nowMs();
+      // Nothing is left to read.
+      if (head.number <= counters.indexedBlock) seen.lastGainMs = nowMs();
     },
     finalized({ number }) {
       counters.finalizedBlock = Math.max(counters.finalizedBlock, number);
@@ -98,6 +109,10 @@ export function createChainStatus(
     indexed({ number, time }) {
       counters.indexedBlock = number;
       counters.indexedTime = time;
+      seen.lastGainMs = nowMs();
+    },
+    deadLetters(open) {
+      deadLettersOpen = open;
     },
     wrote({ rows, blocks, deadLetters }) {
       rates.add(rows, blocks);
@@ -147,10 +162,26 @@ export function createChainStatus(
         backfillTotal: backfill?.total ?? 0,
         feeHoursOpen: feesLeft?.hoursOpen ?? null,
         feeOldestOpen: feesLeft?.oldestOpen ?? 0,
-        lastError: stopError ?? (shown === 'unreachable' ? 'rpc_unreachable' : ''),
+        lastError: stopError ?? errorOf(shown),
       };
     },
   };
+}
+
+/** Why nothing is read: the answers of the nodes contradict, or none comes. Null while something is, or nothing is left to read. */
+function troubleOf(
+  seen: { readonly lastAnswerMs: number; readonly lastGainMs: number },
+  { contradictedAtMs }: { readonly contradictedAtMs: number },
+  { unreachableAfterMs, nowMs }: { readonly unreachableAfterMs: number; readonly nowMs: number },
+): 'contradicting' | 'unreachable' | null {
+  const isStill = nowMs - seen.lastGainMs > unreachableAfterMs;
+  if (isStill && nowMs - contradictedAtMs < CONTRADICTION_COUNTS_MS) return 'contradicting';
+  return nowMs - seen.lastAnswerMs > unreachableAfterMs ? 'unreachable' : null;
+}
+
+function errorOf(state: ChainState): string {
+  if (state === 'unreachable') return 'rpc_unreachable';
+  return state === 'contradicting' ? 'rpc_contradicting' : '';
 }
 
 /** Snapshots with the same key are equal for a reader; a heartbeat alone is not a change. */

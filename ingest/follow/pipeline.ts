@@ -1,9 +1,18 @@
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { BlockBatch, BlockSource, RawLog, ReadOptions } from '../chain/block-source.ts';
+import {
+  type BlockBatch,
+  type BlockSource,
+  type RawLog,
+  type ReadOptions,
+  ReceiptsUnread,
+} from '../chain/block-source.ts';
+import { orderLogs } from '../chain/check-batch.ts';
+import { groupByBlock } from '../chain/prove-complete.ts';
 import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import type { DecodeContext } from '../decode/context.ts';
-import { isCandidate, logFilterOf } from '../decode/log-kind.ts';
+import { isCandidate, KIND, kindOf, logFilterOf } from '../decode/log-kind.ts';
+import { loneAuthorizations } from '../decode/pair.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
 import { countRows, rowsOfBatch } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
@@ -49,7 +58,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       const wanted = { ...filter, isCandidate: (log: RawLog) => isCandidate(log, asOf) };
       const batch = await source.read(from, to, wanted, options);
       status.sourceAnswered();
-      return { ...batch, readWith };
+      return { ...(await settleByReceipt(source, batch, asOf)), readWith };
     },
     store(batch, isMoreComing) {
       const written = lendAndWrite(deps, batch, isMoreComing);
@@ -63,6 +72,40 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
   };
 }
+
+/**
+ * The batch with the transfers that the receipts of its lone authorizations show: a node that lost a transfer has it in the receipt. Without
+ * the receipts they become dead letters, which are tried again (repair.ts).
+ */
+async function settleByReceipt(
+  source: BlockSource,
+  batch: BlockBatch,
+  context: DecodeContext,
+): Promise<BlockBatch> {
+  const alone = groupByBlock(loneAuthorizations(batch.logs, context));
+  if (alone.size === 0) return batch;
+  const wanted = [...alone].map(([number, logs]) => ({
+    number,
+    hash: logs[0]?.blockHash ?? null,
+    transactions: [...new Set(logs.map(({ transactionHash }) => transactionHash))],
+  }));
+  const asked = { callsMax: RECEIPT_CALLS_MAX, before: () => Promise.resolve() };
+  const answers = await source.receipts(wanted, asked).catch((error: unknown) => {
+    if (error instanceof ReceiptsUnread) return [];
+    throw error;
+  });
+  const placeOf = ({ blockNumber, logIndex }: RawLog): string => `${blockNumber}/${logIndex}`;
+  const known = new Set(batch.logs.map(placeOf));
+  const transactions = new Set(wanted.flatMap((block) => block.transactions));
+  const lost = answers
+    .flatMap((block) => block?.logs ?? [])
+    .filter((log) => transactions.has(log.transactionHash) && kindOf(log, context) === KIND.transfer)
+    .filter((log) => !known.has(placeOf(log)));
+  return lost.length === 0 ? batch : { ...batch, logs: orderLogs([...batch.logs, ...lost]).logs };
+}
+
+/** A block of a busy chain has a megabyte of receipts, which are parsed at once. */
+const RECEIPT_CALLS_MAX = 5;
 
 const nothing = (): void => undefined;
 

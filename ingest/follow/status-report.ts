@@ -56,7 +56,7 @@ export async function reportProgress(name: string, status: ChainStatus, deps: Re
   while (!signal.aborted) {
     await delay(terminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS, undefined, { signal });
     const snapshot = status.snapshot();
-    const isFollowing = snapshot.state === 'following';
+    const isFollowing = snapshot.state === 'following' || snapshot.state === 'incomplete';
     // The end of the backfill is reported once.
     if (isFollowing && wasFollowing) continue;
     wasFollowing = isFollowing;

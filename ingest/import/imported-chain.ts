@@ -25,7 +25,7 @@ export interface ImportedChainDeps {
 const LOOK_EVERY_MS = 2_000;
 const MAX_SECONDS = 10;
 const NO_SOURCE: Pick<BlockSource, 'counters'> = {
-  counters: () => ({ calls: 0, retries: 0, contradictions: 0 }),
+  counters: () => ({ calls: 0, retries: 0, contradictions: 0, contradictedAtMs: 0 }),
 };
 
 export async function importedChain(deps: ImportedChainDeps): Promise<ChainRun> {

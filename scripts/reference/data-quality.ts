@@ -7,7 +7,7 @@ import {
   VERDICT_MEANING,
   VERDICTS,
 } from '../../core/domain/data-quality.ts';
-import { REASONS_AGAINST, REASONS_FOR } from '../../core/domain/pay-reasons.ts';
+import { REASON_COSTS, REASONS_AGAINST, REASONS_FOR } from '../../core/domain/pay-reasons.ts';
 import { table } from './markdown.ts';
 
 /** The block of docs/methodology.md that the constants of core/domain/data-quality.ts decide. */
@@ -31,8 +31,13 @@ ${VERDICTS.map((verdict) => `- \`${verdict}\`: ${VERDICT_MEANING[verdict]}\n`).j
 /** The block of docs/methodology.md with the reasons of core/domain/pay-reasons.ts. */
 export function payReasonsBlock(): string {
   const rows = (kind: string, reasons: Readonly<Record<string, string>>) =>
-    Object.entries(reasons).map(([reason, meaning]) => [`\`${reason}\``, kind, meaning]);
+    Object.entries(reasons).map(([reason, meaning]) => [
+      `\`${reason}\``,
+      kind,
+      meaning,
+      REASON_COSTS[reason as keyof typeof REASON_COSTS], // the tables have the same keys
+    ]);
   return `
-${table(['reason', 'speaks', 'given when'], [...rows('for', REASONS_FOR), ...rows('against', REASONS_AGAINST)])}
+${table(['reason', 'speaks', 'given when', 'what it costs to fake'], [...rows('for', REASONS_FOR), ...rows('against', REASONS_AGAINST)])}
 `;
 }

@@ -24,14 +24,26 @@ export async function stateFor(
   {
     index,
     clock,
-  }: { readonly index: Pick<OperationDeps['index'], 'snapshots'>; readonly clock: OperationDeps['clock'] },
+    deployment,
+  }: {
+    readonly index: Pick<OperationDeps['index'], 'snapshots'>;
+    readonly clock: OperationDeps['clock'];
+    readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
+  },
   asked: Snapshot | undefined,
   { chain, leftOut }: { readonly chain: Chain | undefined; readonly leftOut: readonly string[] },
 ): Promise<State> {
   if (asked === undefined)
     return { asOf: undefined, meta: { snapshot: await index.snapshots.current() }, nowMs: clock.nowMs() };
   const asOf = await index.snapshots.answerable(asked, chain);
-  return { asOf, meta: { snapshot: asOf, leftOut }, nowMs: snapshotTime(asOf) * 1_000 };
+  // Chains that are imported have no record of what was final when: no snapshot holds them.
+  const isHeld = (one: Chain): boolean => asOf.chains.some((held) => held.chain === one);
+  const chainsLeftOut = chain === undefined ? deployment.chains.filter((one) => !isHeld(one)) : [];
+  return {
+    asOf,
+    meta: { snapshot: asOf, leftOut: [...chainsLeftOut, ...leftOut] },
+    nowMs: snapshotTime(asOf) * 1_000,
+  };
 }
 
 /** The newest block of each chain that a snapshot holds. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../clickhouse/tables/settlements.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import { printSnapshot, type Snapshot } from '../../core/domain/snapshot.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
@@ -64,7 +64,7 @@ const SERVED_FIELDS = {
   left_out: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'With `as_of`: fields that are empty because a snapshot does not hold them. Everything else but `meta` and cursors is the same each time.',
+        'With `as_of`: fields that are empty because a snapshot does not hold them, and chains of which it holds no row. Everything else but `meta` and cursors is the same each time.',
     }),
   ),
 };
@@ -153,12 +153,18 @@ export function metaAnswer(facts: MetaFacts): Meta {
   return { ...servedFacts(facts), ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
+/** A verdict that was made without one of its signals. */
+export const VERDICT_LEFT_OUT = 'data_quality.signals.ring_membership';
+
 function warningsFor(facts: MetaFacts): Warning[] {
   const served = servedChains(facts);
   const isUnknown = (chain: Chain): boolean => (facts.statuses.get(chain)?.finalizedBlock ?? null) === null;
   const isMissed = facts.finality === 'finalized' && served.some(isUnknown);
   const warnings = warningsOf(served, facts.statuses, facts.nowMs);
-  return isMissed ? [...warnings, 'finality_unknown'] : warnings;
+  if (isMissed) warnings.push('finality_unknown');
+  const isPartial = facts.leftOut?.some((name) => isChain(name) || name === VERDICT_LEFT_OUT) ?? false;
+  if (isPartial) warnings.push('snapshot_is_partial');
+  return warnings;
 }
 
 function servedChains({ chain, chains }: MetaFacts): readonly Chain[] {

@@ -37,6 +37,8 @@ const LENGTHS = {
   acceptedStatementStep: { gate: 4, nightly: 1 },
   /** A process dies after every n-th of the writes of a change of the catalogue. */
   deadlyWriteStep: { gate: 3, nightly: 1 },
+  /** Lies about single logs, each told to an index of its own. */
+  lostLogs: { gate: 15, nightly: 300 },
   /** Seeds of a node that lies in every way. */
   liarSeeds: { gate: 2, nightly: 5 },
   /** Attacks of each family and outcome that are sent through the API as well. */

@@ -43,6 +43,7 @@ export type ContradictionKind =
   | 'missing-transaction'
   | 'failed-transaction'
   | 'bloom-mismatch'
+  | 'log-gap'
   | 'missing-logs';
 
 /** An answer that contradicts itself or another answer: never used, counted, and requested again, from another URL if possible. */

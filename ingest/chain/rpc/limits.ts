@@ -24,8 +24,6 @@ export interface RpcLimits {
   readonly maxRangeFailures: number;
   /** Concurrent eth_getLogs calls of one read. */
   readonly parallelLogCalls: number;
-  /** Blocks with logs whose completeness is proved per read, where the header's filter does not already prove it. */
-  readonly maxSampledProofs: number;
 }
 
 export const RPC_LIMITS: RpcLimits = {
@@ -41,7 +39,6 @@ export const RPC_LIMITS: RpcLimits = {
   maxSegmentAttempts: 20,
   maxRangeFailures: 2,
   parallelLogCalls: 4,
-  maxSampledProofs: 16,
 };
 
 export interface RateLimit {

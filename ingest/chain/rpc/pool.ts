@@ -34,6 +34,8 @@ export interface PoolCounters {
   readonly calls: number;
   readonly retries: number;
   readonly contradictions: number;
+  /** When the last of them was noticed, Unix milliseconds; 0 for never. */
+  readonly contradictedAtMs: number;
 }
 
 export interface PoolOptions {
@@ -55,12 +57,12 @@ interface Pending<T> {
 export function createPool(options: PoolOptions): RpcPool {
   const { limits } = options;
   const turn = createTurn(options.endpoints, options);
-  const counters = { calls: 0, retries: 0, contradictions: 0 };
+  const counters = { calls: 0, retries: 0, contradictions: 0, contradictedAtMs: 0 };
   const givers = createGivers();
 
   const note = (trouble: Trouble, provider: string): void => {
     if (trouble instanceof ProviderContradiction) {
-      counters.contradictions++;
+      countContradiction(counters);
       options.log.warn({ provider, kind: trouble.kind }, `provider contradiction: ${trouble.message}`);
     } else {
       options.log.debug({ provider, kind: trouble.kind }, `RPC call failed: ${trouble.message}`);
@@ -143,6 +145,11 @@ export function createPool(options: PoolOptions): RpcPool {
     note: (contradiction, answer) => note(contradiction, namesOf(givers.of([answer]))),
     counters: () => ({ ...counters }),
   };
+}
+
+function countContradiction(counters: { contradictions: number; contradictedAtMs: number }): void {
+  counters.contradictions++;
+  counters.contradictedAtMs = Date.now();
 }
 
 function tellWrongChain({ log, chainId }: PoolOptions, provider: string, found: number): void {

@@ -137,6 +137,18 @@ export function judgeChain(
     );
   if (isImported(status)) return ok('index', `${slug} has no node and holds what was imported`);
   const { lagSeconds } = chainFreshness(chain, status, nowMs);
+  if (status.state === 'contradicting')
+    return warning(
+      'index',
+      `${slug} stands still: its RPC URLs answer, and their answers contradict the chain or each other`,
+      'Use another RPC URL; the log of ingest names the provider and what was wrong.',
+    );
+  if (status.state === 'incomplete')
+    return warning(
+      'index',
+      `${slug} has logs that could not become rows`,
+      'The table dead_letters says which. Their blocks are read again by themselves; if they stay, use another RPC URL.',
+    );
   if (lagSeconds === null || lagSeconds > INDEX_LAG_WARNING_SECONDS || status.state === 'unreachable')
     return warning(
       'index',

@@ -1,6 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, numberField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import type { ChainState } from '../../../clickhouse/tables/ingest-state.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 
@@ -39,16 +40,20 @@ export function isImported(status: ChainStatus | undefined): boolean {
   return status?.state === IMPORTED;
 }
 
-/** What `state` can be; `not_started` is a chain that no worker has reported yet. */
-export const CHAIN_STATES = [
-  'not_started',
-  'starting',
-  'backfilling',
-  'following',
-  'imported',
-  'unreachable',
-  'stopped',
-] as const;
+/** What `state` can be, and what it says. */
+export const CHAIN_STATE_MEANS = {
+  not_started: 'no worker has reported the chain yet',
+  starting: 'the worker has not seen its tip yet',
+  backfilling: 'older blocks are being read',
+  following: 'everything up to the tip is indexed',
+  incomplete:
+    'everything up to the tip is read, and logs of it could not become rows (dead letters): they are tried again',
+  imported: 'the chain is read from no node',
+  contradicting: 'its nodes answer, and their answers contradict the chain or each other: none is used',
+  unreachable: 'no node answers',
+  stopped: 'ingest waits for the operator',
+} as const satisfies Record<ChainState | 'not_started', string>;
+export const CHAIN_STATES = Object.keys(CHAIN_STATE_MEANS);
 
 /** What the backfill still has to read. `etaSeconds` is at the present rate, null while there is none. */
 export function backfillLeft(status: ChainStatus): {

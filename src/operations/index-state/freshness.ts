@@ -25,6 +25,8 @@ export const WARNINGS = {
     'The page is empty, and only the chain that was asked for was looked at: without `chain` it spans every indexed chain.',
   finality_unknown:
     'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
+  snapshot_is_partial:
+    'The snapshot holds no rows of a chain that is served, or the verdict was made without rings: `left_out` says what is missing.',
   graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',
   endpoints_catalog_stale:
     'Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was.',

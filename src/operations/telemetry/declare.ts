@@ -2,7 +2,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
-import { backfillLeft, type ChainStatus, isImported } from '../index-state/chain-status.ts';
+import {
+  backfillLeft,
+  CHAIN_STATE_MEANS,
+  type ChainStatus,
+  isImported,
+} from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
 import { ENGINE_STATUSES } from '../index-state/index-state.ts';
 import type { RollupState } from '../index-state/rollups.ts';
@@ -46,8 +51,9 @@ const ChainShape = Type.Object(
   {
     ...ChainFreshnessShape.properties,
     state: Type.String({
-      description:
-        'starting, backfilling, following, unreachable, stopped; imported for a chain that is read from no node; or not_started before the first report.',
+      description: `${Object.entries(CHAIN_STATE_MEANS)
+        .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
+        .join('; ')}.`,
     }),
     name: Type.String({ description: 'How the chain is commonly called.' }),
     explorer_url: orNull(
@@ -75,7 +81,11 @@ const ChainShape = Type.Object(
       minimum: 0,
       description: 'Answers of a provider that contradicted the chain.',
     }),
-    dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
+    dead_letters: Type.Integer({
+      minimum: 0,
+      description:
+        'Logs that could not become a row, since the chain was first indexed; those that became one later count too.',
+    }),
     fees: orNull(FeesShape, {
       description: 'How far reading gas and fees from receipts is; null where none are read.',
     }),
@@ -301,6 +311,8 @@ function providerWords(status: ChainStatus | undefined): string {
   if (status === undefined) return 'not asked yet';
   if (isImported(status)) return 'none is configured: rows are imported';
   if (status.state === 'unreachable') return 'does not answer; ingest keeps trying';
+  if (status.state === 'contradicting')
+    return 'answers, but its answers contradict the chain or each other; ingest keeps trying';
   if (status.state === 'stopped') return 'not asked: ingest has stopped';
   return status.headSeenAt === null ? 'has not answered yet; ingest keeps trying' : 'answers';
 }
@@ -316,8 +328,9 @@ function backfillAnswer(status: ChainStatus | undefined): Static<typeof Backfill
   };
 }
 
+const STUCK_STATES: ReadonlySet<string> = new Set(['contradicting', 'unreachable', 'stopped', 'not_started']);
+
 function isHealthy({ state, lag_seconds }: ChainAnswer): boolean {
   if (state === 'imported') return true;
-  const stuck = state === 'unreachable' || state === 'stopped' || state === 'not_started';
-  return !stuck && lag_seconds !== null && lag_seconds <= INDEX_LAG_WARNING_SECONDS;
+  return !STUCK_STATES.has(state) && lag_seconds !== null && lag_seconds <= INDEX_LAG_WARNING_SECONDS;
 }

@@ -10,7 +10,7 @@ import { asOfParam, chainParam, finalityParam, walletParam } from '../common-par
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
-import { metaAnswer } from '../meta.ts';
+import { metaAnswer, VERDICT_LEFT_OUT } from '../meta.ts';
 import { cataloguedNameSource, type Directory, type NameSource } from '../names.ts';
 import { invalid } from '../params.ts';
 import { PRICES } from '../prices.ts';
@@ -117,7 +117,7 @@ const LEFT_OUT = [
   'entities',
   'erc8004_agents',
   'erc8004_agents_total',
-  'data_quality.signals.ring_membership',
+  VERDICT_LEFT_OUT,
 ];
 const NO_LISTS: WalletLists = { read: (_lists, nothing) => Promise.resolve(nothing) };
 

@@ -2,7 +2,7 @@ import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
+import { type PaidFacts, payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
@@ -16,6 +16,7 @@ import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
   NO_OFFERS,
+  readPaid,
   readUsualPrice,
   readWalletOffers,
   type UsualPrice,
@@ -44,6 +45,7 @@ interface SummaryFacts {
   readonly agents: { readonly shown: readonly AgentRow[]; readonly total: number };
   readonly offers: WalletOffers;
   readonly refunds: Refunds;
+  readonly paid: PaidFacts;
   readonly price: UsualPrice | null;
   readonly directory: Directory;
   /** The first one in question. */
@@ -65,9 +67,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
     triggered: signals.filter(({ triggered }) => triggered).map(({ id }) => id),
     receivedUsdMicros: inbound.usdMicros,
     provenUsdMicros: inbound.provenUsdMicros,
-    counterparties: counterparties.count,
-    firstSeen,
-    lastSeen,
+    paid: facts.paid,
     nowSeconds,
     identity: agent === null ? null : provenFacts(agent, directory),
     offers,
@@ -199,7 +199,7 @@ export const getEntitySummary = defineOperation({
     const scope = { wallet, chain, final: finalOnly(finality, statuses) };
     const coverage = await coverageFor(deps, scope);
     const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
-    const [profile, agents, offers, refunds, price, directory, elsewhere] = await Promise.all([
+    const [profile, agents, offers, refunds, paid, price, directory, elsewhere] = await Promise.all([
       readProfile(
         { reader, rollups, lists },
         { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
@@ -207,6 +207,7 @@ export const getEntitySummary = defineOperation({
       lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
       lists.read(['offers'], NO_OFFERS, () => readWalletOffers(reader, scope)),
       readRefunds(reader, { ...scope, span, coverage }),
+      readPaid(reader, { ...scope, coverage }),
       readUsualPrice(reader, scope),
       names.of([wallet]),
       readElsewhere(
@@ -222,6 +223,7 @@ export const getEntitySummary = defineOperation({
       agents,
       offers,
       refunds,
+      paid,
       price,
       directory,
       chains: chain === undefined ? chains : [chain],

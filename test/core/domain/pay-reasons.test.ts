@@ -11,9 +11,7 @@ const PLAIN: PayFacts = {
   triggered: [],
   receivedUsdMicros: 0n,
   provenUsdMicros: 0n,
-  counterparties: 3,
-  firstSeen: days(40),
-  lastSeen: days(2),
+  paid: { payers: 3, settlements: 20, firstSeen: days(40), lastSeen: days(2) },
   nowSeconds: NOW,
   identity: { domainProof: 'unchecked', isImitation: false, paidScore: null, paidClients: 0 },
   offers: { count: 0, published: 0, contested: 0 },
@@ -33,14 +31,16 @@ const identity = (fields: Partial<NonNullable<PayFacts['identity']>>) => ({
   } as const,
 });
 
+const paid = (fields: Partial<PayFacts['paid']>) => ({ paid: { ...PLAIN.paid, ...fields } });
+
 test('a plain wallet has no reason of either kind', () => {
   expect(reasonsOf({})).toEqual([]);
 });
 
 const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[] = [
   ['mostly_proven', { receivedUsdMicros: 9n, provenUsdMicros: 5n }, { receivedUsdMicros: 0n }],
-  ['many_counterparties', { counterparties: 10 }, { counterparties: 9 }],
-  ['long_history', { firstSeen: days(90) }, { firstSeen: days(90) + 1 }],
+  ['many_counterparties', paid({ payers: 10 }), paid({ payers: 9 })],
+  ['long_history', paid({ firstSeen: days(90) }), paid({ firstSeen: days(90) + 1 })],
   ['domain_proven', identity({ domainProof: 'proven' }), identity({ domainProof: 'unreachable' })],
   [
     'offer_published',
@@ -65,8 +65,8 @@ const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[
     { receivedUsdMicros: 9n, provenUsdMicros: 4n },
     { receivedUsdMicros: 8n, provenUsdMicros: 4n },
   ],
-  ['new_wallet', { firstSeen: days(7) + 1 }, { firstSeen: days(7) }],
-  ['inactive', { lastSeen: days(30) - 1 }, { lastSeen: days(30) }],
+  ['new_wallet', paid({ firstSeen: days(7) + 1 }), paid({ firstSeen: days(7) })],
+  ['inactive', paid({ lastSeen: days(30) - 1 }), paid({ lastSeen: days(30) })],
   ['no_identity', { identity: null }, { identity: null, offers: { count: 1, published: 0, contested: 0 } }],
   ['name_imitates_facilitator', identity({ isImitation: true }), identity({})],
   ['domain_refuted', identity({ domainProof: 'refuted' }), identity({ domainProof: 'unreachable' })],

@@ -95,7 +95,16 @@ export function blockSourceContract(name: string, make: () => BlockSourceUnderTe
         })),
       );
     }
-    expect(await receiptsPatiently(source, wanted)).toEqual(expected);
+    const found = await receiptsPatiently(source, wanted);
+    expect(found.map((block) => block?.receipts)).toEqual(expected);
+    const transactionsOf = new Map(wanted.map((block) => [block.number, new Set(block.transactions)]));
+    const isWanted = (log: RawLog): boolean =>
+      transactionsOf.get(log.blockNumber)?.has(log.transactionHash) ?? false;
+    const isOurs = ({ address: at, topics: [event] }: RawLog): boolean =>
+      filter.addresses.includes(at) && filter.topics.some((topic) => topic === event);
+    expect(found.flatMap((block) => block?.logs ?? []).filter((log) => isWanted(log) && isOurs(log))).toEqual(
+      (await readTruth(rpc, from, to, filter)).logs.filter(isWanted),
+    );
     expect(expected.length).toBeGreaterThan(0);
     expect(await source.receipts([], { callsMax: 3, before: () => Promise.resolve() })).toEqual([]);
   });

@@ -3,8 +3,13 @@ import { expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
-import { checkAsked, checkForks, checkLinks, orderLogs } from '../../../ingest/chain/check-batch.ts';
-import { sample } from '../../../ingest/chain/prove-complete.ts';
+import {
+  checkAsked,
+  checkForks,
+  checkLinks,
+  checkWholeBlock,
+  orderLogs,
+} from '../../../ingest/chain/check-batch.ts';
 import type { BlockAnswer } from '../../../ingest/chain/read-answers.ts';
 
 const TOKEN = address(`0x${'11'.repeat(20)}`);
@@ -86,14 +91,19 @@ test('a log of a block that the chain does not have is of another fork', () => {
   expect(() => checkForks([logAt(2, 0)], blocks)).toThrow(expect.objectContaining({ kind: 'wrong-fork' }));
 });
 
-test('a sample holds the last item, nothing twice, and no more than asked for', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 500 }), fc.integer({ min: 1, max: 20 }), (count, max) => {
-      const items = Array.from({ length: count }, (_, index) => index);
-      const taken = sample(items, max);
-      expect(taken.length).toBe(Math.min(count, max));
-      expect(new Set(taken).size).toBe(taken.length);
-      if (count > 0) expect(taken.at(-1)).toBe(count - 1);
-    }),
-  );
+test('the logs of a block are whole without a gap before, between or among them', () => {
+  for (const whole of [[], [0], [0, 1, 2]])
+    expect(() =>
+      checkWholeBlock(
+        whole.map((index) => logAt(5, index)),
+        5,
+      ),
+    ).not.toThrow();
+  for (const holed of [[1], [0, 2], [1, 2]])
+    expect(() =>
+      checkWholeBlock(
+        holed.map((index) => logAt(5, index)),
+        5,
+      ),
+    ).toThrow(expect.objectContaining({ kind: 'log-gap' }));
 });

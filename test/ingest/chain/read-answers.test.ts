@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readBlock, readLogs, readTransaction } from '../../../ingest/chain/read-answers.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { logsOfBlock, readBlock, readLogs, readTransaction } from '../../../ingest/chain/read-answers.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const log = {
@@ -21,7 +22,7 @@ const block = {
 };
 
 test('a log is read with its address in lower case', () => {
-  expect(readLogs([log])).toEqual([
+  expect(readLogs([log]).logs).toEqual([
     { ...log, address: log.address.toLowerCase(), blockNumber: 16, logIndex: 0 },
   ]);
 });
@@ -42,18 +43,17 @@ test.each([
 });
 
 test('32 bits of index and time are read, a time beyond them is malformed', () => {
-  expect(readLogs([{ ...log, logIndex: '0xffffffff' }])[0]?.logIndex).toBe(2 ** 32 - 1);
+  expect(readLogs([{ ...log, logIndex: '0xffffffff' }]).logs[0]?.logIndex).toBe(2 ** 32 - 1);
   expect(readBlock({ ...block, timestamp: '0xffffffff' }, 16).time).toBe(2 ** 32 - 1);
   expect(() => readBlock({ ...block, timestamp: '0x100000000' }, 16)).toThrow(
     expect.objectContaining({ kind: 'malformed' }),
   );
 });
 
-test('a log of an undone block is refused', () => {
-  expect(() => readLogs([{ ...log, removed: true }])).toThrow(
-    expect.objectContaining({ kind: 'removed-log' }),
-  );
-  expect(readLogs([{ ...log, removed: false }])).toHaveLength(1);
+test('a log that is marked as undone is kept apart, unless it names the block that was asked for', () => {
+  const [standing, undone] = [log, { ...log, blockHash: `0x${'cd'.repeat(32)}`, removed: true }];
+  expect(readLogs([standing, undone])).toMatchObject({ logs: [{ blockHash: HASH }], removed: [{}] });
+  expect(logsOfBlock([{ ...standing, removed: true }, undone], HASH as Hash)).toHaveLength(1);
 });
 
 test('a block of another height than asked for is refused, a missing one is absent', () => {

@@ -186,7 +186,7 @@ describe('a holder that was overtaken', () => {
     const chain = freshChain();
     const old = guardedWriter(engine.writer, [await claim(engine, chain, 'old')]);
     await claim(engine, chain, 'young');
-    const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
+    const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0, contradictedAtMs: 0 }) };
     const status = createChainStatus({ chain, pollMs: 1_000 }, source, NO_COUNTERS);
     await expect(saveStatus(old, createVersions(0n), status.snapshot())).rejects.toThrow(Overtaken);
   });

@@ -147,14 +147,15 @@ function sourceOf(
       return wanted.map(({ number, transactions }) => {
         const facts = blocks[number]?.facts ?? [];
         const isThere = transactions.every((hash) => facts.some((one) => one.hash === hash));
-        return isThere ? transactions.map((transactionHash) => ({ transactionHash, ...RECEIPT })) : null;
+        const receipts = transactions.map((transactionHash) => ({ transactionHash, ...RECEIPT }));
+        return isThere ? { receipts, logs: blocks[number]?.logs ?? [] } : null;
       });
     },
     onNewHead(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    counters: () => ({ calls, retries: 0, contradictions: 0 }),
+    counters: () => ({ calls, retries: 0, contradictions: 0, contradictedAtMs: 0 }),
   };
 }
 

@@ -105,7 +105,7 @@ function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer =
     }),
     status: createChainStatus(
       { chain: BASE, pollMs: 1_000 },
-      { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) },
+      { counters: () => ({ calls: 0, retries: 0, contradictions: 0, contradictedAtMs: 0 }) },
       NO_COUNTERS,
     ),
   });

@@ -48,7 +48,7 @@ const status: ChainStatus = {
 };
 
 test('ingest says of it how far the imports reach, and that those blocks are final', () => {
-  const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
+  const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0, contradictedAtMs: 0 }) };
   const reported = createChainStatus({ chain: CHAIN, pollMs: 1_000 }, source, COUNTERS, () => NOW_MS);
   reported.imported(null);
   expect(reported.snapshot()).toMatchObject({ state: 'imported', indexedBlock: 0 });
