@@ -72,7 +72,11 @@ export interface ResultGrant {
 const RESULT_SCOPE = 'result';
 
 export function mintResultToken(keys: CursorKeys, { id, untilMs, signer }: ResultGrant): string {
-  return seal(keys, RESULT_SCOPE, [id, untilMs, ...(signer === null ? [] : [signer.organizationId, signer.keyId])]);
+  return seal(keys, RESULT_SCOPE, [
+    id,
+    untilMs,
+    ...(signer === null ? [] : [signer.organizationId, signer.keyId]),
+  ]);
 }
 
 /** Undefined for a token that is not of this deployment, or was changed. */

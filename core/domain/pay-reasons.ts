@@ -64,7 +64,8 @@ export const REASON_COSTS: Readonly<Record<ReasonFor | ReasonAgainst, string>> =
     'A domain: some dollars a year. It ties the address to that domain and says nothing of others.',
   offer_published: 'A domain, as above: the offer is the domain’s own word.',
   well_rated: `${RATING_CLIENTS_MIN} wallets that each pay the agent once and rate it: some cents. Money that comes back shows in the signals.`,
-  never_paid: `Rid of it by one payment.`,
+  never_paid: 'Rid of it by one payment.',
+  not_paid_on_chain: 'Rid of it by one payment on that chain.',
   few_settlements: `Rid of it by ${SAMPLE_MIN_SETTLEMENTS} payments of ${DUST_BELOW}: a cent, and their fees.`,
   self_payment_share:
     'Rid of it by other wallets of one’s own; then payments between them show as reciprocity or rings.',

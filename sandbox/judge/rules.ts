@@ -12,7 +12,12 @@ import {
 } from './clauses.ts';
 import { checkColumns, columnMeanings, columnsOf } from './columns.ts';
 import { differences } from './differences.ts';
-import { checkConstants, firstWarnings, type NamedConstant, type QueryWarning } from './literals/constants.ts';
+import {
+  checkConstants,
+  firstWarnings,
+  type NamedConstant,
+  type QueryWarning,
+} from './literals/constants.ts';
 import {
   checkParameters,
   checkParameterTypes,

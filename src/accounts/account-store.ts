@@ -43,7 +43,8 @@ export interface KeyLimits {
 
 /** Null in a field takes the limit away, a field that is absent stays as it is. */
 export type KeyChange = Partial<
-  Pick<KeyRecord, 'label' | 'expiresAtMs'> & Pick<KeyLimits, 'managesKeys' | 'unitsPerDay' | 'operations' | 'rights'>
+  Pick<KeyRecord, 'label' | 'expiresAtMs'> &
+    Pick<KeyLimits, 'managesKeys' | 'unitsPerDay' | 'operations' | 'rights'>
 >;
 
 /** One entry of the record of what was done to the keys of an organization. */

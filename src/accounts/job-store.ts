@@ -45,7 +45,9 @@ export interface JobStore {
    * Puts a job at the end of the line. `replayed`: a job of this id is there already, of whatever organization, and nothing changes.
    * `too_many`: the organization has `unfinishedMax` jobs that have not ended. `keyId`: the key that asks, in whose list the job is too.
    */
-  add(job: NewJob & { readonly unfinishedMax: number; readonly keyId?: string | null }): Promise<'added' | 'replayed' | 'too_many'>;
+  add(
+    job: NewJob & { readonly unfinishedMax: number; readonly keyId?: string | null },
+  ): Promise<'added' | 'replayed' | 'too_many'>;
   /**
    * Takes a running job whose lease lapsed (`leaseUntilMs <= nowMs`), the one that lapsed first, otherwise the oldest queued one; null
    * when there is none. It runs then, with an attempt more, until `leaseUntilMs`.

@@ -99,7 +99,10 @@ function createOwnKeys({ store: { accounts }, clock, publicKey }: OwnAccountDeps
       if (before !== null) {
         const had = rightsOf(before);
         const after = rightsOf(changedKey(before, set, atMs).key);
-        refuseToHandOn(after.filter((right) => !had.includes(right)), by);
+        refuseToHandOn(
+          after.filter((right) => !had.includes(right)),
+          by,
+        );
       }
       const { outcome, key } = await askStore(
         accounts.changeKey({ organizationId, keyId, set, by: by.id, atMs }),

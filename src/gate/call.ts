@@ -224,7 +224,10 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     },
   );
   const check = () => checkKey(gate, request, read);
-  const watched = { ...answer, answer: endedWithKey(answer.answer, { check, lookMs: gate.keyLookMs, log: gate.log }) };
+  const watched = {
+    ...answer,
+    answer: endedWithKey(answer.answer, { check, lookMs: gate.keyLookMs, log: gate.log }),
+  };
   // A replay costs nothing and was counted when it was new; units were counted when they were captured.
   if (!answer.replayed && access.by !== 'units')
     gate.usage?.countCall(caller, { operation: operation.id, usdMicros: answer.paidUsdMicros ?? null });
@@ -232,7 +235,11 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
 }
 
 /** Refuses what the call would be refused for now, if it were made again with its credential. */
-async function checkKey(gate: GateTools, { operation, sender }: GateRequest, read: PreparedCall): Promise<void> {
+async function checkKey(
+  gate: GateTools,
+  { operation, sender }: GateRequest,
+  read: PreparedCall,
+): Promise<void> {
   const { caller } = await identify(readCredential(sender.credentials), sender.address, gate.identity);
   admitKey(caller, operation);
   admitEffects(caller, operation, read);

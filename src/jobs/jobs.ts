@@ -178,7 +178,13 @@ export function createJobs(deps: JobsDeps): Jobs {
     const { id, organizationId, plan, request } = job;
     const { unfinishedJobs } = PLAN_STORAGE[plan];
     const keyId = request.hold.keyId ?? null;
-    const record = { id, organizationId, keyId, request: JSON.stringify(request), createdAtMs: clock.nowMs() };
+    const record = {
+      id,
+      organizationId,
+      keyId,
+      request: JSON.stringify(request),
+      createdAtMs: clock.nowMs(),
+    };
     const outcome = await askStore(store.jobs.add({ ...record, unfinishedMax: unfinishedJobs }));
     if (outcome === 'too_many')
       throw fail('rate_limited', {

@@ -127,12 +127,18 @@ async function whyStopped(
   const end = key === null ? 'revoked' : endOfKey(key, clock.nowMs());
   if (end !== null) {
     const how = end === 'revoked' ? 'is revoked' : 'has expired';
-    return { ...failed('invalid_api_key', `The key ${scheduledBy}, which scheduled it, ${how}. ${ANEW}`), nextAtMs: null };
+    return {
+      ...failed('invalid_api_key', `The key ${scheduledBy}, which scheduled it, ${how}. ${ANEW}`),
+      nextAtMs: null,
+    };
   }
   const maySchedule = key !== null && key.digest !== publicKey && rightsOf(key).includes('schedules');
   if (maySchedule) return null;
   return {
-    ...failed('key_restricted', `The key ${scheduledBy}, which scheduled it, may not schedule any more. ${ANEW}`),
+    ...failed(
+      'key_restricted',
+      `The key ${scheduledBy}, which scheduled it, may not schedule any more. ${ANEW}`,
+    ),
     nextAtMs: null,
   };
 }

@@ -197,7 +197,12 @@ interface Recorded {
 async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: KeptRun): Promise<Recorded> {
   const { columns } = result;
   if (columns === undefined) throw new Error('a result that is to be kept without its columns');
-  const written = { form: keptForm(columns), columns, rows: result.resultRows, bytes: await storableBytes(result) };
+  const written = {
+    form: keptForm(columns),
+    columns,
+    rows: result.resultRows,
+    bytes: await storableBytes(result),
+  };
   const { form, bytes, pieces } = await inPieces(written, reader);
   const sha256 = digestOf(bytes);
   const facts: StoredFacts = {

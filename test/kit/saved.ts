@@ -9,7 +9,7 @@ export interface SavedCalls {
   readonly owner: string;
   readonly jobs: JobCalls;
   send(
-    method: 'GET' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     body?: object,
     headers?: Record<string, string>,

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
-import type { AuthorShare, Sale } from '../../../core/domain/sale.ts';
 import type { KeyRight } from '../../../core/domain/key-right.ts';
+import type { AuthorShare, Sale } from '../../../core/domain/sale.ts';
 import type { KeyEvent, KeyLimits, KeyRecord } from '../account-store.ts';
 import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 

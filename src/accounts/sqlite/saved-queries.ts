@@ -133,7 +133,8 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
       const isThere = before !== undefined && before.settings !== null;
       const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === query.content;
       const isScheduled = isThere && before.refreshSeconds === query.refreshSeconds;
-      if (isSame && isScheduled && before.settings === query.settings) return { outcome: 'unchanged', version: latest };
+      if (isSame && isScheduled && before.settings === query.settings)
+        return { outcome: 'unchanged', version: latest };
       const has = (counted: typeof queries): number => counted.one(query)?.count ?? 0;
       const isFull = isThere ? !isSame && has(versions) >= versionsMax : has(queries) >= queriesMax;
       if (isFull) return { outcome: 'too_many', version: 0 };

@@ -43,7 +43,10 @@ export function addKeyCommands(admin: Command, run: RunAdmin): void {
     .argument('<organization>', 'whose units it spends')
     .option('--label <text>', 'what it is for, shown in lists', '')
     .option('--expires-days <days>', 'refused after so many days (default: never)')
-    .option('--units-per-day <units>', 'Query Units that it may use on a UTC day (default: no budget); it then manages no keys')
+    .option(
+      '--units-per-day <units>',
+      'Query Units that it may use on a UTC day (default: no budget); it then manages no keys',
+    )
     .option(
       '--rights <list>',
       `some of ${KEY_RIGHTS.join(',')}, or none (default: none for a key that expires or has a budget, all for any other)`,

@@ -108,19 +108,28 @@ async function checkVisitorKey(
   const end = found === null ? 'unknown here' : endOfKey(found.key, nowMs);
   if (found === null || end !== null)
     return [
-      warning('visitor_key', `console.visitorKey is ${end}: visitors are refused with it`, 'Set another key, or null.'),
+      warning(
+        'visitor_key',
+        `console.visitorKey is ${end}: visitors are refused with it`,
+        'Set another key, or null.',
+      ),
     ];
   const { key, organization } = found;
   const { managesKeys, unitsPerDay } = key.limits ?? NO_KEY_LIMITS;
   const others =
-    organization === null ? [] : await accounts.listKeys({ organizationId: organization.id, after: null, limit: 2 });
+    organization === null
+      ? []
+      : await accounts.listKeys({ organizationId: organization.id, after: null, limit: 2 });
   const excess = [
     unitsPerDay === null ? 'it has no budget of a day, so one visitor can spend all units' : null,
     managesKeys ? 'its record lets it manage keys' : null,
     rightsOf(key).length > 0 ? `its record gives it rights (${rightsOf(key).join(', ')})` : null,
-    others.some(({ id }) => id !== key.id) ? 'its organization has other keys, whose units visitors spend' : null,
+    others.some(({ id }) => id !== key.id)
+      ? 'its organization has other keys, whose units visitors spend'
+      : null,
   ].filter((fault) => fault !== null);
-  if (excess.length === 0) return [ok('visitor_key', 'it has a budget, and nothing that visitors do not need')];
+  if (excess.length === 0)
+    return [ok('visitor_key', 'it has a budget, and nothing that visitors do not need')];
   return [
     warning(
       'visitor_key',

@@ -6,8 +6,8 @@ import { defineOperation } from '../define.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
-import { RIGHTS_IN_WORDS } from './key-params.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { RIGHTS_IN_WORDS } from './key-params.ts';
 
 /** Who the caller is and what everything costs. */
 
@@ -93,7 +93,9 @@ export const getAccount = defineOperation({
     plan: orNull(Type.String()),
     lane: oneOf(LANES, { title: 'Lane' }),
     organisation: orNull(OrganisationShape),
-    key: orNull(CallerKeyShape, { description: 'The key that was sent; null for none, and for a bearer token.' }),
+    key: orNull(CallerKeyShape, {
+      description: 'The key that was sent; null for none, and for a bearer token.',
+    }),
     balance: orNull(BalanceShape),
     balance_note: Type.Optional(
       Type.String({ description: 'Present only when balance is null: which nothing it is.' }),

@@ -29,7 +29,6 @@ export const CLEARABLE = ['units_per_day', 'operations', 'rights', 'expires_at']
 /** Each right and what it allows. */
 export const RIGHTS_IN_WORDS = `${KEY_RIGHTS.map((right) => `\`${right}\`: ${KEY_RIGHT_TEXTS[right]}`).join('; ')}.`;
 
-
 export const KEY_LIMIT_PARAMS = {
   label: field(
     {

@@ -100,7 +100,10 @@ export const SavedQueryShape = Type.Object(
           code: Type.String({ description: 'As in a problem object.' }),
           detail: Type.String(),
         },
-        { title: 'QueryRefreshFailure', description: 'Why the latest refresh failed; null where it did not.' },
+        {
+          title: 'QueryRefreshFailure',
+          description: 'Why the latest refresh failed; null where it did not.',
+        },
       ),
     ),
     created_at: TimeShape,

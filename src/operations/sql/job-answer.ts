@@ -198,7 +198,8 @@ function resultOf(
   const url = `${publicUrl}/v0/results/${kept.id}`;
   const endsAtMs = key?.expiresAtMs ?? kept.expiresAtMs;
   const signedUntilMs = Math.min(kept.expiresAtMs, endsAtMs, clock.nowMs() + RESULT_LINK_MS);
-  const signer = organization === null || key == null ? null : { organizationId: organization.id, keyId: key.id };
+  const signer =
+    organization === null || key == null ? null : { organizationId: organization.id, keyId: key.id };
   return {
     id: kept.id,
     row_count: kept.rows,

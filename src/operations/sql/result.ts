@@ -60,7 +60,8 @@ function choiceParam<Choice extends string, Standard extends Choice | undefined>
 
 const tokenParam: Param<string | undefined> = {
   in: 'query',
-  description: 'Of a signed link (`signed_url` of a job): it stands for the key that asked for it, until it or that key expires or the key is revoked.',
+  description:
+    'Of a signed link (`signed_url` of a job): it stands for the key that asked for it, until it or that key expires or the key is revoked.',
   toolText: '',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),

@@ -21,7 +21,7 @@ import type { WalletRole } from './slice.ts';
 
 const MAX_SECONDS = 10;
 
-interface PaymentScope extends ProfileScope {
+export interface PaymentScope extends ProfileScope {
   readonly span: TimeRange;
   /** Only where the wallet was this. */
   readonly role?: WalletRole | undefined;

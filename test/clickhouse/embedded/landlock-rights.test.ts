@@ -39,7 +39,10 @@ describe('rights of Landlock', () => {
     const fields = (abi: number, boundsPorts = true) => rulesetOfAbi(abi, boundsPorts && abi >= 4).length / 8;
     expect([3, 4, 5, 6, 7].map((abi) => fields(abi))).toEqual([1, 2, 2, 3, 3]);
     expect(fields(7, false)).toBe(1);
-    expect([rulesetOfAbi(7, true).readBigUInt64LE(8), rulesetOfAbi(7, true).readBigUInt64LE(16)]).toEqual([3n, 1n]);
+    expect([rulesetOfAbi(7, true).readBigUInt64LE(8), rulesetOfAbi(7, true).readBigUInt64LE(16)]).toEqual([
+      3n,
+      1n,
+    ]);
   });
 
   test('the least ABI lets files move between directories, without which the engine cannot work', () => {

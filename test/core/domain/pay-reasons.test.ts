@@ -97,8 +97,7 @@ describe.each(CASES)('%s', (reason, holds, not) => {
 });
 
 test('a wallet that was never seen is neither new nor inactive', () => {
-  expect(reasonsOf({ verdict: 'unobserved', firstSeen: null, lastSeen: null, identity: null })).toEqual([
-    'never_paid',
-    'no_identity',
-  ]);
+  expect(
+    reasonsOf({ ...paid({ firstSeen: null, lastSeen: null }), verdict: 'unobserved', identity: null }),
+  ).toEqual(['never_paid', 'no_identity']);
 });

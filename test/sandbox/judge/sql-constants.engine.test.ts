@@ -141,7 +141,8 @@ describe('nothing is said of', () => {
 test('the examples of analysts and of the documentation have no such constant', async () => {
   const found: unknown[] = [];
   for (const { sql, params } of docsQuestions())
-    for (const warning of (await accepted(sql, params)).warnings) found.push([sql, warning.code, warning.near]);
+    for (const warning of (await accepted(sql, params)).warnings)
+      found.push([sql, warning.code, warning.near]);
   expect(found).toEqual([]);
 });
 

@@ -388,10 +388,15 @@ function openCeiling(refuse?: () => Promise<never>): {
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',
-        settle: async (usdMicros, sale = null) => {
+        settle: async (usdMicros, sale) => {
           await refuse?.();
           events.push(`settle ${usdMicros}`);
-          return { ...paid, usdMicros, sale, finish: async (answered) => void events.push(`finish ${answered}`) };
+          return {
+            ...paid,
+            usdMicros,
+            sale: sale ?? null,
+            finish: async (answered) => void events.push(`finish ${answered}`),
+          };
         },
         drop: async () => void events.push('drop'),
       };

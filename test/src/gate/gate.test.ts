@@ -141,8 +141,12 @@ describe('the order of checks', () => {
     const body = new Readable({ read: () => undefined });
     const outcome = { usedQu: null, discard: () => undefined };
     const stream = { mediaType: 'text/event-stream', headers: {}, body, trailers: null };
-    const operation = usageOperation(async () => ({ ...outcome, answer: () => ({ stream }) }), { free: true });
-    const { answer } = await gateOver({ limits: { keyLookMs: 5 } }).call(gateRequest(operation, { credentials }));
+    const operation = usageOperation(async () => ({ ...outcome, answer: () => ({ stream }) }), {
+      free: true,
+    });
+    const { answer } = await gateOver({ limits: { keyLookMs: 5 } }).call(
+      gateRequest(operation, { credentials }),
+    );
     if (!('stream' in answer)) throw new Error('no stream');
     const ended = finished(answer.stream.body.resume());
     body.push('event: job\n\n');

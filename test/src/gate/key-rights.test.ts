@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { KEY_RIGHTS, rightsOf } from '../../../core/domain/key-right.ts';
 import { fail } from '../../../core/errors.ts';
@@ -43,8 +43,7 @@ describe('effects', () => {
       );
     for (const { id, changes } of ALL)
       if (changes !== undefined) expect([...KEEPING, ...MANAGING, 'cancelSqlJob']).toContain(id);
-    for (const { id, price } of ALL)
-      if (price.class === 'metered') expect(EFFECTS[id]).toContain('spends');
+    for (const { id, price } of ALL) if (price.class === 'metered') expect(EFFECTS[id]).toContain('spends');
   });
 
   const NONE = { unitsPerDay: null, operations: null };
@@ -54,7 +53,11 @@ describe('effects', () => {
     ['with a budget', { expiresAtMs: null, limits: { ...NONE, unitsPerDay: 1 } }, []],
     ['with operations', { expiresAtMs: null, limits: { ...NONE, operations: ['saveQuery'] } }, []],
     ['that expires', { expiresAtMs: 1 }, []],
-    ['with a budget and rights', { expiresAtMs: 1, limits: { ...NONE, unitsPerDay: 1, rights: ['changes'] } }, ['changes']],
+    [
+      'with a budget and rights',
+      { expiresAtMs: 1, limits: { ...NONE, unitsPerDay: 1, rights: ['changes'] } },
+      ['changes'],
+    ],
     ['without limits that was given none', { expiresAtMs: null, limits: { ...NONE, rights: [] } }, []],
   ] as const)('a key %s', (_name, key, expected) => {
     expect(rightsOf({ kind: 'live', ...key })).toEqual(expected);
@@ -63,7 +66,15 @@ describe('effects', () => {
 
   const caller = (key: object): Pick<Caller, 'key' | 'organization'> => ({
     organization: { id: 'acme', displayName: 'Acme', plan: 'free' },
-    key: { id: 'key_1', managesKeys: false, isLent: false, rights: [], operations: null, expiresAtMs: null, ...key },
+    key: {
+      id: 'key_1',
+      managesKeys: false,
+      isLent: false,
+      rights: [],
+      operations: null,
+      expiresAtMs: null,
+      ...key,
+    },
   });
   const admitted = (id: string, key: object, effects?: (typeof EFFECTS)[string]): boolean => {
     try {
@@ -101,7 +112,11 @@ describe('effects', () => {
 });
 
 test('a stream of events ends when its key is refused, not when the store fails, and no other answer is watched', async () => {
-  const checks = [fail('upstream_unavailable', { detail: 'x' }), null, fail('invalid_api_key', { detail: 'x' })];
+  const checks = [
+    fail('upstream_unavailable', { detail: 'x' }),
+    null,
+    fail('invalid_api_key', { detail: 'x' }),
+  ];
   let looks = 0;
   const check = async (): Promise<void> => {
     const failure = checks[Math.min(looks, checks.length - 1)];

@@ -112,20 +112,23 @@ export function soldTerms(open: () => Promise<OpenedStore>): void {
     () =>
       inWorld(async (world, { store }) => {
         let sales = 0;
-        const property = fc.asyncProperty(fc.array(steps, { minLength: 8, maxLength: 25, size: 'max' }), async (taken) => {
-          const sellers = [await world.author(), await world.author()] as const;
-          const buyer = await world.author();
-          const state: State = { world, sellers, buyer, prices: new Map(), bills: [], mayEarn: [0, 0] };
-          for (const step of taken) {
-            await take(state, step);
-            for (const at of [0, 1] as const) {
-              const earned = (await salesOf(store, sellers[at])).reduce((sum, { units }) => sum + units, 0);
-              expect(earned, JSON.stringify(step)).toBeLessThanOrEqual(state.mayEarn[at]);
+        const property = fc.asyncProperty(
+          fc.array(steps, { minLength: 8, maxLength: 25, size: 'max' }),
+          async (taken) => {
+            const sellers = [await world.author(), await world.author()] as const;
+            const buyer = await world.author();
+            const state: State = { world, sellers, buyer, prices: new Map(), bills: [], mayEarn: [0, 0] };
+            for (const step of taken) {
+              await take(state, step);
+              for (const at of [0, 1] as const) {
+                const earned = (await salesOf(store, sellers[at])).reduce((sum, { units }) => sum + units, 0);
+                expect(earned, JSON.stringify(step)).toBeLessThanOrEqual(state.mayEarn[at]);
+              }
             }
-          }
-          expect(await unpaid(store, sellers)).toEqual([]);
+            expect(await unpaid(store, sellers)).toEqual([]);
             sales += (await salesOf(store, sellers[0])).length;
-        });
+          },
+        );
         await fc.assert(property, { numRuns: lengthOf('storeProperties') });
         expect(sales).toBeGreaterThan(0);
       }),

@@ -60,6 +60,7 @@ test('a refresh that the plan has no room for waits without a row in the ledger,
     store: { ...store, refreshes },
     jobs,
     plans: DEFAULT_PLANS,
+    publicKey: null,
     clock,
     log: testLog,
   });

@@ -18,11 +18,14 @@ test.each<[number, boolean, number, { rows: number; hasMore: boolean } | null]>(
   [100, true, 10, { rows: 10, hasMore: true }],
   [100, true, 100, { rows: 100, hasMore: true }],
   [100, true, 101, null],
-])('a kept result of %i rows (cut: %s) answers a query of at most %i with %o', async (rows, hasMore, maxRows, expected) => {
-  const recent = recentOf(rows, hasMore);
-  // Whatever was asked of it before.
-  await recent(5);
-  const found = await recent(maxRows);
-  if (expected === null) expect(found).toBeNull();
-  else expect(found).toMatchObject(expected);
-});
+])(
+  'a kept result of %i rows (cut: %s) answers a query of at most %i with %o',
+  async (rows, hasMore, maxRows, expected) => {
+    const recent = recentOf(rows, hasMore);
+    // Whatever was asked of it before.
+    await recent(5);
+    const found = await recent(maxRows);
+    if (expected === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(expected);
+  },
+);

@@ -84,6 +84,7 @@ describe.skipIf(!redisIsThere())('the layout of accounts in Redis', () => {
   const configOf = (keyPrefix: string) => ({
     control: { redisUrl: server.url, keyPrefix },
     dataDir: directory,
+    console: { visitorKey: null },
   });
   /** As the earlier version left it. */
   const writeLayout1 = async (keyPrefix: string, isWanted: (name: string) => boolean = () => true) => {

@@ -7,8 +7,8 @@ import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EngineWalls } from '../../../../clickhouse/embedded/walls.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { mintApiKey } from '../../../../core/domain/caller.ts';
+import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { checkAccounts, judgeDurability } from '../../../../src/operate/doctor/accounts.ts';
 import { checkRpc, judgeChain } from '../../../../src/operate/doctor/chains.ts';
 import {
@@ -323,10 +323,13 @@ test('a key that is lent to visitors is warned of where its record has more than
   const none = { managesKeys: false, unitsPerDay: 5, operations: null, madeBy: null };
   const lent = async (over: Parameters<typeof addKey>[1] | null, organizationId?: string) => {
     const own = organizationId ?? (await createOrganization(store, { units: 1 }));
-    const visitorKey = over === null ? mintApiKey('live') : await addKey(store, { organizationId: own, ...over });
+    const visitorKey =
+      over === null ? mintApiKey('live') : await addKey(store, { organizationId: own, ...over });
     const config = loadConfig({ env: {} });
     const deps = { nowMs: () => NOW_MS, log: watchedLog('doctor'), store };
-    return (await checkAccounts({ ...deps, config: { ...config, console: { ...config.console, visitorKey } } }))[2];
+    return (
+      await checkAccounts({ ...deps, config: { ...config, console: { ...config.console, visitorKey } } })
+    )[2];
   };
   expect(await lent({ limits: none })).toMatchObject({ check: 'visitor_key', verdict: 'ok' });
   const shared = await createOrganization(store, { units: 1 });

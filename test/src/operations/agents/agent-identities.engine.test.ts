@@ -60,7 +60,10 @@ describe('erc8004_agents of a wallet', () => {
       names: ['Rated', 'On Polygon', 'First', 'Second', 'Moves'],
       total: 5,
     });
-    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({ names: ['Rated', 'First', 'Second', 'Moves'], total: 4 });
+    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({
+      names: ['Rated', 'First', 'Second', 'Moves'],
+      total: 4,
+    });
 
     await insertAgentEvents(writer, [
       agentEvent({ agentId: 3n, kind: 'wallet_set', account: ELSEWHERE, blockNumber: 1_900 }),

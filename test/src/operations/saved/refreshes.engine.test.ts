@@ -140,7 +140,11 @@ test('a refresh is charged to the key that scheduled it, waits for its day, and 
 test('a key without rights saves, publishes, prices, schedules and removes nothing', async () => {
   const author = await savedOf(sql);
   const { headers } = await schedulerOf(author, { rights: [] });
-  const expiring = await schedulerOf(author, { units_per_day: undefined, rights: undefined, expires_at: '2026-12-31T00:00:00Z' });
+  const expiring = await schedulerOf(author, {
+    units_per_day: undefined,
+    rights: undefined,
+    expires_at: '2026-12-31T00:00:00Z',
+  });
   const text = ownText();
   await author.saved('kept', { sql: text, parameters: { x: { default: 1 } } });
   for (const by of [headers, expiring.headers]) {

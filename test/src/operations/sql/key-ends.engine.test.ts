@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest';
-import { keyDigest, mintApiKey } from '../../../../core/domain/caller.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
+import { keyDigest, mintApiKey } from '../../../../core/domain/caller.ts';
 import { addKey } from '../../../kit/access.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { jobsOf } from '../../../kit/jobs.ts';
@@ -23,7 +23,10 @@ const clientOf = (customer: Pick<Customer, 'headers'>) => jobsOf(sql.api, custom
 async function childOf(customer: Customer, limits: object = {}) {
   const made = await clientOf(customer).send('POST', '/v0/account/keys', { label: 'agent', ...limits });
   expect([made.status, made.text]).toEqual([201, made.text]);
-  return { id: String(made.body.key.id), ...clientOf({ headers: { 'x-api-key': String(made.body.api_key) } }) };
+  return {
+    id: String(made.body.key.id),
+    ...clientOf({ headers: { 'x-api-key': String(made.body.api_key) } }),
+  };
 }
 
 test('a key that manages no keys lists and finds its own jobs alone, and its links end with it', async () => {
@@ -58,7 +61,8 @@ test('a key hands on no right that it lacks, and none by lifting a limit', async
   const by = clientOf({ headers: { 'x-api-key': partial } });
   const account = (await by.send('GET', '/v0/account')).body.key;
   expect(account).toMatchObject({ manages_keys: true, is_lent: false, rights: ['changes'] });
-  const made = async (more: object) => (await by.send('POST', '/v0/account/keys', { label: 'x', ...more })).body;
+  const made = async (more: object) =>
+    (await by.send('POST', '/v0/account/keys', { label: 'x', ...more })).body;
   expect((await made({ rights: ['publishes'] })).code).toBe('key_restricted');
   expect((await made({})).key.rights).toEqual([]);
   expect((await made({ rights: ['changes'] })).key.rights).toEqual(['changes']);

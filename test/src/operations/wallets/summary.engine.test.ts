@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
 import { sql, text, trustedText, uint64 } from '../../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../../core/domain/address.ts';
+import { ELSEWHERE_SHOWN_MAX } from '../../../../src/operations/wallets/summary-shape.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import type { TestApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
-import { ELSEWHERE_SHOWN_MAX } from '../../../../src/operations/wallets/summary-shape.ts';
 import {
   BASE,
   insertSettlements,
