@@ -204,6 +204,8 @@ export class QueryFailed extends Error {
   /** The wrong word of the query and the probable correct one, if known. */
   readonly near: string | undefined;
   readonly meant: string | undefined;
+  /** The whole query as it was probably meant, if known. */
+  readonly suggestedSql: string | undefined;
   /** Null if the query never reached the engine. */
   readonly figures: RunFigures | null;
 
@@ -214,6 +216,7 @@ export class QueryFailed extends Error {
     readonly hint?: string | undefined;
     readonly near?: string | undefined;
     readonly meant?: string | undefined;
+    readonly suggestedSql?: string | undefined;
     readonly figures: RunFigures | null;
     readonly cause?: unknown;
   }) {
@@ -225,6 +228,7 @@ export class QueryFailed extends Error {
     this.hint = facts.hint;
     this.near = facts.near;
     this.meant = facts.meant;
+    this.suggestedSql = facts.suggestedSql;
     this.figures = facts.figures;
   }
 }

@@ -66,12 +66,16 @@ interface Explanation {
   readonly hint?: string;
   readonly near?: string;
   readonly meant?: string;
+  readonly suggestedSql?: string;
 }
+
+/** What an explanation knows of the query. */
+type Explained = Pick<Accepted, 'text' | 'tables' | 'warnings'>;
 
 /** `QueryFailed` if the query is at fault; the error itself if the engine is. */
 export function explainFailure(
   error: EngineError,
-  accepted: Pick<Accepted, 'text' | 'tables'>,
+  accepted: Explained,
   figures: RunFigures | null,
 ): QueryFailed | EngineError {
   if (error.engineCode === null || ['overloaded', 'unreachable', 'aborted'].includes(error.problem))
@@ -82,13 +86,30 @@ export function explainFailure(
   return new QueryFailed({ ...explain(error.engineCode, said, accepted), figures, cause: error });
 }
 
-function explain(code: number, said: string, accepted: Pick<Accepted, 'text' | 'tables'>): Explanation {
+function explain(code: number, said: string, accepted: Explained): Explanation {
   const reason = REASON_OF_CODE.get(code) ?? 'other';
   const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(said);
   const detail = words ?? QUERY_FAILURES[reason];
   if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
+  const ofAlias = ALIAS_FAILURES.has(reason) ? hiddenColumn(accepted) : undefined;
+  if (ofAlias !== undefined) return { reason, detail, ...ofAlias };
   const hint = orForm(said) ?? timeForm(said) ?? HINTS[reason];
   return { reason, detail, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** What an alias in a column's place makes of a query that is right in standard SQL. */
+const ALIAS_FAILURES: ReadonlySet<QueryFailure> = new Set(['not_grouped', 'type_error']);
+
+/** `SELECT max(amount) AS amount … WHERE amount > 5`: the aggregate stands in WHERE. */
+function hiddenColumn({ warnings }: Explained): Omit<Explanation, 'reason' | 'detail'> | undefined {
+  const warning = warnings.find(({ code }) => code === 'alias_hides_column');
+  if (warning?.message === undefined) return undefined;
+  const { message, near, suggested_sql: suggestedSql } = warning;
+  return {
+    hint: message,
+    ...(near === undefined ? {} : { near }),
+    ...(suggestedSql === undefined ? {} : { suggestedSql }),
+  };
 }
 
 function unknownColumn(

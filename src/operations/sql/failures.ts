@@ -125,7 +125,7 @@ function writtenAgainIn({ cause }: QueryFailed): Failure | undefined {
 }
 
 function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
-  const { reason, hint, near, meant, figures } = error;
+  const { reason, hint, near, meant, suggestedSql, figures } = error;
   const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
   const position = near === undefined ? undefined : wordPosition(text, near);
   return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {
@@ -136,6 +136,7 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
       ...(near === undefined ? {} : { near }),
       ...(hint === undefined ? {} : { hint }),
       ...(meant === undefined ? {} : { meant }),
+      ...(suggestedSql === undefined ? {} : { suggestedSql }),
     },
     ...(ran ? { usedQu: unitsFor(figures.engineMs, budget) } : {}),
     cause: error,

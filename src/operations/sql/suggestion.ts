@@ -37,6 +37,8 @@ export async function withSuggestion(
   sql: Pick<BoundSandbox, 'suggest'>,
 ): Promise<unknown> {
   if (!(failure instanceof Failure) || !mayBeAnotherDialect(failure, text)) return failure;
+  // The failure knows what was meant.
+  if (failure.context.query?.suggestedSql !== undefined) return failure;
   const suggestedSql = await sql.suggest(text);
   if (suggestedSql === null) return failure;
   const { context, code } = failure;

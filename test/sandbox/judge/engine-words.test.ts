@@ -54,7 +54,7 @@ describe('who is at fault', () => {
   const failing = (code: number, said: string, problem: EngineError['problem'] = 'engine_refused') =>
     explainFailure(
       new EngineError(problem, 'run', code, new Error(said)),
-      { text: 'SELECT 1', tables: [] },
+      { text: 'SELECT 1', tables: [], warnings: [] },
       null,
     );
 

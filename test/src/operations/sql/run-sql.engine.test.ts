@@ -304,6 +304,15 @@ describe('what is charged', () => {
     expect((await customer.units()).spent).toBe(0);
   });
 
+  test('an alias in the place of a column is told, with the query that reads the column', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const text = 'SELECT max(amount_usd) AS amount_usd FROM settlements WHERE amount_usd > 0';
+    const { body } = await customer.ask(text);
+    expect(body).toMatchObject({ code: 'invalid_query', reason: 'not_grouped', near: 'amount_usd' });
+    expect(body.hint).toMatch(/^In WHERE, amount_usd is the alias/);
+    expect((await customer.ask(String(body.suggested_sql))).status).toBe(200);
+  });
+
   test('a caller without a key reads of an unknown column as well: the names are those of the tables', async () => {
     const { body } = await ask(
       sql.api,
