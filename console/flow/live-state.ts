@@ -28,9 +28,28 @@ export function liveStateOf(chains: readonly ChainTelemetry[] | null): LiveState
 
 const DEAD_STATES: ReadonlySet<string> = new Set(['contradicting', 'unreachable', 'stopped', 'not_started']);
 
+/** Whether no newer block of the chain arrives until something changes. */
+export function isStuck({ state }: ChainTelemetry): boolean {
+  return DEAD_STATES.has(state);
+}
+
+const STATE_WORDS: Readonly<Record<string, string>> = {
+  contradicting: 'its nodes contradict the chain or each other',
+  incomplete: 'some logs are not rows yet',
+  not_started: 'not started',
+  stopped: 'stopped',
+  unreachable: 'its node does not answer',
+};
+
+/** The state in words. */
+export function stateText({ state }: ChainTelemetry): string {
+  return STATE_WORDS[state] ?? state.replaceAll('_', ' ');
+}
+
 /** Whether the newest blocks of the chain are in the index, as far as its node knows them. */
-export function isFresh({ state, lag_seconds: lag }: ChainTelemetry): boolean {
-  return lag !== null && lag <= LIVE_LAG_MAX_SECONDS && !DEAD_STATES.has(state);
+export function isFresh(chain: ChainTelemetry): boolean {
+  const { lag_seconds: lag } = chain;
+  return lag !== null && lag <= LIVE_LAG_MAX_SECONDS && !isStuck(chain);
 }
 
 function lagOf({ lag_seconds: lag }: ChainTelemetry): number {

@@ -6,7 +6,7 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { countText, microsOf, shareText, timeText } from '../format.ts';
+import { chainText, countText, microsOf, shareText, timeText } from '../format.ts';
 import { ChainChoice, Narrowed } from '../parts/chain-choice.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { NamedWallet } from '../parts/wallet-name.tsx';
@@ -69,6 +69,7 @@ export function PairPage({ params, query }: PageProps) {
 function PairBody({ answer, query }: { readonly answer: Pair; readonly query: URLSearchParams }) {
   const { payer, payee, paid, paid_back: back, meta } = answer;
   const span = WINDOW_DURING[windowOf(query, WINDOW_DEFAULT)];
+  const chain = query.get('chain');
   const turned = withQuery(pairPath(payee, payer), query, {});
   return (
     <>
@@ -79,7 +80,7 @@ function PairBody({ answer, query }: { readonly answer: Pair; readonly query: UR
       ) : null}
       {paid.settlement_count === 0 ? (
         <EmptyState
-          title={`No payment from the first to the second wallet ${span}`}
+          title={`No payment from the first to the second wallet ${span}${chain === null ? '' : ` on ${chainText(chain)}`}`}
           actions={
             <>
               {back.settlement_count > 0 ? <Link to={turned}>Show the other direction</Link> : null}

@@ -33,8 +33,10 @@ export function Narrowed({ path, query, elsewhere = [] }: NarrowedProps) {
   const chain = query.get('chain');
   if (chain === null) return null;
   return (
-    <p class="banner narrowed">
-      Only {chainText(chain)} is shown. <ElsewhereText elsewhere={elsewhere} />{' '}
+    <p class="banner">
+      <span>
+        Only {chainText(chain)} is shown. <ElsewhereText elsewhere={elsewhere} />
+      </span>
       <Link to={withQuery(path, query, { chain: null })}>Show all chains</Link>
     </p>
   );
@@ -42,7 +44,7 @@ export function Narrowed({ path, query, elsewhere = [] }: NarrowedProps) {
 
 /** `Not in these figures: 12 settlements of $0.24 on Polygon.` */
 function ElsewhereText({ elsewhere }: { readonly elsewhere: NonNullable<Profile['elsewhere']> }) {
-  if (elsewhere.length === 0) return <>There is nothing in this role on the other chains.</>;
+  if (elsewhere.length === 0) return <>There is nothing like it on the other chains.</>;
   const others = elsewhere.map(
     ({ chain, settlement_count: count, usd }, at): ComponentChildren => (
       <span key={chain}>

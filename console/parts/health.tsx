@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Time } from '../components/time.tsx';
+import { isStuck, stateText } from '../flow/live-state.ts';
 import { chainText, countText, durationText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
@@ -23,7 +24,7 @@ type Tone = 'good' | 'warn' | 'bad';
 /** The colour of the dot next to the words of `lagText`. */
 function chainTone(chain: ChainTelemetry): Tone {
   if (chain.state === 'imported') return 'good';
-  if (chain.lag_seconds === null) return 'bad';
+  if (chain.lag_seconds === null || isStuck(chain)) return 'bad';
   return chain.lag_seconds > LAG_WARN_SECONDS || chain.state !== 'following' ? 'warn' : 'good';
 }
 
@@ -31,6 +32,13 @@ function lagText(chain: ChainTelemetry): string {
   if (chain.state === 'imported') return chain.sample_data_to === null ? 'imported' : 'sample data';
   if (chain.lag_seconds === null) return 'not started';
   return chain.lag_seconds < 2 ? 'at the tip' : `${durationText(chain.lag_seconds)} behind`;
+}
+
+/** How far the chain is, and what keeps it from being whole. */
+function freshnessText(chain: ChainTelemetry): string {
+  const isFaulty = isStuck(chain) || chain.state === 'incomplete';
+  const parts = isFaulty ? [lagText(chain), stateText(chain)] : [lagText(chain)];
+  return [...new Set(parts)].join(', ');
 }
 
 /** How much of the past is indexed, while some of it is not. */
@@ -51,7 +59,8 @@ export function FreshnessStrip() {
           title={chain.indexed_block === null ? chain.chain : `Block ${countText(chain.indexed_block)}`}
         >
           <span class={`dot ${problem === null ? chainTone(chain) : 'warn'}`} aria-hidden="true" />
-          <strong>{chainText(chain.chain)}</strong> {problem === null ? lagText(chain) : 'status unknown'}
+          <strong>{chainText(chain.chain)}</strong>{' '}
+          {problem === null ? freshnessText(chain) : 'status unknown'}
           <span class="muted">
             {coverageText(chain)}
             {chain.last_written_at === null ? null : (
@@ -80,9 +89,7 @@ export function ChainHealth({ chain }: { readonly chain: ChainTelemetry }) {
         <span class="muted small">{chain.chain}</span>
       </div>
       <dl class="facts">
-        <Fact name="Freshness">
-          {lagText(chain)}, {chain.state.replaceAll('_', ' ')}
-        </Fact>
+        <Fact name="Freshness">{[...new Set([lagText(chain), stateText(chain)])].join(', ')}</Fact>
         <Fact name="Indexed block">
           <Blocks indexed={chain.indexed_block} head={chain.head_block} />
         </Fact>

@@ -30,7 +30,7 @@ export function mendOf(
         ? null
         : mended(`Write ${replacement}`, withWord(sql, offsetOfPlace(sql, position), { near, replacement }));
     case 'alias_hides_column':
-      return suggested === undefined ? null : mended('Read the column', suggested);
+      return suggested === undefined ? null : mended('Read the column', withSettingsOf(sql, suggested));
     case 'format_ignored':
       return mended('Remove FORMAT', withoutTail(sql, 'FORMAT'));
     case 'settings_left_out':
@@ -76,6 +76,15 @@ function withWord(
   { near, replacement }: { readonly near: string | undefined; readonly replacement: string },
 ): string | null {
   return sql.startsWith(near ?? '', offset) ? withLiteral(sql, offset, replacement) : null;
+}
+
+/** The visitor's text, with its layout and comments, and the SETTINGS of the suggestion; where it has a clause of its own there, the suggestion. */
+function withSettingsOf(sql: string, suggested: string): string {
+  const isLast = (token: Placed): boolean =>
+    token.depth === 0 && (isWord(token, 'SETTINGS') || isWord(token, 'FORMAT') || token.text === ';');
+  const settings = meaningfulTokens(suggested).findLast((token) => isWord(token, 'SETTINGS'));
+  if (settings === undefined || meaningfulTokens(sql).some(isLast)) return suggested;
+  return `${sql.trimEnd()}\n${suggested.slice(settings.from)}`;
 }
 
 const isWord = (token: Placed | undefined, word: string): boolean =>

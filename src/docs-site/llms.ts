@@ -80,7 +80,7 @@ export function llmsFullText(facts: LlmsFacts): string {
     (page) =>
       `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '', { hasResults: false })))}`,
   );
-  return [introduction(facts), ...pages].join('\n');
+  return withoutRepeatedRows([introduction(facts), ...pages].join('\n'));
 }
 
 /** A page as Markdown, with absolute links where the deployment knows its URL. */
@@ -100,6 +100,25 @@ function withoutLinks(markdown: string): string {
   return markdown.replace(/\[([^[\]]+)\]\(([^()\s]+)\)/g, (all, words: string, href: string) =>
     /^https?:/.test(href) ? all : words,
   );
+}
+
+/** A last cell that is shorter than this is repeated: a reference to it would be no shorter. */
+const CELL_KEPT_CHARS = 20;
+
+/** Many operations have the same parameters, and many tables the same columns: the first row is whole, its copies refer to it. */
+function withoutRepeatedRows(markdown: string): string {
+  const seen = new Set<string>();
+  const rowOf = (line: string): string => {
+    if (line.startsWith('|-')) return line.replaceAll('---', '-');
+    if (!line.startsWith('| ')) return line;
+    if (!seen.has(line)) {
+      seen.add(line);
+      return line;
+    }
+    const last = line.lastIndexOf(' | ');
+    return line.length - last < CELL_KEPT_CHARS ? line : `${line.slice(0, last)} | as above |`;
+  };
+  return markdown.split('\n').map(rowOf).join('\n');
 }
 
 /** JSON examples without white space, which is a third of the reference. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { liveStateOf } from '../../../console/flow/live-state.ts';
+import { isStuck, liveStateOf, stateText } from '../../../console/flow/live-state.ts';
 import type { ChainTelemetry } from '../../../console/wire.ts';
 
 function chain(fields: Partial<ChainTelemetry>): ChainTelemetry {
@@ -26,6 +26,15 @@ describe('a list is live', () => {
   ])('not with a chain %s', (_, fields, text) => {
     const other = chain({ chain: 'eip155:137' });
     expect(liveStateOf([other, chain(fields)])).toEqual({ tone: 'late', text });
+  });
+
+  it('not where its nodes contradict each other, and where logs are not rows yet it says so', () => {
+    const torn = chain({ state: 'contradicting' });
+    expect(liveStateOf([torn])).toEqual({ tone: 'late', text: 'Base contradicting' });
+    expect([isStuck(torn), stateText(torn)]).toEqual([true, 'its nodes contradict the chain or each other']);
+    const incomplete = chain({ state: 'incomplete' });
+    expect(liveStateOf([incomplete]).tone).toBe('live');
+    expect([isStuck(incomplete), stateText(incomplete)]).toEqual([false, 'some logs are not rows yet']);
   });
 
   it('not where several are late: the latest is named', () => {

@@ -29,6 +29,27 @@ describe('a mend', () => {
     ).toBe("SELECT 1\nWHERE chain = 'eip155:8453' AND x = 'base'");
   });
 
+  it('writes what is NULL where the standard has NULL, where the text still is what the warning names', () => {
+    const sql = 'SELECT lag(amount) OVER () FROM t';
+    const place = { position: { line: 1, column: 12 }, replacement: 'toNullable(amount)' };
+    expect(mended('empty_is_not_null', sql, { ...place, near: 'amount' })).toBe(
+      'SELECT lag(toNullable(amount)) OVER () FROM t',
+    );
+    expect(mended('empty_is_not_null', sql, { ...place, near: 'usd' })).toBeNull();
+    expect(mended('empty_is_not_null', sql)).toBeNull();
+  });
+
+  it('reads the column and not the alias, and keeps the layout and the comments of the visitor', () => {
+    const settings = 'SETTINGS prefer_column_name_to_alias = 1';
+    const suggested = `SELECT max(amount) AS amount FROM t WHERE amount > 5 ${settings}`;
+    const mine = 'SELECT max(amount) AS amount\nFROM t\nWHERE amount > 5 -- large ones';
+    const more = { suggested_sql: suggested };
+    expect(mended('alias_hides_column', mine, more)).toBe(`${mine}\n${settings}`);
+    for (const end of [';', ' FORMAT JSON', ' SETTINGS max_threads = 1'])
+      expect(mended('alias_hides_column', `SELECT 1${end}`, more), end).toBe(suggested);
+    expect(mended('alias_hides_column', mine)).toBeNull();
+  });
+
   it('adds a condition on time to a single SELECT of a single table, and keeps an OR together', () => {
     expect(mended('no_time_filter', 'SELECT payee FROM settlements WHERE a OR b GROUP BY payee')).toBe(
       'SELECT payee FROM settlements WHERE block_time >= now() - INTERVAL 30 DAY AND (a OR b)\nGROUP BY payee',
