@@ -1,5 +1,5 @@
 import type { Problem } from '../client/index.ts';
-import { createStore } from './store.ts';
+import { createStore, useStore } from './store.ts';
 import type { Account } from './wire.ts';
 
 /** The `application/problem+json` of a failed request. `unreachable` and `unreadable` are codes of the console. Source: RFC 9457. */
@@ -219,6 +219,18 @@ function queryText(query: QueryValues): string {
 /** The answer of `/account` for the current key; null until the first one. */
 export const account = createStore<Account | null>(null);
 export const accountProblem = createStore<ApiProblem | null>(null);
+
+/** Whether the key is the one that all visitors share: it has no history, no jobs and no saved queries. */
+export function isLentKey(): boolean {
+  return session.get().origin === 'visitor' || account.get()?.key?.is_lent === true;
+}
+
+/** `isLentKey` for a component, which is drawn again with another key. */
+export function useIsLentKey(): boolean {
+  useStore(session);
+  useStore(account);
+  return isLentKey();
+}
 
 /** Whether the dialog that takes a key is open. Any page may open it. */
 export const isKeyDialogOpen = createStore(false);

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { session } from '../api.ts';
+import { useIsLentKey } from '../api.ts';
 import { Link } from '../router.tsx';
-import { useStore } from '../store.ts';
 
 /** The pages of an account, in the order of their tabs. */
 const TABS = [
@@ -23,8 +22,8 @@ interface AccountHeadProps {
 
 /** The head of every page of an account, with the tabs that lead to the others; the key that is lent to visitors has no lists. */
 export function AccountHead({ title, path, children }: AccountHeadProps) {
-  const { origin } = useStore(session);
-  const tabs = TABS.filter((tab) => origin !== 'visitor' || tab.isForVisitors || tab.path === path);
+  const isLent = useIsLentKey();
+  const tabs = TABS.filter((tab) => !isLent || tab.isForVisitors || tab.path === path);
   return (
     <>
       <div class="page-head">

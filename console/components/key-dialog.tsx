@@ -93,7 +93,10 @@ function AccountFacts() {
   return (
     <>
       {origin === 'visitor' ? (
-        <p>This deployment lends every visitor a key, so that you can try everything.</p>
+        <p>
+          This deployment lends all visitors one key to try it with. Downloads, jobs and saved queries need a
+          key of your own.
+        </p>
       ) : null}
       <dl class="facts">
         <dt>Organization</dt>

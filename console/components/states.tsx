@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type ApiProblem, isKeyDialogOpen } from '../api.ts';
+import { type ApiProblem, isKeyDialogOpen, useIsLentKey } from '../api.ts';
 import { createStore, useStore } from '../store.ts';
 import { SkeletonLines } from './skeleton.tsx';
 
@@ -59,6 +59,8 @@ interface ProblemStateProps {
 /** The problem in the words of the API, and what the visitor can do about it. */
 export function ProblemState({ problem, onRetry }: ProblemStateProps) {
   const { body } = problem;
+  const isLent = useIsLentKey();
+  if (isLent && body.code === 'key_restricted') return <NeedsOwnKey />;
   if (NEEDS_KEY.has(body.code)) return <NeedsKey problem={problem} />;
   return (
     <div class="state problem" role="alert">
@@ -97,6 +99,25 @@ function NeedsKey({ problem: { body } }: { readonly problem: ApiProblem }) {
         <a href="/plans">Plans and how to get a key</a>
       </div>
     </div>
+  );
+}
+
+/** In place of what the key that all visitors share does not have. */
+export function NeedsOwnKey() {
+  return (
+    <EmptyState
+      title="This needs a key of your own"
+      actions={
+        <>
+          <button type="button" class="button primary" onClick={() => isKeyDialogOpen.set(true)}>
+            Enter a key
+          </button>
+          <a href="/plans">Plans and how to get a key</a>
+        </>
+      }
+    >
+      <p>All visitors share the key of this page. It has no history, no jobs and no saved queries.</p>
+    </EmptyState>
   );
 }
 

@@ -10,7 +10,7 @@ export interface HistoryEntry extends SqlQuestion {
   readonly rows: number;
   readonly ms: number;
   readonly chargedQu: number | null;
-  /** The job whose result it is; entries of older versions have none. */
+  /** The job whose result it is; a query that was answered directly has none. */
   readonly job?: string;
 }
 
@@ -21,7 +21,7 @@ export const sqlHistory = createStore<readonly HistoryEntry[]>(readList());
 
 /** The newest run of a text stands for all of it. */
 export function remember(entry: HistoryEntry): void {
-  const others = sqlHistory.get().filter(({ sql, job }) => sql !== entry.sql && job !== entry.job);
+  const others = sqlHistory.get().filter(({ sql, job }) => sql !== entry.sql && (job === undefined || job !== entry.job));
   store([entry, ...others].slice(0, ENTRIES_MAX));
 }
 

@@ -3,7 +3,7 @@ import type { SqlJob, SqlResult } from '../wire.ts';
 import type { SqlQuestion } from './query-text.ts';
 import { placeOfWord } from './tokens.ts';
 
-/** Jobs of the API: a query that outlives its page, whose result is kept and read again without a charge. Source: docs/jobs.md. */
+/** The two doors of the API: a job outlives its page, and its result is kept and read again without a charge; `/sql` answers at once. Source: docs/jobs.md. */
 
 /** The signal ends the wait for the answer, never a job. */
 export async function submitJob(
@@ -101,6 +101,15 @@ export async function readResult(
     ...(signal === undefined ? {} : { signal }),
   });
   return readJson<SqlResult>(response);
+}
+
+/** Runs the query while its caller waits: nothing is kept, and the abort stops it. */
+export async function askDirectly(
+  { sql, tier, params }: SqlQuestion,
+  { rowsMax, signal }: { readonly rowsMax: number; readonly signal: AbortSignal },
+): Promise<SqlResult> {
+  const body = { sql, tier, params, format: 'json_compact', max_rows: Math.min(rowsMax, PAGE_ROWS_MAX) };
+  return readJson<SqlResult>(await callApi('/sql', { method: 'POST', body, signal }));
 }
 
 /** Why a job has no result, as the problem that a call would have answered with. */

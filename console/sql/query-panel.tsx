@@ -51,7 +51,7 @@ export function QueryPanel({ tabs, state, schema, editorPx, onEditor }: QueryPan
       return;
     }
     const { id: tabId, rowsMax } = tab;
-    const onJob = (job: string): void => changeTabs((now) => withChange(now, tabId, { job }));
+    const onJob = (job: string | null): void => changeTabs((now) => withChange(now, tabId, { job }));
     startRun({ tabId, question, rowsMax, onJob });
   };
   return (

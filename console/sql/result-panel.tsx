@@ -7,6 +7,7 @@ import { ChartView } from './chart-view.tsx';
 import { Downloads } from './downloads.tsx';
 import type { HistoryEntry } from './history.ts';
 import { HistoryList } from './history-list.tsx';
+import { PAGE_ROWS_MAX } from './jobs.ts';
 import { ResultGrid } from './result-grid.tsx';
 import { type Done, type RunState, readMore } from './run.ts';
 import { type QueryTab, tabName } from './tabs.ts';
@@ -81,18 +82,18 @@ function moveView(event: KeyboardEvent, from: View, setView: (view: View) => voi
 }
 
 /** What the run read and was charged: once, however often its result is read. */
-function Charge({ done: { job, result }, isOld }: { readonly done: Done; readonly isOld: boolean }) {
+function Charge({ done: { kept, chargedQu, result }, isOld }: { readonly done: Done; readonly isOld: boolean }) {
   const perUnit = unitUsd(useStore(account));
   const { duration_ms: ms, statistics } = result;
   return (
     <p class="charge">
       {isOld ? <span class="warn">The query has changed since this run.</span> : null}
-      <span class="number">{rowsText(job.result?.row_count ?? result.row_count)}</span>
+      <span class="number">{rowsText(kept?.row_count ?? result.row_count)}</span>
       <span class="number muted">{millisecondsText(ms)}</span>
       <span class="number muted">
         read {rowsText(statistics.rows_read)}, {bytesText(statistics.bytes_read)}
       </span>
-      <strong class="number">charged {unitsText(job.usage.units_charged ?? 0, perUnit)}</strong>
+      <strong class="number">charged {unitsText(chargedQu, perUnit)}</strong>
     </p>
   );
 }
@@ -119,7 +120,7 @@ function Outcome({ tab, state, view, onChart, onShowPlace, onUse, onWallet }: Ou
     case 'failed':
       return <Failed problem={state.problem} onShowPlace={onShowPlace} onUse={onUse} />;
     case 'done':
-      return <Rows key={state.job.job} {...{ tab, view, onChart, onWallet }} done={state} />;
+      return <Rows key={state.runId} {...{ tab, view, onChart, onWallet }} done={state} />;
   }
 }
 
@@ -127,12 +128,16 @@ function Cancelled({ state }: { readonly state: Extract<RunState, { phase: 'canc
   return (
     <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
       <p>
-        {state.chargedQu
-          ? `The engine stopped. The time until then is charged: ${state.chargedQu} QU.`
-          : 'The query was stopped. Nothing was charged.'}
+        {cancelText(state)}
       </p>
     </EmptyState>
   );
+}
+
+function cancelText({ chargedQu }: Extract<RunState, { phase: 'cancelled' }>): string {
+  if (chargedQu === null) return 'The engine stops. The time until then is charged.';
+  if (chargedQu === 0) return 'The query was stopped. Nothing was charged.';
+  return `The engine stopped. The time until then is charged: ${chargedQu} QU.`;
 }
 
 function Failed({
@@ -182,8 +187,8 @@ interface RowsProps {
 }
 
 function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
-  const { result, job } = done;
-  const kept = job.result?.row_count ?? result.row_count;
+  const { result, kept } = done;
+  const count = kept?.row_count ?? result.row_count;
   if (result.rows.length === 0)
     return (
       <EmptyState title="No rows">
@@ -192,9 +197,12 @@ function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
     );
   return (
     <div class="result-rows">
-      {job.result?.truncated === true ? (
+      {(kept ?? result).truncated ? (
         <p class="notice warn">
-          There are more rows than these {countText(kept)}. Choose more rows above and run it again.
+          There are more rows than these {countText(count)}.{' '}
+          {kept === null && count >= PAGE_ROWS_MAX
+            ? 'With a key of your own, up to 1,000,000 are kept.'
+            : 'Choose more rows above and run it again.'}
         </p>
       ) : null}
       {view === 'chart' ? (
@@ -203,15 +211,21 @@ function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
         <ResultGrid result={result} onWallet={onWallet} />
       )}
       <div class="result-foot">
-        {result.rows.length < kept ? (
+        {result.rows.length < count ? (
           <p class="row small">
-            {countText(result.rows.length)} of {countText(kept)} rows are in the table.
+            {countText(result.rows.length)} of {countText(count)} rows are in the table.
             <button type="button" class="button small-button" onClick={() => void readMore(tab.id)}>
               Load more rows
             </button>
           </p>
         ) : null}
-        {job.result === null ? null : <Downloads resultId={job.result.id} />}
+        {kept === null ? (
+          <p class="muted small">
+            With a key of your own, the result is kept for seven days and downloaded as a file.
+          </p>
+        ) : (
+          <Downloads resultId={kept.id} />
+        )}
       </div>
     </div>
   );

@@ -1,10 +1,10 @@
-import { ApiProblem, isAbort, noteBalance, refreshAccount } from '../api.ts';
+import { ApiProblem, isAbort, isLentKey, noteBalance, refreshAccount } from '../api.ts';
 import { announce } from '../components/states.tsx';
 import { countText, millisecondsText } from '../format.ts';
 import { createStore } from '../store.ts';
 import type { SqlJob, SqlResult } from '../wire.ts';
-import { remember } from './history.ts';
-import { cancelJob, followJob, problemOfJob, readResult, submitJob } from './jobs.ts';
+import { type HistoryEntry, remember } from './history.ts';
+import { askDirectly, cancelJob, followJob, problemOfJob, readResult, submitJob } from './jobs.ts';
 import type { SqlQuestion } from './query-text.ts';
 import { randomId } from './tabs.ts';
 
@@ -14,7 +14,7 @@ export type RunState =
   | {
       readonly phase: 'running';
       readonly startedAtMs: number;
-      /** Null until the API has accepted it. */
+      /** Null until the API has accepted it, and of a query that is answered directly. */
       readonly job: SqlJob | null;
       readonly isCancelling: boolean;
     }
@@ -26,8 +26,12 @@ export type RunState =
 
 export interface Done {
   readonly phase: 'done';
+  /** Another one for each run. */
+  readonly runId: string;
   readonly result: SqlResult;
-  readonly job: SqlJob;
+  /** Where all rows are kept; null for a query that was answered directly. */
+  readonly kept: SqlJob['result'];
+  readonly chargedQu: number;
   /** What was asked: the text in the editor may have changed since. */
   readonly sql: string;
 }
@@ -41,6 +45,8 @@ interface Current {
   readonly leaving: AbortController;
   wantsCancel: boolean;
   jobId: string | null;
+  /** Whether it is no job: it ends with its connection. */
+  isDirect: boolean;
 }
 const current = new Map<string, Current>();
 
@@ -60,54 +66,99 @@ export interface RunRequest {
   readonly question: SqlQuestion;
   /** Rows that are kept at most. */
   readonly rowsMax: number;
-  /** Called with the id of the job, which the tab stores: a page that is loaded again finds the run by it. */
-  onJob(jobId: string): void;
+  /** Called with the id of the job, which the tab stores: a page that is loaded again finds the run by it. Null: it is no job. */
+  onJob(jobId: string | null): void;
 }
 
-/** Runs the query of a tab as a job. */
-export function startRun({ tabId, question, rowsMax, onJob }: RunRequest): void {
-  leaveRun(tabId);
-  const mine: Current = { leaving: new AbortController(), wantsCancel: false, jobId: null };
-  current.set(tabId, mine);
+/** How a run ended, for the page and for the history. */
+interface Ended {
+  readonly state: Done | Extract<RunState, { phase: 'failed' | 'cancelled' }>;
+  readonly entry: Omit<HistoryEntry, 'failed' | 'rows'>;
+  /** What the organization had left when it was charged; null where the answer does not say. */
+  readonly balance: number | null;
+}
+
+/** Runs the query of a tab: as a job, or directly with the key that all visitors share, which has no jobs. */
+export function startRun(request: RunRequest): void {
+  const { tabId, question } = request;
+  const mine = enter(tabId, null);
   const startedAtMs = Date.now();
   setRun(tabId, { phase: 'running', startedAtMs, job: null, isCancelling: false });
   announce('Query started');
-  const accepted = async (): Promise<SqlJob> => {
-    const job = await submitJob(question, { rowsMax, key: randomId() });
-    mine.jobId = job.job;
-    onJob(job.job);
-    if (mine.wantsCancel) await cancelJob(job.job);
-    return job;
-  };
-  void show(tabId, mine, { startedAtMs, question, accepted });
+  const run = isLentKey() ? runDirectly : runAsJob;
+  void show(mine, { tabId, question, startedAtMs, ending: run(mine, request, startedAtMs) });
 }
 
 /** Shows a job that was run before, or still runs: its kept result is free. */
 export function resumeRun(tabId: string, jobId: string, question: SqlQuestion): void {
-  leaveRun(tabId);
-  const mine: Current = { leaving: new AbortController(), wantsCancel: false, jobId };
-  current.set(tabId, mine);
+  const mine = enter(tabId, jobId);
   setRun(tabId, { phase: 'reading' });
-  void show(tabId, mine, { startedAtMs: null, question, accepted: null });
+  void show(mine, {
+    ...{ tabId, question, startedAtMs: null },
+    ending: endOfJob(mine, { tabId, jobId, question, startedAtMs: null }),
+  });
+}
+
+function enter(tabId: string, jobId: string | null): Current {
+  leaveRun(tabId);
+  const mine: Current = { leaving: new AbortController(), wantsCancel: false, jobId, isDirect: false };
+  current.set(tabId, mine);
+  return mine;
+}
+
+async function runAsJob(
+  mine: Current,
+  { tabId, question, rowsMax, onJob }: RunRequest,
+  startedAtMs: number,
+): Promise<Ended> {
+  const { job: jobId } = await submitJob(question, { rowsMax, key: randomId() });
+  mine.jobId = jobId;
+  onJob(jobId);
+  if (mine.wantsCancel) await cancelJob(jobId);
+  return endOfJob(mine, { tabId, jobId, question, startedAtMs });
+}
+
+/** Until it ends it is not known what it used. A cancellation closes the connection, which stops the query. */
+async function runDirectly(
+  mine: Current,
+  { question, rowsMax, onJob }: RunRequest,
+  startedAtMs: number,
+): Promise<Ended> {
+  mine.isDirect = true;
+  onJob(null);
+  const entry = { ...question, at: secondText(startedAtMs) };
+  try {
+    const result = await askDirectly(question, { rowsMax, signal: mine.leaving.signal });
+    const { units_charged: chargedQu, balance } = result.usage;
+    const state: Done = {
+      ...{ phase: 'done', runId: randomId(), result, kept: null, chargedQu },
+      sql: question.sql,
+    };
+    return { state, entry: { ...entry, ms: result.duration_ms, chargedQu }, balance };
+  } catch (error) {
+    if (!isAbort(error) || !mine.wantsCancel) throw error;
+    const afterMs = Date.now() - startedAtMs;
+    const state = { phase: 'cancelled', afterMs, chargedQu: null } as const;
+    return { state, entry: { ...entry, ms: afterMs, chargedQu: null }, balance: null };
+  }
 }
 
 interface Shown {
+  readonly tabId: string;
+  readonly question: SqlQuestion;
   /** Null for a job of an earlier visit. */
   readonly startedAtMs: number | null;
-  readonly question: SqlQuestion;
-  readonly accepted: (() => Promise<SqlJob>) | null;
 }
 
-async function show(tabId: string, mine: Current, { startedAtMs, question, accepted }: Shown): Promise<void> {
-  const { signal } = mine.leaving;
+async function show(
+  mine: Current,
+  { tabId, question, startedAtMs, ending }: Shown & { readonly ending: Promise<Ended> },
+): Promise<void> {
   try {
-    if (accepted !== null) await accepted();
-    if (mine.jobId === null) throw new Error('a run without a job');
-    const job = await followJob(mine.jobId, (now) => showProgress(tabId, mine, now, startedAtMs), signal);
-    const state = await endOf(job, question, signal);
+    const ended = await ending;
     if (current.get(tabId) !== mine) return;
-    setRun(tabId, state);
-    settle(state, job, question, startedAtMs !== null);
+    setRun(tabId, ended.state);
+    settle(ended, startedAtMs !== null);
   } catch (error) {
     if (isAbort(error) || current.get(tabId) !== mine) return;
     if (!(error instanceof ApiProblem)) throw error;
@@ -143,55 +194,65 @@ function showProgress(tabId: string, mine: Current, job: SqlJob, startedAtMs: nu
   });
 }
 
-async function endOf(job: SqlJob, { sql }: SqlQuestion, signal: AbortSignal): Promise<RunState> {
+/** Follows a job until it has ended. */
+async function endOfJob(
+  mine: Current,
+  { tabId, jobId, question, startedAtMs }: Shown & { readonly jobId: string },
+): Promise<Ended> {
+  const { signal } = mine.leaving;
+  const job = await followJob(jobId, (now) => showProgress(tabId, mine, now, startedAtMs), signal);
+  const { units_charged: chargedQu, balance } = job.usage;
+  const ms = (job.progress?.seconds ?? 0) * 1_000;
+  const entry = { ...question, at: `${job.created_at.slice(0, 19)}Z`, ms, chargedQu, job: jobId };
+  return { state: await stateOf(job, question, signal), entry, balance };
+}
+
+async function stateOf(
+  job: SqlJob,
+  { sql }: SqlQuestion,
+  signal: AbortSignal,
+): Promise<Ended['state']> {
+  const { units_charged: chargedQu } = job.usage;
   if (job.state === 'cancelled')
-    return {
-      phase: 'cancelled',
-      afterMs: (job.progress?.seconds ?? 0) * 1_000,
-      chargedQu: job.usage.units_charged,
-    };
+    return { phase: 'cancelled', afterMs: (job.progress?.seconds ?? 0) * 1_000, chargedQu };
   if (job.state !== 'succeeded' || job.result === null)
     return { phase: 'failed', problem: problemOfJob(job), sql };
-  return { phase: 'done', result: await readResult(job.result.id, { signal }), job, sql };
+  const result = await readResult(job.result.id, { signal });
+  return { phase: 'done', runId: job.job, result, kept: job.result, chargedQu: chargedQu ?? 0, sql };
 }
 
 /** Updates the balance and the history, and announces the outcome. */
-function settle(state: RunState, job: SqlJob, question: SqlQuestion, isOwn: boolean): void {
-  const { units_charged: chargedQu, balance } = job.usage;
+function settle({ state, entry, balance }: Ended, isOwn: boolean): void {
   if (isOwn && balance !== null) noteBalance(balance);
-  const entry = {
-    ...question,
-    at: `${job.created_at.slice(0, 19)}Z`,
-    ms: (job.progress?.seconds ?? 0) * 1_000,
-    chargedQu,
-    job: job.job,
-  };
   switch (state.phase) {
     case 'cancelled':
       announce(`Cancelled after ${millisecondsText(state.afterMs)}`);
       remember({ ...entry, failed: 'cancelled', rows: 0 });
-      // The job does not always know the balance after a cancellation.
+      // The balance after a cancellation is not always known.
       void refreshAccount();
       return;
     case 'failed':
       remember({ ...entry, failed: state.problem.body.code, rows: 0 });
       return;
     case 'done': {
-      const { row_count: rows, duration_ms: ms } = state.result;
-      const kept = job.result?.row_count ?? rows;
-      const charge = isOwn ? `, ${chargedQu ?? 0} Query Units charged` : '';
-      announce(`${countText(kept)} rows in ${millisecondsText(ms)}${charge}`);
-      remember({ ...entry, ms, failed: null, rows: kept });
+      const { row_count: shown, duration_ms: ms } = state.result;
+      const rows = state.kept?.row_count ?? shown;
+      const charge = isOwn ? `, ${state.chargedQu} Query Units charged` : '';
+      announce(`${countText(rows)} rows in ${millisecondsText(ms)}${charge}`);
+      remember({ ...entry, ms, failed: null, rows });
       return;
     }
-    default:
   }
+}
+
+function secondText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 function failedEntry(question: SqlQuestion, startedAtMs: number, { body }: ApiProblem) {
   return {
     ...question,
-    at: `${new Date(startedAtMs).toISOString().slice(0, 19)}Z`,
+    at: secondText(startedAtMs),
     ms: Date.now() - startedAtMs,
     failed: body.code,
     rows: 0,
@@ -206,6 +267,7 @@ export function cancelRun(tabId: string): void {
   if (mine === undefined || state?.phase !== 'running') return;
   mine.wantsCancel = true;
   setRun(tabId, { ...state, isCancelling: true });
+  if (mine.isDirect) mine.leaving.abort();
   if (mine.jobId === null) return;
   cancelJob(mine.jobId).catch((error: unknown) => {
     if (!(error instanceof ApiProblem)) throw error;
@@ -214,7 +276,7 @@ export function cancelRun(tabId: string): void {
   });
 }
 
-/** Forgets the run of a tab, which ends no job. */
+/** Forgets the run of a tab. A job goes on. */
 export function leaveRun(tabId: string): void {
   current.get(tabId)?.leaving.abort();
   current.delete(tabId);
@@ -224,14 +286,13 @@ export function leaveRun(tabId: string): void {
 /** Reads the next rows of the kept result, behind those that are shown. */
 export async function readMore(tabId: string): Promise<void> {
   const state = runs.get().get(tabId);
-  if (state?.phase !== 'done' || state.job.result === null) return;
-  const { result, job } = state;
-  const page = await readResult(state.job.result.id, { offset: result.rows.length });
+  if (state?.phase !== 'done' || state.kept === null) return;
+  const { result, kept } = state;
+  const page = await readResult(kept.id, { offset: result.rows.length });
   if (runs.get().get(tabId) !== state) return;
   const rows = [...result.rows, ...page.rows];
   setRun(tabId, {
     ...state,
-    job,
     result: { ...result, rows, row_count: rows.length, next_offset: page.next_offset ?? null },
   });
 }

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiProblem, segment, session } from '../api.ts';
+import { ApiProblem, segment, useIsLentKey } from '../api.ts';
 import { announce, Loading, ProblemState } from '../components/states.tsx';
-import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { SavedQuery, SaveQueryAnswer } from '../wire.ts';
 import type { Placeholder } from './query-text.ts';
@@ -20,12 +19,11 @@ interface SaveButtonProps {
 export function SaveButton({ tab, placeholders, onSaved }: SaveButtonProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const isVisitor = useStore(session).origin === 'visitor';
+  const isLent = useIsLentKey();
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();
   }, [isOpen]);
-  // The key that is lent to visitors saves nothing.
-  if (isVisitor) return null;
+  if (isLent) return null;
   return (
     <>
       <button type="button" class="button" disabled={tab.sql.trim() === ''} onClick={() => setOpen(true)}>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem, segment, session } from '../api.ts';
+import { ApiProblem, segment, useIsLentKey } from '../api.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { announce, EmptyState, Loading, ProblemState } from '../components/states.tsx';
+import { announce, EmptyState, Loading, NeedsOwnKey, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { durationText } from '../format.ts';
 import { createStore, useStore } from '../store.ts';
@@ -22,20 +22,15 @@ const LIST_MAX = 100;
 
 /** The saved queries of the organization, with their versions and refreshes. */
 export function SavedList({ onOpen }: SavedListProps) {
-  const isVisitor = useStore(session).origin === 'visitor';
-  const { answer, problem, reload } = useAnswer<SavedQueries>(isVisitor ? null : SAVED_PATH, {
+  const isLent = useIsLentKey();
+  const { answer, problem, reload } = useAnswer<SavedQueries>(isLent ? null : SAVED_PATH, {
     query: { limit: LIST_MAX },
   });
   const changes = useStore(savedChanges);
   useEffect(() => {
     if (changes > 0) reload();
   }, [changes, reload]);
-  if (isVisitor)
-    return (
-      <EmptyState title="No saved queries">
-        <p>The demo key is shared by all visitors. With a key of your own, queries can be saved.</p>
-      </EmptyState>
-    );
+  if (isLent) return <NeedsOwnKey />;
   if (problem !== null && answer === null) return <ProblemState problem={problem} onRetry={reload} />;
   if (answer === null) return <Loading what="the saved queries" />;
   if (answer.queries.length === 0)

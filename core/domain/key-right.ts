@@ -3,10 +3,9 @@ export const KEY_RIGHTS = ['changes', 'publishes', 'schedules'] as const;
 export type KeyRight = (typeof KEY_RIGHTS)[number];
 
 /**
- * What a call can do. `reads`: answers from the index, about the key itself, and about a job or result whose id the caller
- * has. `spends`: draws units, or stops what draws them. `keeps`: shows, adds to or takes from the lists of the organization: its history,
- * jobs, saved queries. `manages`: makes and changes keys and the handle, which takes
- * a key that manages keys. The others take that right.
+ * What a call can do. `reads`: answers from the index, about the key itself, and about a result whose id the caller has. `spends`: draws
+ * units, or stops what draws them. `keeps`: shows, adds to or takes from what the organization keeps: its history, jobs, saved queries.
+ * `manages`: makes and changes keys and the handle, which takes a key that manages keys. The others take that right.
  */
 export type Effect = 'reads' | 'spends' | 'keeps' | 'manages' | KeyRight;
 

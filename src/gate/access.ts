@@ -44,13 +44,13 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   getBundleFile: ['reads'],
   getTelemetry: ['reads'],
   getSqlSchema: ['reads'],
-  runSql: ['reads', 'spends'],
+  runSql: ['reads', 'spends', 'keeps'],
   runClickhouse: ['reads', 'spends'],
   introspectClickhouse: ['reads'],
-  createSqlJob: ['reads', 'spends'],
+  createSqlJob: ['reads', 'spends', 'keeps'],
   listSqlJobs: ['keeps'],
-  getSqlJob: ['reads'],
-  cancelSqlJob: ['spends'],
+  getSqlJob: ['keeps'],
+  cancelSqlJob: ['keeps', 'spends'],
   getResult: ['reads'],
   saveQuery: ['keeps', 'changes', 'publishes', 'schedules'],
   listSavedQueries: ['keeps'],
@@ -86,7 +86,7 @@ export function admitEffects(
   const effects = effectsOf(operation, prepared);
   if (key.isLent && effects.includes('keeps'))
     throw fail('key_restricted', {
-      detail: `This key is lent to every visitor of the console: it has no history, no list of jobs and no saved queries, so ${operation.id} is not for it. Send a key of your own.`,
+      detail: `This key is lent to every visitor of the console: it has no history, no jobs and no saved queries, and this call of ${operation.id} needs one of them. Send a key of your own, or ask by POST /v0/sql (run_sql) without wait_seconds.`,
     });
   const lacking = KEY_RIGHTS.filter((right) => effects.includes(right) && !key.rights.includes(right));
   if (lacking.length === 0) return;

@@ -9,7 +9,7 @@ import type { Log } from '../../core/log.ts';
 import type { ClaimedSale } from '../accounts/payment-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
+import { type Answer, NOT_CHARGED, type Outcome } from '../operations/answer.ts';
 import type { CallTerms, PreparedCall } from '../operations/define.ts';
 import type { Caller } from '../operations/deps.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
@@ -163,8 +163,10 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   // What was paid for was admitted when it was sold.
   if (tier !== null && bought === null)
     admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
-  // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer.
-  const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: callMs(terms) };
+  // With an Idempotency-Key the rest runs once, and a repetition gets the stored answer. The lent key has many holders: none is given
+  // the answer of another.
+  const key = caller.key?.isLent === true ? undefined : charging.idempotencyKey;
+  const repetition = { operation, access, key, raw, leaseMs: callMs(terms) };
   const answer = await runOnce(
     { replies: gate.store.replies, clock: gate.clock, log: gate.log },
     repetition,
@@ -223,15 +225,16 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       }
     },
   );
-  const check = () => checkKey(gate, request, read);
-  const watched = {
-    ...answer,
-    answer: endedWithKey(answer.answer, { check, lookMs: gate.keyLookMs, log: gate.log }),
-  };
   // A replay costs nothing and was counted when it was new; units were counted when they were captured.
   if (!answer.replayed && access.by !== 'units')
     gate.usage?.countCall(caller, { operation: operation.id, usdMicros: answer.paidUsdMicros ?? null });
-  return watched;
+  return { ...answer, answer: watchKey(gate, request, read, answer.answer) };
+}
+
+/** The answer, whose events end once the call would be refused for its credential. */
+function watchKey(gate: GateTools, request: GateRequest, read: PreparedCall, answer: Answer): Answer {
+  const check = () => checkKey(gate, request, read);
+  return endedWithKey(answer, { check, lookMs: gate.keyLookMs, log: gate.log });
 }
 
 /** Refuses what the call would be refused for now, if it were made again with its credential. */

@@ -131,7 +131,7 @@ export interface NamedExample {
 
 /** An operation whose price depends on its input and its use: it first reports what it used, then gives its answer. */
 export interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
-  extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight' | 'effects'> {
+  extends Omit<Operation<P, Output, Checked>, 'run' | 'preflight'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;
   /** The query for the caller's own list of runs; null where nothing is run. */

@@ -62,7 +62,7 @@ function nameOf(input: unknown): string {
 export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(
   operation: UsageOperation<P, Output, Checked, Reviewed>,
 ): AnyOperation {
-  const { run, check, terms, review, preflight, asked, ...declared } = operation;
+  const { run, check, terms, effects, review, preflight, asked, ...declared } = operation;
   return {
     ...declared,
     prepare(raw, facts) {
@@ -74,6 +74,7 @@ export function registerMetered<P extends Params, Output extends TObject, Checke
       };
       return {
         terms: terms(input),
+        ...(effects === undefined ? {} : { effects: effects(input) }),
         asked: asked?.(input) ?? null,
         review: async (deps, callerName) => void (await reviewed(deps, callerName)),
         preflight: async (deps, callerName) =>

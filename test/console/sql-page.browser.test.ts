@@ -7,7 +7,7 @@ import {
   seriousFindings,
   type WatchedPage,
 } from '../kit/browser.ts';
-import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { keepPicture } from '../kit/pictures.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
 import { waitUntil } from '../kit/wait-until.ts';
@@ -21,6 +21,8 @@ const LISTED =
 const LONG = 'SELECT sum(length(SHA512(SHA512(toString(number))))) FROM numbers(1000000000)';
 
 let world: ConsoleWorld;
+/** Runs are jobs, and results are kept, with a key of one’s own. */
+let key: string;
 let visitor: WatchedPage;
 
 const editor = () => visitor.page.getByRole('textbox', { name: 'SQL query' });
@@ -29,7 +31,7 @@ const grid = () => result().getByRole('grid', { name: 'Result' });
 const queries = () => visitor.page.getByRole('tablist', { name: 'Queries' }).getByRole('tab');
 
 async function openWith(sql: string, options: PageOptions = {}): Promise<void> {
-  visitor = await openPage(world.browser, world.origin, options);
+  visitor = await openPage(world.browser, world.origin, { key, ...options });
   await visitor.page.goto(`/console/sql#${new URLSearchParams({ q: sql }).toString()}`);
   await editor().locator('.cm-line').first().waitFor();
 }
@@ -80,6 +82,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
           ),
         ),
     });
+    key = await addManagerKey(world);
   });
 
   afterAll(() => world?.close());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { browserIsThere, openPage, seriousFindings, type WatchedPage } from '../kit/browser.ts';
-import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { lengthOf } from '../kit/lengths.ts';
 import { keepPicture } from '../kit/pictures.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
@@ -68,6 +68,8 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     beforeEach(() => openWith(DAILY));
 
     it('shows its price, runs on Ctrl+Enter, and shows the charge, the balance and every digit', async () => {
+      const asked = new Set<string>();
+      visitor.page.on('request', (request) => asked.add(`${request.method()} ${new URL(request.url()).pathname}`));
       await visitor.page.getByText(/^Estimate \d/).waitFor();
       await editor().click();
       await visitor.page.keyboard.press('Control+Enter');
@@ -76,6 +78,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       expect(await cells.count()).toBe(DAYS * 3);
       const { page } = visitor;
       await page.getByRole('button', { name: 'Demo visitor 9,999 QU' }).waitFor();
+      // The key that all visitors share has no jobs.
+      expect([...asked].filter((call) => /\/(sql\/jobs|results|queries)/.test(call))).toEqual([]);
+      await result().getByText('With a key of your own, the result is kept').waitFor();
       const answer = await page.evaluate(
         `fetch('/v0/sql', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': document.querySelector('meta[name=six-visitor-key]').content }, body: JSON.stringify({ sql: ${JSON.stringify(DAILY)} }) }).then((response) => response.json())`,
       );
@@ -85,7 +90,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       await keepPicture(page, 'sql-light');
     });
 
-    it('downloads the whole result as CSV and as Parquet', async () => {
+    it('downloads the whole result as CSV and as Parquet, with a key of one’s own', async () => {
+      await visitor.close();
+      await openWith(DAILY, { key: await addManagerKey(world) });
       await run();
       const csv = await downloaded('Download CSV');
       expect(csv.toString().split('\n')[0]).toBe('"day","settlements","usd"');

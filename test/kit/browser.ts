@@ -43,6 +43,8 @@ export function startBrowser(): Promise<Browser> {
 }
 
 export interface PageOptions {
+  /** The visitor’s own, as if it was entered; without one the page has what it is lent. */
+  readonly key?: string;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
@@ -79,6 +81,8 @@ export async function openPage(
     baseURL: origin,
   });
   context.setDefaultTimeout(WAIT_MS);
+  if (options.key !== undefined)
+    await context.addInitScript(`sessionStorage.setItem('six.key', '${options.key}')`);
   const page = await context.newPage();
   const seen: string[] = [];
   page.on('console', (message) => {

@@ -1,7 +1,7 @@
 import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { createGate } from '../../src/gate/call.ts';
+import { createGate, type GateLimits } from '../../src/gate/call.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import type { ControlPlace } from './open-control.ts';
 
@@ -17,7 +17,7 @@ export interface DyingOrders {
 }
 
 /** A gate at a time of its own, over a store. */
-export function chargeGate(store: ControlStore, nowMs: number): Gate {
+export function chargeGate(store: ControlStore, nowMs: number, limits: GateLimits = {}): Gate {
   return createGate({
     store,
     lane: null,
@@ -27,6 +27,6 @@ export function chargeGate(store: ControlStore, nowMs: number): Gate {
     clock: { nowMs: () => nowMs },
     log: createLog('silent', 'test'),
     // A store that does not answer here never will.
-    limits: { captureRetryMs: 0 },
+    limits: { captureRetryMs: 0, ...limits },
   });
 }

@@ -236,7 +236,7 @@ function depsOver(
   during: (() => Promise<void>) | undefined,
 ): OperationDeps {
   const results = {
-    recent: async () => ({ id: 'kept', rows: 1 }),
+    recent: async () => ({ id: 'kept', rows: 1, isKept: true }),
     mayRead: async (_kept: unknown, organizationId: string) => readers.has(organizationId),
     allow: async (_kept: unknown, organizationId: string) => {
       const isNew = !readers.has(organizationId);

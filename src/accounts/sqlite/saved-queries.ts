@@ -124,19 +124,27 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     const listedAt = isPublic ? placeOf({ handle: owner, slug }) : null;
     upsert.run({ ...query, listedAt, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
   };
+  const countOf = (counted: typeof queries, query: Saved): number => counted.one({ ...query })?.count ?? 0;
+  /** What is stored under the name, and what of it a save would leave as it is. */
+  const compare = (query: Saved) => {
+    const before = known.one({ ...query });
+    const latest = before?.latestVersion ?? 0;
+    if (before === undefined || before.settings === null)
+      return { latest, isThere: false, isSame: false, isScheduled: false, isUnchanged: false };
+    const isSame = contentOf.one({ ...query, version: latest })?.content === query.content;
+    const isScheduled = before.refreshSeconds === query.refreshSeconds;
+    const isUnchanged = isSame && isScheduled && before.settings === query.settings;
+    return { latest, isThere: true, isSame, isScheduled, isUnchanged };
+  };
   return {
     putQuery: ({ queriesMax, versionsMax, ...query }) => {
       const owner = ownerOf(query);
       if (owner === null) return { outcome: 'no_handle', version: 0 };
-      const before = known.one(query);
-      const latest = before?.latestVersion ?? 0;
-      const isThere = before !== undefined && before.settings !== null;
-      const isSame = isThere && contentOf.one({ ...query, version: latest })?.content === query.content;
-      const isScheduled = isThere && before.refreshSeconds === query.refreshSeconds;
-      if (isSame && isScheduled && before.settings === query.settings)
-        return { outcome: 'unchanged', version: latest };
-      const has = (counted: typeof queries): number => counted.one(query)?.count ?? 0;
-      const isFull = isThere ? !isSame && has(versions) >= versionsMax : has(queries) >= queriesMax;
+      const { latest, isThere, isSame, isScheduled, isUnchanged } = compare(query);
+      if (isUnchanged) return { outcome: 'unchanged', version: latest };
+      const isFull = isThere
+        ? !isSame && countOf(versions, query) >= versionsMax
+        : countOf(queries, query) >= queriesMax;
       if (isFull) return { outcome: 'too_many', version: 0 };
       const version = isSame ? latest : latest + 1;
       if (!isSame) insertVersion.run({ ...query, version });
@@ -152,7 +160,9 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
   };
 }
 
-interface Written extends Omit<Parameters<SavedQueryStore['put']>[0], 'queriesMax' | 'versionsMax'> {
+type Saved = Omit<Parameters<SavedQueryStore['put']>[0], 'queriesMax' | 'versionsMax'>;
+
+interface Written extends Saved {
   readonly handle: string;
   readonly version: number;
   readonly isDue: boolean;

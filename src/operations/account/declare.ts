@@ -46,7 +46,7 @@ const CallerKeyShape = Type.Object(
     manages_keys: Type.Boolean({ description: 'Whether it may make, change and revoke keys.' }),
     is_lent: Type.Boolean({
       description:
-        'Whether the console lends it to every visitor: then it has no history, no list of jobs and no saved queries.',
+        'Whether the console lends it to every visitor: then it has no history, no jobs and no saved queries.',
     }),
     rights: Type.Array(oneOf(KEY_RIGHTS, { title: 'KeyRight' }), {
       description: `What it may do beyond reading and spending. ${RIGHTS_IN_WORDS}`,

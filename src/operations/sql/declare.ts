@@ -117,6 +117,7 @@ export const runSql = defineUsageOperation({
           tier: input.tier,
           ...(isJob(input) ? { jobHoldMs: jobHoldMs(input.tier) } : {}),
         },
+  effects: (input) => (isJob(input) ? ['reads', 'spends', 'keeps'] : ['reads', 'spends']),
   asked: (input) =>
     input.explain_only || isJob(input)
       ? null

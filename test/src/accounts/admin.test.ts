@@ -141,6 +141,8 @@ test('a mistake changes nothing, ends with 2 and says what is right', { timeout:
     [['organization', 'plan', 'bolt', 'gold'], /no plan "gold".*free, pro, enterprise/],
     [['organization', 'handle', 'bolt', 'Official'], /cannot be a handle: 3 to 32 lower-case/],
     [['organization', 'handle', 'bolt', 'aacrne'], /another organization, or looks like one/],
+    [['key', 'create', 'bolt', '--units-per-day', '0'], /--units-per-day/],
+    [['key', 'create', 'bolt', '--rights', 'changes,changes'], /some of changes,publishes,schedules, each once/],
     [['key', 'create', 'bold'], /no organization "bold".*bolt/],
     [['grant', 'bolt', '5', '--note', 'n', '--grant-id', 'monthly:2026-11'], /the service’s own/],
     [['key', 'revoke', secret], /never the key itself/],
@@ -190,17 +192,23 @@ test('reconcile ends with 0 over books in order, and with 1 over a ledger that w
   expect(books.differences).toContainEqual({ sequence: null, what: 'granted is 10, the ledger gives 9' });
 });
 
-test('a rotated key is good beside its successor until the time that was said, and can still be revoked at once', {
+test('a key is made with limits; rotated, it is good beside a successor of the same limits until the time that was said', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await store.accounts.createOrganization({ id: 'turn', displayName: 'T', plan: 'pro', createdAtMs: 0 });
-  const old = watchSecret((await admin('key', 'create', 'turn', '--label', 'ci')).out);
+  const limits = ['--units-per-day', '25', '--rights', 'changes,publishes'];
+  const old = watchSecret((await admin('key', 'create', 'turn', '--label', 'ci', ...limits)).out);
   const oldId = (await store.accounts.findKey(keyDigest(old as ApiKey)))?.key.id ?? '';
   const rotated = await admin('--json', 'key', 'rotate', oldId, '--overlap-hours', '2');
   const told = JSON.parse(rotated.out);
   watchSecret(told.api_key);
   expect(told).toMatchObject({ organization: 'turn', label: 'ci', replaces: oldId });
   const untilMs = Date.parse(told.replaced_until);
+  for (const key of [old, told.api_key])
+    expect((await store.accounts.findKey(keyDigest(key)))?.key.limits).toEqual({
+      ...{ managesKeys: false, unitsPerDay: 25, operations: null, madeBy: null },
+      rights: ['changes', 'publishes'],
+    });
 
   const isLet = async (key: string, nowMs: number): Promise<boolean | null> => {
     const { plans, access, http } = loadConfig({ env: {} });

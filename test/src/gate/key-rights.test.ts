@@ -6,6 +6,7 @@ import { fail } from '../../../core/errors.ts';
 import { admitEffects, EFFECTS } from '../../../src/gate/access.ts';
 import { endedWithKey } from '../../../src/gate/key-watch.ts';
 import { introspectClickhouse } from '../../../src/http/clickhouse/introspection.ts';
+import type { PreparedCall } from '../../../src/operations/define.ts';
 import type { Caller } from '../../../src/operations/deps.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { runClickhouse } from '../../../src/operations/sql/clickhouse.ts';
@@ -15,9 +16,14 @@ const ALL = [...OPERATIONS, runClickhouse, introspectClickhouse];
 
 /** Of each operation that a right or the lent key is refused: written out, so that a new one is decided about. */
 const KEEPING = [
+  // As a job.
+  'runSql',
   'listAccountQueries',
   'forgetAccountQueries',
+  'createSqlJob',
   'listSqlJobs',
+  'getSqlJob',
+  'cancelSqlJob',
   'saveQuery',
   'listSavedQueries',
   'getSavedQuery',
@@ -42,7 +48,7 @@ describe('effects', () => {
           .map(([id]) => id),
       );
     for (const { id, changes } of ALL)
-      if (changes !== undefined) expect([...KEEPING, ...MANAGING, 'cancelSqlJob']).toContain(id);
+      if (changes !== undefined) expect([...KEEPING, ...MANAGING]).toContain(id);
     for (const { id, price } of ALL) if (price.class === 'metered') expect(EFFECTS[id]).toContain('spends');
   });
 
@@ -95,6 +101,23 @@ describe('effects', () => {
     expect(admitted('notNamedYet', { rights: ['changes', 'publishes'] })).toBe(false);
   });
 
+  const prepared = (id: string, input: object): Pick<PreparedCall, 'effects'> => {
+    const facts = { chains: [], cursorKeys: { keys: [Buffer.alloc(32)] } } as const;
+    return OPERATIONS.find((operation) => operation.id === id)?.prepare({ ...input }, facts) ?? {};
+  };
+
+  test.each([
+    [{}, true],
+    [{ max_age: 60 }, true],
+    [{ explain_only: true }, true],
+    [{ wait_seconds: 0 }, false],
+    [{ wait_seconds: 55, max_age: 60 }, false],
+  ])('a query with %j is asked with the lent key: %s', (more, expected) => {
+    const { effects } = prepared('runSql', { sql: 'SELECT 1', ...more });
+    expect(admitted('runSql', { isLent: true }, effects)).toBe(expected);
+    expect(admitted('runSql', {}, effects)).toBe(true);
+  });
+
   test.each([
     [{}, ['changes']],
     [{ visibility: 'public' }, ['changes', 'publishes']],
@@ -102,9 +125,7 @@ describe('effects', () => {
     [{ price_qu: 1 }, ['changes', 'publishes']],
     [{ refresh_seconds: 3_600 }, ['changes', 'schedules']],
   ])('saving with %j takes %j', (more, rights) => {
-    const save = OPERATIONS.find(({ id }) => id === 'saveQuery');
-    const facts = { chains: [], cursorKeys: { keys: [Buffer.alloc(32)] } } as const;
-    const { effects = [] } = save?.prepare({ slug: 'a', sql: 'SELECT 1', ...more }, facts) ?? {};
+    const { effects = [] } = prepared('saveQuery', { slug: 'a', sql: 'SELECT 1', ...more });
     expect(effects.filter((effect) => effect !== 'keeps')).toEqual(rights);
     expect(admitted('saveQuery', { rights }, effects)).toBe(true);
     expect(admitted('saveQuery', { rights: rights.slice(1) }, effects)).toBe(false);

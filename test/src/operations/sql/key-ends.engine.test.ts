@@ -79,7 +79,7 @@ test('a key hands on no right that it lacks, and none by lifting a limit', async
   expect((await childOf(customer)).id).not.toBe('');
 });
 
-test('the lent key has no history, no lists and no saved queries, and is a stranger to those of its organization', async () => {
+test('the lent key has no history, no jobs and no saved queries, repeats no answer, and is a stranger to those of its organization', async () => {
   const customer = await sql.customer();
   const owner = clientOf(customer);
   const handle = `lent${Date.now().toString(36)}`;
@@ -92,7 +92,13 @@ test('the lent key has no history, no lists and no saved queries, and is a stran
     limits: { managesKeys: true, unitsPerDay: null, operations: null, rights: ['changes'], madeBy: null },
   });
   const visitor = clientOf({ headers: { 'x-api-key': lent } });
+  const job = `/v0/sql/jobs/${(await owner.succeeded({ sql: QUERY })).job}`;
   const refused = [
+    ['POST', '/v0/sql/jobs', { sql: QUERY }],
+    ['POST', '/v0/sql', { sql: QUERY, wait_seconds: 5 }],
+    ['GET', job],
+    ['GET', `${job}?format=events`],
+    ['DELETE', job],
     ['GET', '/v0/account/queries'],
     ['DELETE', '/v0/account/queries/all'],
     ['GET', '/v0/sql/jobs'],
@@ -110,7 +116,13 @@ test('the lent key has no history, no lists and no saved queries, and is a stran
   expect((await visitor.send('GET', `/v0/q/${handle}/own`)).status).toBe(404);
   expect((await visitor.send('GET', `/v0/q/${handle}/open/about`)).body.query.sql).toBeNull();
   expect((await visitor.send('GET', '/v0/account')).body.key).toMatchObject({ is_lent: true, rights: [] });
-  expect((await visitor.send('POST', '/v0/sql', { sql: 'SELECT 2 AS asked' })).status).toBe(200);
+  // Two visitors that choose one Idempotency-Key: neither is refused for the other, or given its answer.
+  const again = { 'idempotency-key': 'my-first-query' };
+  for (const text of ['SELECT 2 AS asked', 'SELECT 3 AS asked', 'SELECT 2 AS asked']) {
+    const answer = await visitor.send('POST', '/v0/sql', { sql: text }, again);
+    expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([200, undefined]);
+    expect(answer.body.rows).toEqual([{ asked: Number(text.charAt(7)) }]);
+  }
   const history = (await owner.send('GET', '/v0/account/queries')).body.queries;
   expect(history.map(({ sql: text }: { sql: string }) => text)).not.toContain('SELECT 2 AS asked');
 });
