@@ -80,7 +80,9 @@ export class NamedSchemas {
 
 function withoutNull(schema: Json): Json {
   const types = (schema['type'] as readonly string[]).filter((type) => type !== 'null');
-  return { ...schema, type: types.length === 1 ? types[0] : types };
+  const words: unknown = schema['enum'];
+  const listed = Array.isArray(words) ? { enum: words.filter((word) => word !== null) } : {};
+  return { ...schema, type: types.length === 1 ? types[0] : types, ...listed };
 }
 
 /** A union of words says the same as their list, in fewer characters. */

@@ -72,7 +72,7 @@ export const KEY_LIMIT_PARAMS = {
   rights: field(
     {
       description: `What it may do beyond reading and spending. ${RIGHTS_IN_WORDS} Not sent: none for a key that has a budget, a list of operations or an end, all for any other.`,
-      toolText: `What it may do to saved queries: some of ${KEY_RIGHTS.join(', ')}.`,
+      toolText: `Any of ${KEY_RIGHTS.join(', ')} (saved queries).`,
       schema: Type.Array(oneOf(KEY_RIGHTS), { maxItems: KEY_RIGHTS.length }),
     },
     (raw, name) => {

@@ -204,6 +204,7 @@ export const csvNullParam: Param<string | undefined> = {
   toolText: '',
   required: false,
   schema: Type.String({ maxLength: CSV_NULL_MAX_CHARS }),
+  example: 'NULL',
   read: (raw, name) => {
     if (raw === undefined) return undefined;
     if (typeof raw === 'string' && raw.length <= CSV_NULL_MAX_CHARS && CSV_NULL.test(raw)) return raw;

@@ -91,7 +91,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'makeAccountKey',
       'post /account/keys',
-      'label units_per_day operations expires_at manages_keys',
+      'label units_per_day operations rights expires_at manages_keys',
       'free',
       0,
       0,
@@ -99,7 +99,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'changeAccountKey',
       'patch /account/keys/{key}',
-      'key label units_per_day operations expires_at manages_keys clear',
+      'key label units_per_day operations rights expires_at manages_keys clear',
       'free',
       0,
       0,
@@ -195,7 +195,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'runSql',
       'post /sql',
-      'sql query as_of tier max_qu params format numbers max_rows max_age wait_seconds explain_only',
+      'sql query as_of tier max_qu params format numbers csv_null max_rows max_age wait_seconds explain_only',
       'metered',
       1,
       0.03,
@@ -211,7 +211,7 @@ test('operations, paths, parameters and prices', () => {
     ['listSqlJobs', '/sql/jobs', 'limit offset', 'free', 0, 0],
     ['getSqlJob', '/sql/jobs/{job}', 'job format', 'free', 0, 0],
     ['cancelSqlJob', 'delete /sql/jobs/{job}', 'job', 'free', 0, 0],
-    ['getResult', '/results/{result}', 'result format numbers limit offset token', 'free', 0, 0],
+    ['getResult', '/results/{result}', 'result format numbers csv_null limit offset token', 'free', 0, 0],
     [
       'saveQuery',
       'put /queries/{slug}',
@@ -229,7 +229,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'callSavedQuery',
       '/q/{owner}/{slug}',
-      'owner slug version arguments format numbers limit offset',
+      'owner slug version arguments format numbers csv_null limit offset',
       'metered',
       1,
       0.01,

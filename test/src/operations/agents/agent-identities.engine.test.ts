@@ -60,7 +60,7 @@ describe('erc8004_agents of a wallet', () => {
       names: ['Rated', 'On Polygon', 'First', 'Second', 'Moves'],
       total: 5,
     });
-    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({
+    expect(await agentsOf(SHOP, `chain=${BASE}`)).toEqual({
       names: ['Rated', 'First', 'Second', 'Moves'],
       total: 4,
     });
@@ -70,7 +70,7 @@ describe('erc8004_agents of a wallet', () => {
     ]);
     await insertAgentEvents(writer, registration({ agentId: 1n, account: SHOP, blockNumber: 1_001 }), 1);
     await deriveAll(writer);
-    expect(await agentsOf(SHOP, `?chain=${BASE}`)).toEqual({ names: ['Rated', 'First'], total: 2 });
+    expect(await agentsOf(SHOP, `chain=${BASE}`)).toEqual({ names: ['Rated', 'First'], total: 2 });
     expect(await agentsOf(ELSEWHERE, '')).toEqual({ names: ['Moves'], total: 1 });
   });
 
