@@ -21,7 +21,9 @@ export const sqlHistory = createStore<readonly HistoryEntry[]>(readList());
 
 /** The newest run of a text stands for all of it. */
 export function remember(entry: HistoryEntry): void {
-  const others = sqlHistory.get().filter(({ sql, job }) => sql !== entry.sql && (job === undefined || job !== entry.job));
+  const others = sqlHistory
+    .get()
+    .filter(({ sql, job }) => sql !== entry.sql && (job === undefined || job !== entry.job));
   store([entry, ...others].slice(0, ENTRIES_MAX));
 }
 

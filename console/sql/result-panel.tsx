@@ -82,7 +82,13 @@ function moveView(event: KeyboardEvent, from: View, setView: (view: View) => voi
 }
 
 /** What the run read and was charged: once, however often its result is read. */
-function Charge({ done: { kept, chargedQu, result }, isOld }: { readonly done: Done; readonly isOld: boolean }) {
+function Charge({
+  done: { kept, chargedQu, result },
+  isOld,
+}: {
+  readonly done: Done;
+  readonly isOld: boolean;
+}) {
   const perUnit = unitUsd(useStore(account));
   const { duration_ms: ms, statistics } = result;
   return (
@@ -127,9 +133,7 @@ function Outcome({ tab, state, view, onChart, onShowPlace, onUse, onWallet }: Ou
 function Cancelled({ state }: { readonly state: Extract<RunState, { phase: 'cancelled' }> }) {
   return (
     <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
-      <p>
-        {cancelText(state)}
-      </p>
+      <p>{cancelText(state)}</p>
     </EmptyState>
   );
 }

@@ -207,11 +207,7 @@ async function endOfJob(
   return { state: await stateOf(job, question, signal), entry, balance };
 }
 
-async function stateOf(
-  job: SqlJob,
-  { sql }: SqlQuestion,
-  signal: AbortSignal,
-): Promise<Ended['state']> {
+async function stateOf(job: SqlJob, { sql }: SqlQuestion, signal: AbortSignal): Promise<Ended['state']> {
   const { units_charged: chargedQu } = job.usage;
   if (job.state === 'cancelled')
     return { phase: 'cancelled', afterMs: (job.progress?.seconds ?? 0) * 1_000, chargedQu };

@@ -39,11 +39,14 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
   const useKey = (key: string): Promise<unknown> =>
     page.addInitScript(`sessionStorage.setItem('six.key', '${key}')`);
 
-  test.each(['jobs', 'queries', 'saved'])('the key that all visitors share has no %s, and is told so', async (list) => {
-    await page.goto(`/console/account/${list}`);
-    await shows('This needs a key of your own');
-    expect(watched.problems()).toEqual([]);
-  });
+  test.each(['jobs', 'queries', 'saved'])(
+    'the key that all visitors share has no %s, and is told so',
+    async (list) => {
+      await page.goto(`/console/account/${list}`);
+      await shows('This needs a key of your own');
+      expect(watched.problems()).toEqual([]);
+    },
+  );
 
   test('an account that did nothing is told what will appear', async () => {
     await useKey(managerKey);

@@ -69,7 +69,9 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
 
     it('shows its price, runs on Ctrl+Enter, and shows the charge, the balance and every digit', async () => {
       const asked = new Set<string>();
-      visitor.page.on('request', (request) => asked.add(`${request.method()} ${new URL(request.url()).pathname}`));
+      visitor.page.on('request', (request) =>
+        asked.add(`${request.method()} ${new URL(request.url()).pathname}`),
+      );
       await visitor.page.getByText(/^Estimate \d/).waitFor();
       await editor().click();
       await visitor.page.keyboard.press('Control+Enter');

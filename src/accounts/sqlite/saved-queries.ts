@@ -67,8 +67,17 @@ function handleReader(db: Database.Database): (query: { readonly organizationId:
   return (query) => handle.one({ ...query })?.handle ?? null;
 }
 
-function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' | 'removeQuery'> {
-  const ownerOf = handleReader(db);
+interface Compared {
+  readonly latest: number;
+  /** Whether it is saved, and not removed. */
+  readonly isThere: boolean;
+  readonly isSame: boolean;
+  readonly isScheduled: boolean;
+  readonly isUnchanged: boolean;
+}
+
+/** What is stored under the name, and what of it a save would leave as it is. */
+function comparer(db: Database.Database): (query: Saved) => Compared {
   const known = prepare<QueryRow>(
     db,
     `SELECT latest_version AS latestVersion, settings, refresh_seconds AS refreshSeconds
@@ -79,6 +88,21 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     `SELECT content FROM saved_query_version
      WHERE organization_id = :organizationId AND slug = :slug AND version = :version`,
   );
+  return (query) => {
+    const before = known.one({ ...query });
+    const latest = before?.latestVersion ?? 0;
+    if (before === undefined || before.settings === null)
+      return { latest, isThere: false, isSame: false, isScheduled: false, isUnchanged: false };
+    const isSame = contentOf.one({ ...query, version: latest })?.content === query.content;
+    const isScheduled = before.refreshSeconds === query.refreshSeconds;
+    const isUnchanged = isSame && isScheduled && before.settings === query.settings;
+    return { latest, isThere: true, isSame, isScheduled, isUnchanged };
+  };
+}
+
+function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' | 'removeQuery'> {
+  const ownerOf = handleReader(db);
+  const compare = comparer(db);
   const queries = prepare<{ readonly count: number }>(
     db,
     'SELECT count(*) AS count FROM saved_query WHERE organization_id = :organizationId AND settings IS NOT NULL',
@@ -125,17 +149,6 @@ function queryWrites(db: Database.Database): Pick<SavedQueryWrites, 'putQuery' |
     upsert.run({ ...query, listedAt, isPublic: isPublic ? 1 : 0, isDue: isDue ? 1 : 0, dueAtMs });
   };
   const countOf = (counted: typeof queries, query: Saved): number => counted.one({ ...query })?.count ?? 0;
-  /** What is stored under the name, and what of it a save would leave as it is. */
-  const compare = (query: Saved) => {
-    const before = known.one({ ...query });
-    const latest = before?.latestVersion ?? 0;
-    if (before === undefined || before.settings === null)
-      return { latest, isThere: false, isSame: false, isScheduled: false, isUnchanged: false };
-    const isSame = contentOf.one({ ...query, version: latest })?.content === query.content;
-    const isScheduled = before.refreshSeconds === query.refreshSeconds;
-    const isUnchanged = isSame && isScheduled && before.settings === query.settings;
-    return { latest, isThere: true, isSame, isScheduled, isUnchanged };
-  };
   return {
     putQuery: ({ queriesMax, versionsMax, ...query }) => {
       const owner = ownerOf(query);

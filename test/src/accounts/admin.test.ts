@@ -142,7 +142,10 @@ test('a mistake changes nothing, ends with 2 and says what is right', { timeout:
     [['organization', 'handle', 'bolt', 'Official'], /cannot be a handle: 3 to 32 lower-case/],
     [['organization', 'handle', 'bolt', 'aacrne'], /another organization, or looks like one/],
     [['key', 'create', 'bolt', '--units-per-day', '0'], /--units-per-day/],
-    [['key', 'create', 'bolt', '--rights', 'changes,changes'], /some of changes,publishes,schedules, each once/],
+    [
+      ['key', 'create', 'bolt', '--rights', 'changes,changes'],
+      /some of changes,publishes,schedules, each once/,
+    ],
     [['key', 'create', 'bold'], /no organization "bold".*bolt/],
     [['grant', 'bolt', '5', '--note', 'n', '--grant-id', 'monthly:2026-11'], /the service’s own/],
     [['key', 'revoke', secret], /never the key itself/],
