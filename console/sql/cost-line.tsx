@@ -102,6 +102,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   estimate_unavailable: 'The engine did not estimate in time.',
   tier_too_small: 'It may need more time than its tier has.',
   format_ignored: 'FORMAT is ignored here.',
+  alias_hides_column: 'This is the alias here, and the column in standard SQL.',
   index_lagging: 'The index is behind the chain.',
   index_not_started: 'A chain is not indexed yet.',
 };
