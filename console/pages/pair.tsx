@@ -80,7 +80,7 @@ function PairBody({ answer, query }: { readonly answer: Pair; readonly query: UR
       ) : null}
       {paid.settlement_count === 0 ? (
         <EmptyState
-          title={`No payment from the first to the second wallet ${span}${chain === null ? '' : ` on ${chainText(chain)}`}`}
+          title={`No payment from the first to the second wallet ${chain === null ? '' : `on ${chainText(chain)} `}${span}`}
           actions={
             <>
               {back.settlement_count > 0 ? <Link to={turned}>Show the other direction</Link> : null}

@@ -237,8 +237,9 @@ function UnknownWallet({ chain }: { readonly chain: string | null }) {
       }
     >
       <p>
-        It may never have paid or been paid over x402, its settlements may not be indexed yet, or they may be
-        on a chain that is not indexed here.
+        {chain === null
+          ? 'It may never have paid or been paid over x402, its settlements may not be indexed yet, or they may be on a chain that is not indexed here.'
+          : 'Its settlements may be on other chains, or those on this one may not be indexed yet.'}
       </p>
     </EmptyState>
   );

@@ -44,7 +44,7 @@ export function Narrowed({ path, query, elsewhere = [] }: NarrowedProps) {
 
 /** `Not in these figures: 12 settlements of $0.24 on Polygon.` */
 function ElsewhereText({ elsewhere }: { readonly elsewhere: NonNullable<Profile['elsewhere']> }) {
-  if (elsewhere.length === 0) return <>There is nothing like it on the other chains.</>;
+  if (elsewhere.length === 0) return <>There are no such payments on the other chains.</>;
   const others = elsewhere.map(
     ({ chain, settlement_count: count, usd }, at): ComponentChildren => (
       <span key={chain}>

@@ -102,12 +102,18 @@ const WARNINGS: Readonly<Record<string, string>> = {
   estimate_unavailable: 'The engine did not estimate in time.',
   tier_too_small: 'It may need more time than its tier has.',
   format_ignored: 'FORMAT is ignored here.',
+  alias_hides_column: 'This is the alias here, and the column in standard SQL.',
   index_lagging: 'The index is behind the chain.',
   index_not_started: 'A chain is not indexed yet.',
 };
 
-export function warningText({ code, message, near }: SqlWarning): string {
-  const short = WARNINGS[code] ?? message;
+/** Of a warning whose button writes what the message would explain. */
+const MENDED: Readonly<Record<string, string>> = {
+  empty_is_not_null: 'For no row this is 0, an empty text or 1970-01-01, and NULL in standard SQL.',
+};
+
+export function warningText({ code, message, near, replacement }: SqlWarning): string {
+  const short = WARNINGS[code] ?? (replacement === undefined ? undefined : MENDED[code]) ?? message;
   return near === undefined ? short : `'${near}': ${short}`;
 }
 

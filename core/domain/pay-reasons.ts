@@ -36,7 +36,7 @@ export const REASONS_FOR = {
 export const REASONS_AGAINST = {
   never_paid: 'No settlement to it is indexed.',
   not_paid_on_chain:
-    'No settlement to it is indexed on the chain that was asked for; `elsewhere` has those on other chains.',
+    'No settlement to it is indexed on the chain that was asked for: it is paid on other chains.',
   few_settlements: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements to judge it by, or fewer than that of ${DUST_BELOW} or more by others.`,
   self_payment_share: 'It pays itself: the signal reached its threshold.',
   payer_concentration: 'Few payers account for what it received: the signal reached its threshold.',

@@ -5,6 +5,7 @@ import { SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { askForFewRows, looksRight } from '../kit/console-widths.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { BUYER, fillRecords, RIVAL, SHOP } from '../kit/market.ts';
+import { BASE, POLYGON } from '../kit/rows.ts';
 
 /** Pages about one transaction, one pair, one wallet and one endpoint, in a real browser over a real engine with a market in it. */
 
@@ -100,6 +101,31 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     await shows('nothing changed hands');
     expect(watched.problems()).toEqual([]);
   });
+
+  test(
+    'pages of a wallet and of a pair are about all chains: one that is chosen says what it leaves out, and leads back',
+    async () => {
+      for (const path of [`/merchants/${SHOP}`, `/pairs/${BUYER}/${SHOP}`]) {
+        const { elsewhere } = await ask(`${path}?chain=${POLYGON}`);
+        expect(elsewhere, path).toMatchObject([{ chain: BASE }]);
+        await page.goto(`/console${path}?chain=${POLYGON}`);
+        const banner = page.locator('.banner', { hasText: 'Only Polygon is shown.' });
+        expect(await banner.textContent()).toContain(
+          `Not in these figures: ${elsewhere[0].settlement_count.toLocaleString('en')} settlements of`,
+        );
+        await banner.getByRole('link', { name: 'Show all chains' }).click();
+        await page.waitForURL(`**/console${path}`);
+        await banner.waitFor({ state: 'detached' });
+      }
+      await page.goto('/console/merchants?chain=all');
+      await page.locator('table:not([aria-busy]) tbody .wallet').first().click();
+      await page.waitForURL('**/console/merchants/0x*');
+      await shows('Should I pay this address?');
+      await page.locator('.pay-facts').waitFor();
+      expect(await page.getByText('Nobody has paid it').count()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
 
   test(
     'a wallet answers first whether to pay it, and every figure below is of the window that was chosen',
