@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
+import { runPool } from '../../core/process/pool.ts';
 import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
 import { orderLogs } from './check-batch.ts';
 import { createBlooms, isEmptyBloom } from './logs-bloom.ts';
@@ -39,6 +40,8 @@ export interface Prover {
 
 export type LogsByBlock = ReadonlyMap<number, readonly RawLog[]>;
 
+/** As many as a URL has requests in flight (rpc/limits.ts): each has up to a megabyte. */
+const WHOLE_BLOCKS_AT_ONCE = 8;
 /** Blocks recently proved, so that a repeated read does not prove them again. */
 const PROVED_MAX = 20_000;
 
@@ -97,14 +100,11 @@ export function createProver(deps: {
         if (!isUsable(block.bloom, found.length > 0)) continue;
         if (found.length > 0 || mayHold(block.bloom, filter)) suspects.push({ block, logs: found });
       }
-      const open = await unproved(suspects);
-      // Wait for all before throwing a failure: no request may outlive its read.
-      const settled = await Promise.allSettled(open.map((suspect) => correct(suspect, filter)));
       const corrections = new Map<number, readonly RawLog[]>();
-      for (const outcome of settled) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        if (outcome.value !== null) corrections.set(...outcome.value);
-      }
+      await runPool(await unproved(suspects), { width: WHOLE_BLOCKS_AT_ONCE }, async (suspect) => {
+        const correction = await correct(suspect, filter);
+        if (correction !== null) corrections.set(...correction);
+      });
       return corrections;
     },
   };

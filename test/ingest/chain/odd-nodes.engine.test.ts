@@ -127,7 +127,11 @@ test('an invented log of ours is refused although range and block agree on it', 
     ...logs
       .filter(({ topics }) => topics[0] === TOPIC.authorizationUsed)
       // A block has the two logs of one payment: the next place is free.
-      .map((log) => ({ ...log, topics: [...log.topics.slice(0, 2), `0x${'1e'.repeat(32)}`], logIndex: '0x2' })),
+      .map((log) => ({
+        ...log,
+        topics: [...log.topics.slice(0, 2), `0x${'1e'.repeat(32)}`],
+        logIndex: '0x2',
+      })),
   ];
   const node = await nodeThat((call, reply) =>
     call.method === 'eth_getLogs' || isWhole(call) ? retold(reply, invent) : reply,
