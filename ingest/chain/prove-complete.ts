@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
+import { runPool } from '../../core/process/pool.ts';
 import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
-import { checkOfBlock, checkWholeBlock, orderLogs } from './check-batch.ts';
-import { createBlooms, isCoveredBy, isEmptyBloom } from './logs-bloom.ts';
-import { type BlockAnswer, hexOf, list, logsOfBlock, record } from './read-answers.ts';
+import { orderLogs } from './check-batch.ts';
+import { createBlooms, isEmptyBloom } from './logs-bloom.ts';
+import { type BlockAnswer, hash, logsOfBlock, record } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
+import { ATTEMPTS_PER_SOURCE, createWholeBlockReader } from './whole-block.ts';
 
 /**
  * Proves that no log is missing from a range answer, and gives the logs of the blocks in which some are.
  *
  * A block without our logs is proved by its header if the 2048-bit filter in it (see logs-bloom.ts) excludes our contracts or their
- * events. Of every other block all logs are read, ours and others': from its receipts, or, where the node gives none, by eth_getLogs of
- * its hash. They are whole if their indexes have no gap, if there is a receipt of every transaction, and if together they set every bit
+ * events. A block that has no logs but ours is proved by three facts: their indexes have no gap, they make the filter of the header, and
+ * the receipt of the block's last transaction ends with the last of them. Of every other block all logs are read, ours and others': from
+ * its receipts, or, where the node gives none, by eth_getLogs of its hash. They are whole if their indexes have no gap, if there is a receipt of every transaction, and if together they set every bit
  * of the header's filter; ours must set no other bit. The list's filter need not be equal: some chains return logs that their headers
  * leave out (Polygon's older state-sync logs). What a whole list holds of ours replaces what the range answer said of the block. So a log
  * that every range answer leaves out is found, and the other source decides where one of the two is not whole.
@@ -22,8 +25,10 @@ import type { Question, RpcPool } from './rpc/pool.ts';
  * does a log that receipts and eth_getLogs leave out alike at the end of a block. Nor does this detect a node that invents logs of others
  * to explain the bits of withheld ones: it protects against nodes that lose logs, not against forgery.
  *
- * Cost: one call, with all logs of the block, for every block with logs of ours, and on a busy chain, whose filters are nearly full, for
- * nearly every block: `completeness: settlement-blocks` avoids it in the backfill by trusting the node.
+ * Cost: one small receipt for every block that has only logs of ours, a hundred in one exchange. One call, with all logs of the block, for
+ * every block that has others too, and on a busy chain, whose filters are nearly full, for nearly every block (about a megabyte each on
+ * Base): `completeness: settlement-blocks` avoids it in the backfill by trusting the node. A sample of these blocks would cost less and
+ * miss a single lost log: nothing but the other logs of its block shows that an authorization is missing.
  */
 export interface Prover {
   /**
@@ -35,24 +40,22 @@ export interface Prover {
 
 export type LogsByBlock = ReadonlyMap<number, readonly RawLog[]>;
 
+/** As many as a URL has requests in flight (rpc/limits.ts): each has up to a megabyte. */
+const WHOLE_BLOCKS_AT_ONCE = 8;
 /** Blocks recently proved, so that a repeated read does not prove them again. */
 const PROVED_MAX = 20_000;
-/** Each attempt asks the next URL; after them the other source is asked. */
-const ATTEMPTS_PER_SOURCE = 2;
-/** How long a refusal of eth_getBlockReceipts counts: a URL may lead to another node tomorrow. */
-const REFUSAL_COUNTS_MS = 60 * 60_000;
 
 export function createProver(deps: {
   readonly pool: RpcPool;
   readonly log: Log;
   readonly nowMs?: () => number;
 }): Prover {
-  const { pool, nowMs = () => performance.now() } = deps;
+  const { pool } = deps;
   const blooms = createBlooms();
+  const readWhole = createWholeBlockReader(deps, blooms);
   /** Digest of our logs in a proved block. */
   const proved = new Map<Hash, string>();
   let warned = false;
-  let receiptsFromMs = 0;
 
   const isUsable = (bloom: string | null, hasLogs: boolean): bloom is string => {
     if (bloom !== null && !(isEmptyBloom(bloom) && hasLogs)) return true;
@@ -65,65 +68,27 @@ export function createProver(deps: {
     const isIn = ({ addresses, topics }: EventsOf): boolean => blooms.mayContain(bloom, addresses, topics);
     return isIn(filter) && (filter.matters?.some(isIn) ?? true);
   };
-  const checkFilter = ({ number, bloom }: BlockAnswer, all: readonly RawLog[], found: readonly RawLog[]) => {
-    if (bloom !== null && isCoveredBy(bloom, blooms.of(all)) && isCoveredBy(blooms.of(found), bloom)) return;
-    throw new ProviderContradiction(
-      'bloom-mismatch',
-      `the logs of block ${number} do not make its header’s filter (a chain whose filters are wrong needs completeness: settlement-blocks)`,
-    );
+  /** Those that are not proved by the range answer, their header and the end of their last transaction. */
+  const unproved = async (suspects: readonly Suspect[]): Promise<readonly Suspect[]> => {
+    const open = suspects.filter(({ block, logs }) => proved.get(block.hash) !== fingerprint(logs));
+    const own = open.filter(({ block, logs }) => isOnlyOurs(block, logs) && blooms.of(logs) === block.bloom);
+    const ends = await pool.askAll(own.map(endQuestion)).catch((error: unknown) => {
+      if (error instanceof RpcFailure || error instanceof ProviderContradiction) return [];
+      throw error;
+    });
+    const whole = new Set(own.filter((_, at) => ends[at] === true));
+    for (const { block, logs } of whole) remember(block, fingerprint(logs));
+    return open.filter((suspect) => !whole.has(suspect));
   };
-  /** Ours of a whole list. */
-  const oursOf = (block: BlockAnswer, told: readonly RawLog[], filter: LogFilter): readonly RawLog[] => {
-    const all = orderLogs(told).logs;
-    checkOfBlock(all, block.hash);
-    checkWholeBlock(all, block.number);
-    const found = ours(all, filter);
-    checkFilter(block, all, found);
-    return found;
-  };
-  /** Null where the node has no receipts of the block, as a pruned one. */
-  const fromReceipts = (block: BlockAnswer, filter: LogFilter): Question<readonly RawLog[] | null> => ({
-    method: 'eth_getBlockReceipts',
-    params: [hexOf(block.number)],
-    read(result) {
-      if (result === null) return null;
-      const receipts = list(result, 'receipts');
-      if (receipts.length < block.transactionCount)
-        throw new ProviderContradiction(
-          'missing-transaction',
-          `block ${block.number} has more transactions than receipts`,
-        );
-      const told = receipts.flatMap((entry) => logsOfBlock(record(entry, 'receipt')['logs'], block.hash));
-      return oursOf(block, told, filter);
-    },
-    givesUp: (_trouble, attempts) => attempts >= ATTEMPTS_PER_SOURCE,
-  });
-  const byHash = (block: BlockAnswer, filter: LogFilter): Question<readonly RawLog[]> => ({
-    method: 'eth_getLogs',
-    params: [{ blockHash: block.hash }],
-    read: (result) => oursOf(block, logsOfBlock(result, block.hash), filter),
-    givesUp: (_trouble, attempts) => attempts >= ATTEMPTS_PER_SOURCE,
-  });
-  const readWhole = async (block: BlockAnswer, filter: LogFilter): Promise<readonly RawLog[]> => {
-    if (nowMs() >= receiptsFromMs) {
-      try {
-        const found = await pool.ask(fromReceipts(block, filter));
-        if (found !== null) return found;
-      } catch (error) {
-        if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
-        if (error.kind === 'refused') receiptsFromMs = nowMs() + REFUSAL_COUNTS_MS;
-      }
-    }
-    return pool.ask(byHash(block, filter));
+  const remember = ({ hash }: BlockAnswer, digest: string): void => {
+    if (proved.size > PROVED_MAX) proved.clear();
+    proved.set(hash, digest);
   };
   const correct = async ({ block, logs }: Suspect, filter: LogFilter): Promise<Correction | null> => {
-    const told = fingerprint(logs);
-    if (proved.get(block.hash) === told) return null;
     const found = await readWhole(block, filter);
     const digest = fingerprint(found);
-    if (proved.size > PROVED_MAX) proved.clear();
-    proved.set(block.hash, digest);
-    return digest === told ? null : [block.number, found];
+    remember(block, digest);
+    return digest === fingerprint(logs) ? null : [block.number, found];
   };
 
   return {
@@ -135,13 +100,11 @@ export function createProver(deps: {
         if (!isUsable(block.bloom, found.length > 0)) continue;
         if (found.length > 0 || mayHold(block.bloom, filter)) suspects.push({ block, logs: found });
       }
-      // Wait for all before throwing a failure: no request may outlive its read.
-      const settled = await Promise.allSettled(suspects.map((suspect) => correct(suspect, filter)));
       const corrections = new Map<number, readonly RawLog[]>();
-      for (const outcome of settled) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        if (outcome.value !== null) corrections.set(...outcome.value);
-      }
+      await runPool(await unproved(suspects), { width: WHOLE_BLOCKS_AT_ONCE }, async (suspect) => {
+        const correction = await correct(suspect, filter);
+        if (correction !== null) corrections.set(...correction);
+      });
       return corrections;
     },
   };
@@ -155,10 +118,27 @@ interface Suspect {
   readonly logs: readonly RawLog[];
 }
 
-function ours(logs: readonly RawLog[], filter: LogFilter): RawLog[] {
-  const addresses = new Set<string>(filter.addresses);
-  const topics = new Set<string | undefined>(filter.topics);
-  return logs.filter((log) => addresses.has(log.address) && topics.has(log.topics[0]));
+/** Whether the receipt of the block's last transaction ends with the last logs of the range answer. */
+function endQuestion({ block, logs }: Suspect): Question<boolean> {
+  return {
+    method: 'eth_getTransactionReceipt',
+    params: [block.lastTransaction],
+    read(result) {
+      if (result === null) return false;
+      const receipt = record(result, 'receipt');
+      if (hash(receipt['blockHash'], 'receipt block hash') !== block.hash) return false;
+      const told = logsOfBlock(receipt['logs'], block.hash);
+      const last = logs.filter(({ transactionHash }) => transactionHash === block.lastTransaction);
+      return fingerprint(orderLogs(told).logs) === fingerprint(last);
+    },
+    givesUp: (_trouble, attempts) => attempts >= ATTEMPTS_PER_SOURCE,
+  };
+}
+
+/** Whether the logs are counted from 0 without a gap, up to some of the last transaction. */
+function isOnlyOurs({ lastTransaction }: BlockAnswer, logs: readonly RawLog[]): boolean {
+  const last = logs.at(-1);
+  return last?.logIndex === logs.length - 1 && last.transactionHash === lastTransaction;
 }
 
 /** A digest, because thousands of them are kept and one block's logs can be a hundred kilobytes. */

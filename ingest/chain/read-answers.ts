@@ -15,6 +15,8 @@ export interface BlockAnswer extends BlockRef {
   readonly bloom: string | null;
   /** The number of all transactions in the block. */
   readonly transactionCount: number;
+  /** The hash of the last one, null in a block without any. Its digits are not checked: it is only compared, and asked for. */
+  readonly lastTransaction: Hash | null;
   /** Only the wanted ones: keeping all until the window was complete doubled the work of the garbage collector. */
   readonly transactions: readonly TransactionFacts[];
 }
@@ -52,8 +54,16 @@ export function readBlock(result: unknown, number: number | null, isWanted: IsWa
     time: quantity(block['timestamp'], 'timestamp', MAX_U32),
     bloom: typeof bloom === 'string' && BLOOM.test(bloom) ? bloom.toLowerCase() : null,
     transactionCount: transactions.length,
+    lastTransaction: lastOf(transactions),
     transactions: isWanted === NONE ? [] : readWanted(transactions, isWanted),
   };
+}
+
+/** A block lists hashes, or whole transactions where they were asked for. */
+function lastOf(transactions: readonly unknown[]): Hash | null {
+  const last = transactions.at(-1);
+  if (last === undefined) return null;
+  return typeof last === 'string' ? (last.toLowerCase() as Hash) : transactionHashOf(last); // only compared with checked ones
 }
 
 /** Requests a block by height or tag, with its transactions only if `isWanted` selects some. */

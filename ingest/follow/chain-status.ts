@@ -77,20 +77,10 @@ export function createChainStatus(
   const counters: { -readonly [name in keyof Counters]: Counters[name] } = { ...stored };
   const elsewhere = { retries: 0, contradictions: 0 };
   const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs(), lastGainMs: nowMs() };
-  let backfill: { readonly done: number; readonly total: number } | null = null;
-  let feesLeft: Parameters<ChainStatus['fees']>[0] | null = null;
-  let deadLettersOpen = 0;
-  let stopError: string | null = null;
-  let isImported = false;
-
+  const told: Told = { ...NOTHING_TOLD };
   const state = (): ChainState => {
-    if (stopError !== null) return 'stopped';
-    if (isImported) return 'imported';
-    const away = troubleOf(seen, source.counters(), { unreachableAfterMs, nowMs: nowMs() });
-    if (away !== null) return away;
-    if (seen.head === null || backfill === null) return 'starting';
-    if (backfill.done < backfill.total) return 'backfilling';
-    return deadLettersOpen > 0 ? 'incomplete' : 'following';
+    const trouble = troubleOf(seen, source.counters(), { unreachableAfterMs, nowMs: nowMs() });
+    return stateOf(told, seen.head, trouble);
   };
 
   return {
@@ -112,7 +102,7 @@ export function createChainStatus(
       seen.lastGainMs = nowMs();
     },
     deadLetters(open) {
-      deadLettersOpen = open;
+      told.deadLetters = open;
     },
     wrote({ rows, blocks, deadLetters }) {
       rates.add(rows, blocks);
@@ -129,20 +119,20 @@ export function createChainStatus(
       counters.deepestReorg = Math.max(counters.deepestReorg, depth);
     },
     backfill(done, total) {
-      backfill = { done, total };
+      told.backfill = { done, total };
     },
     stopped(error) {
-      stopError = error;
+      told.stopError = error;
     },
     imported(newest) {
-      isImported = true;
+      told.isImported = true;
       if (newest === null) return;
       counters.indexedBlock = newest.number;
       counters.indexedTime = newest.time;
       counters.finalizedBlock = Math.max(counters.finalizedBlock, newest.number);
     },
     fees(left) {
-      feesLeft = left;
+      told.fees = left;
     },
     tick: () => rates.roll(),
     snapshot() {
@@ -158,14 +148,46 @@ export function createChainStatus(
         headBlock: seen.head?.number ?? 0,
         headTime: seen.head?.time ?? 0,
         headSeenAtMs: seen.headAtMs,
-        backfillDone: backfill?.done ?? 0,
-        backfillTotal: backfill?.total ?? 0,
-        feeHoursOpen: feesLeft?.hoursOpen ?? null,
-        feeOldestOpen: feesLeft?.oldestOpen ?? 0,
-        lastError: stopError ?? errorOf(shown),
+        backfillDone: told.backfill?.done ?? 0,
+        backfillTotal: told.backfill?.total ?? 0,
+        feeHoursOpen: told.fees?.hoursOpen ?? null,
+        feeOldestOpen: told.fees?.oldestOpen ?? 0,
+        lastError: told.stopError ?? errorOf(shown),
       };
     },
   };
+}
+
+/** What the passes of a chain said last. */
+interface Told {
+  backfill: { readonly done: number; readonly total: number } | null;
+  fees: Parameters<ChainStatus['fees']>[0] | null;
+  /** Logs that could not become rows, as of now. */
+  deadLetters: number;
+  stopError: string | null;
+  isImported: boolean;
+}
+
+const NOTHING_TOLD: Readonly<Told> = {
+  backfill: null,
+  fees: null,
+  deadLetters: 0,
+  stopError: null,
+  isImported: false,
+};
+
+/** What stands in the way of everything else comes first. */
+function stateOf(
+  { backfill, deadLetters, stopError, isImported }: Told,
+  head: BlockRef | null,
+  trouble: 'contradicting' | 'unreachable' | null,
+): ChainState {
+  if (stopError !== null) return 'stopped';
+  if (isImported) return 'imported';
+  if (trouble !== null) return trouble;
+  if (head === null || backfill === null) return 'starting';
+  if (backfill.done < backfill.total) return 'backfilling';
+  return deadLetters > 0 ? 'incomplete' : 'following';
 }
 
 /** Why nothing is read: the answers of the nodes contradict, or none comes. Null while something is, or nothing is left to read. */

@@ -7,6 +7,7 @@ import { createLog } from '../../core/log.ts';
 import { REVERSE_TOKEN } from '../../demo/chain/permit2.ts';
 import { createRpcSource } from '../../ingest/chain/source.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
+import { TOPIC } from '../../ingest/decode/log-kind.ts';
 import { readFees } from '../../ingest/fees/read.ts';
 import { createChainStatus } from '../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../ingest/follow/pipeline.ts';
@@ -40,6 +41,9 @@ const NOWHERE = `0x${'ba5eba11'.repeat(8)}`;
 interface WireLog {
   readonly blockNumber: string;
   readonly logIndex: string;
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly transactionHash: string;
 }
 
 type Way = 'range' | 'hash' | 'receipts';
@@ -114,8 +118,8 @@ afterAll(async () => {
   await engine?.close();
 });
 
-/** The node with one lie; `receipts: null` is a lie about no log. */
-async function nodeThat({ lie, ways, times, victim }: Told) {
+/** The node with one lie, told while it `isLying`; `receipts: null` is a lie about no log. */
+async function nodeThat({ lie, ways, times, victim }: Told, isLying: () => boolean = () => true) {
   const first = logs[victim % logs.length];
   const next = logs[(victim % logs.length) + 1];
   const victims = [first, next].filter(
@@ -124,7 +128,7 @@ async function nodeThat({ lie, ways, times, victim }: Told) {
   const left = new Map<Way, number>(ways.map((way) => [way, times]));
   const tell = LIES[lie] ?? ((all: WireLog[]): unknown[] => all);
   return startRewritingNode(world.chain.url, (call, reply) => {
-    const way = wayOf(call);
+    const way = isLying() ? wayOf(call) : null;
     const leftOfWay = way === null ? 0 : (left.get(way) ?? 0);
     if (way === null || leftOfWay === 0 || reply.result === null || reply.result === undefined) return reply;
     const changed =
@@ -162,11 +166,12 @@ async function truth(): Promise<string[]> {
     .sort();
 }
 
-/** Reads the chain through the node, window by window; the passes behind it run until `end`. */
-async function index(url: string): Promise<{ end(): Promise<void> }> {
+/** Reads the chain through the node, window by window. `follow` starts passes that run until `end`. */
+async function index(url: string, changes: Partial<ChainConfig> = {}) {
   const stopping = new AbortController();
   const deps = { log: createLog('silent', 'test'), signal: stopping.signal };
-  const source = createRpcSource({ ...config, rpcUrls: [url] }, { ...deps, limits: LIMITS });
+  const own = { ...deps, config, writer: engine.writer, versions: createVersions(nextVer()) };
+  const source = createRpcSource({ ...config, ...changes, rpcUrls: [url] }, { ...deps, limits: LIMITS });
   const catalogues = createCatalogueHolder(
     catalogueWith({
       payees: world.catalogue.payees.map((payee) => ({
@@ -177,45 +182,48 @@ async function index(url: string): Promise<{ end(): Promise<void> }> {
       })),
     }),
   );
-  const status = createChainStatus(config, source, {
-    rowsWritten: 0,
-    reorgs: 0,
-    deepestReorg: 0,
-    retries: 0,
-    contradictions: 0,
-    deadLetters: 0,
-    lastWrittenAt: 0,
-    indexedBlock: 0,
-    indexedTime: 0,
-    finalizedBlock: head,
-  });
-  const { writer } = engine;
-  const versions = createVersions(nextVer());
+  const status = createChainStatus(config, source, { ...NO_COUNTERS, finalizedBlock: head });
   const context = decodeContextOf(config, catalogues.current());
-  const batches = createBatchWriter({ ...deps, chain: CHAIN, writer, versions });
-  const pipeline = createPipeline({ ...deps, source, context, catalogues, batches, status });
+  const batches = createBatchWriter({ ...own, chain: CHAIN });
+  const pipeline = createPipeline({ ...own, source, context, catalogues, batches, status });
   for (let from = 0; from <= head; from += WINDOW_BLOCKS)
     await pipeline.store(await pipeline.read(from, Math.min(head, from + WINDOW_BLOCKS - 1)));
-  const own = { ...deps, config, source, writer, versions, catalogues, status };
-  const repair = createRepair(own);
-  const running = Promise.all([
-    readFees({ ...own, repair, limits: FEE_LIMITS }),
-    retryDeadLetters({ ...own, repair, limits: RETRY_LIMITS }),
-  ]);
-  running.catch(() => undefined); // `end` awaits it
+  const again = { ...own, source, catalogues, status };
+  const repair = createRepair(again);
+  const running: Promise<void>[] = [];
   return {
-    async end() {
+    follow(passes: readonly ('fees' | 'dead letters')[]): void {
+      if (passes.includes('fees')) running.push(readFees({ ...again, repair, limits: FEE_LIMITS }));
+      if (passes.includes('dead letters'))
+        running.push(retryDeadLetters({ ...again, repair, limits: RETRY_LIMITS }));
+      for (const pass of running) pass.catch(() => undefined); // `end` awaits it
+    },
+    async end(): Promise<void> {
       stopping.abort();
-      await running;
+      await Promise.all(running);
     },
   };
 }
+
+const NO_COUNTERS = {
+  rowsWritten: 0,
+  reorgs: 0,
+  deepestReorg: 0,
+  retries: 0,
+  contradictions: 0,
+  deadLetters: 0,
+  lastWrittenAt: 0,
+  indexedBlock: 0,
+  indexedTime: 0,
+  finalizedBlock: 0,
+};
 
 async function expectNothingLost(told: Told, expected: readonly string[]): Promise<void> {
   await emptyTables(engine.writer);
   const node = await nodeThat(told);
   try {
     const indexed = await index(node.url);
+    indexed.follow(['fees', 'dead letters']);
     const isTrue = async (): Promise<boolean> => JSON.stringify(await stored()) === JSON.stringify(expected);
     await waitUntil('the rows are those of the chain', isTrue).finally(() => indexed.end());
   } catch (error) {
@@ -243,3 +251,76 @@ test('whatever a node says wrongly of any log, once or for a while, the rows are
     },
   );
 }, 600_000);
+
+/** With `settlement-blocks` the backfill trusts the range answer: what follows is all that finds a lost log then. */
+const TRUSTING = { completeness: 'settlement-blocks' } as const;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+/**
+ * The place in the chain of a log of a payment with an authorization; `authorizations` are those of its transaction. The payee is not
+ * catalogued: a transfer to one that is counts without an authorization too.
+ */
+function placeOfPayment(part: 'authorization' | 'transfer', authorizations: 'one' | 'several'): number {
+  const at = logs.findIndex((log, place) => {
+    const next = logs[place + 1];
+    const ofTransaction = logs.filter(({ transactionHash }) => transactionHash === log.transactionHash);
+    const count = ofTransaction.filter(({ topics }) => topics[0] === TOPIC.authorizationUsed).length;
+    return (
+      log.topics[0] === TOPIC.authorizationUsed &&
+      next?.topics[0] === TOPIC.transfer &&
+      next.transactionHash === log.transactionHash &&
+      !world.catalogue.payees.some((payee) => next.topics[2]?.endsWith(payee.slice(2)) === true) &&
+      (authorizations === 'one' ? count === 1 : count > 1)
+    );
+  });
+  if (at < 0) throw new Error('the world has no such payment');
+  return part === 'transfer' ? at + 1 : at;
+}
+
+test('a transfer that range answers leave out is in the receipt of its authorization, and never a dead letter', async () => {
+  await emptyTables(engine.writer);
+  const victim = placeOfPayment('transfer', 'one');
+  const node = await nodeThat({ lie: 'a log left out', ways: ['range'], times: FOR_EVER, victim });
+  ends.push(() => node.stop());
+  const indexed = await index(node.url, TRUSTING);
+  ends.push(() => indexed.end());
+  expect(await stored()).toEqual(await truth());
+  expect(node.calls.filter(({ method }) => method === 'eth_getBlockReceipts')).toEqual([]);
+});
+
+test('a dead letter becomes a payment once the node shows its transfer', async () => {
+  await emptyTables(engine.writer);
+  const victim = placeOfPayment('transfer', 'one');
+  let isLying = true;
+  const node = await nodeThat({ lie: 'a log left out', ways: WAYS, times: FOR_EVER, victim }, () => isLying);
+  ends.push(() => node.stop());
+  const indexed = await index(node.url, TRUSTING);
+  ends.push(() => indexed.end());
+  expect(await stored()).toContain(`dead letter ${Number(logs[victim]?.blockNumber)}`);
+  isLying = false;
+  indexed.follow(['dead letters']);
+  const expected = JSON.stringify(await truth());
+  await waitUntil('the rows are those of the chain', async () => JSON.stringify(await stored()) === expected);
+});
+
+test('a payment that leaves no trace in range answers is in the receipts that are read for the fees of others', async () => {
+  await emptyTables(engine.writer);
+  const victim = placeOfPayment('authorization', 'several');
+  const node = await nodeThat({ lie: 'a log left out', ways: ['range'], times: FOR_EVER, victim });
+  ends.push(() => node.stop());
+  const indexed = await index(node.url, TRUSTING);
+  ends.push(() => indexed.end());
+  const expected = await truth();
+  const lost = expected.filter((row) => row.startsWith(placeIn(logs[victim + 1])));
+  expect(lost).toHaveLength(1);
+  expect(await stored()).toEqual(expected.filter((row) => !lost.includes(row)));
+  indexed.follow(['fees']);
+  await waitUntil(
+    'the rows are those of the chain',
+    async () => JSON.stringify(await stored()) === JSON.stringify(expected),
+  );
+});
+
+function placeIn(log: WireLog | undefined): string {
+  return `${Number(log?.blockNumber)}/${Number(log?.logIndex)}/`;
+}

@@ -31,6 +31,7 @@ const blockAt = (number: number): BlockAnswer => ({
   time: number,
   bloom: null,
   transactionCount: 0,
+  lastTransaction: null,
   transactions: [],
 });
 const filter = { addresses: [TOKEN], topics: [hashOf(7)], isCandidate: () => true };

@@ -70,43 +70,72 @@ const truth = () => readTruth(chain.rpc, FROM, TO, filter);
 const isByHash = ({ method, params }: Call): boolean =>
   method === 'eth_getLogs' && JSON.stringify(params).includes('blockHash');
 
+const isWhole = (call: Call): boolean => isByHash(call) || call.method === 'eth_getBlockReceipts';
+
+interface WireLog {
+  readonly topics: readonly string[];
+  readonly transactionHash: string;
+  readonly logIndex: string;
+}
+
+interface WireReceipt {
+  readonly transactionHash: string;
+  readonly logs: readonly WireLog[];
+}
+
+/** The answer with other logs, told by range, by hash and by receipts alike. */
+function retold(reply: Reply, tell: (logs: readonly WireLog[]) => readonly WireLog[]): Reply {
+  const told = reply.result as readonly (WireLog | WireReceipt)[]; // what the methods with logs answer
+  const receipts = told.filter((one): one is WireReceipt => 'logs' in one);
+  if (receipts.length === 0) return { result: tell(told as readonly WireLog[]) }; // no receipt is among them
+  const logs = tell(receipts.flatMap((receipt) => receipt.logs));
+  const within = (receipt: WireReceipt) => ({
+    ...receipt,
+    logs: logs.filter(({ transactionHash }) => transactionHash === receipt.transactionHash),
+  });
+  return { result: receipts.map(within) };
+}
+
 /** Polygon's older state-sync logs: answered, but in no header. */
-function withLogOf(address: string, topic: string, reply: Reply): Reply {
-  const logs = reply.result as { readonly logIndex: string }[]; // eth_getLogs was asked
+function withLogOf(address: string, topic: string, logs: readonly WireLog[]): readonly WireLog[] {
   const last = logs.at(-1);
   const extra = { address, topics: [topic], data: '0x', logIndex: `0x${logs.length.toString(16)}` };
-  return last === undefined ? reply : { result: [...logs, { ...last, ...extra }] };
+  return last === undefined ? logs : [...logs, { ...last, ...extra }];
 }
 
 test('logs of others that the chain leaves out of its headers do not keep a block from being proved', async () => {
   const node = await nodeThat((call, reply) =>
-    isByHash(call) ? withLogOf(`0x${'10'.repeat(20)}`, `0x${'5a'.repeat(32)}`, reply) : reply,
+    isWhole(call)
+      ? retold(reply, (logs) => withLogOf(`0x${'10'.repeat(20)}`, `0x${'5a'.repeat(32)}`, logs))
+      : reply,
   );
   expectEqual(await sourceOf(node).read(FROM, TO, filter), await truth());
-  expect(node.calls.some(isByHash)).toBe(true);
+  expect(node.calls.some(isWhole)).toBe(true);
 });
 
-test('a log of another kind that is missing by hash is noticed by the bits that nothing explains', async () => {
-  const node = await nodeThat(
-    (call, reply) => (isByHash(call) ? { result: (reply.result as object[]).slice(0, 1) } : reply), // eth_getLogs was asked
+test('a log of another kind that is missing from a whole block is noticed by the bits that nothing explains', async () => {
+  const node = await nodeThat((call, reply) =>
+    isWhole(call) ? retold(reply, (logs) => logs.slice(0, 1)) : reply,
   );
   const source = sourceOf(node);
   await expect(source.read(FROM, TO, filter, { freshStartsMax: 1 })).rejects.toThrow(ReadAbandoned);
 });
 
 test('an invented log of ours is refused although range and block agree on it', async () => {
-  const node = await nodeThat((call, reply) => {
-    if (call.method !== 'eth_getLogs') return reply;
-    const logs = reply.result as { readonly topics: readonly string[] }[]; // eth_getLogs was asked
-    const invented = logs
+  const invent = (logs: readonly WireLog[]): readonly WireLog[] => [
+    ...logs,
+    ...logs
       .filter(({ topics }) => topics[0] === TOPIC.authorizationUsed)
+      // A block has the two logs of one payment: the next place is free.
       .map((log) => ({
         ...log,
         topics: [...log.topics.slice(0, 2), `0x${'1e'.repeat(32)}`],
-        logIndex: '0x63',
-      }));
-    return { result: [...logs, ...invented] };
-  });
+        logIndex: '0x2',
+      })),
+  ];
+  const node = await nodeThat((call, reply) =>
+    call.method === 'eth_getLogs' || isWhole(call) ? retold(reply, invent) : reply,
+  );
   const source = sourceOf(node);
   await expect(source.read(FROM, TO, filter, { freshStartsMax: 1 })).rejects.toThrow(ReadAbandoned);
 });

@@ -6,7 +6,7 @@ import type { LogFilter, RawLog } from '../../../ingest/chain/block-source.ts';
 import { createBlooms } from '../../../ingest/chain/logs-bloom.ts';
 import { createProver, fingerprint } from '../../../ingest/chain/prove-complete.ts';
 import type { BlockAnswer } from '../../../ingest/chain/read-answers.ts';
-import type { RpcPool } from '../../../ingest/chain/rpc/pool.ts';
+import type { Question, RpcPool } from '../../../ingest/chain/rpc/pool.ts';
 
 const hashOf = (byte: string) => `0x${byte.repeat(32)}` as Hash; // 32 bytes
 const log: RawLog = {
@@ -56,9 +56,16 @@ function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilter): P
   );
 }
 
-/** How many of these blocks are asked for by hash: what each one's header holds, and what the range answer tells of it. */
+/**
+ * How many of these blocks are read whole: what each one's header holds, what the range answer tells of it, and what the receipt of its
+ * last transaction shows of that transaction's logs (`held` too, unless it says otherwise).
+ */
 async function proofsOfAnswer(
-  blocks: readonly { readonly held: readonly RawLog[]; readonly told: readonly RawLog[] }[],
+  blocks: readonly {
+    readonly held: readonly RawLog[];
+    readonly told: readonly RawLog[];
+    readonly receipt?: unknown;
+  }[],
   by: LogFilter,
 ): Promise<number> {
   let asked = 0;
@@ -67,7 +74,16 @@ async function proofsOfAnswer(
       asked += 1;
       return Promise.resolve([]);
     },
+    askAll: (questions: readonly Question<unknown>[]) =>
+      Promise.resolve(questions.map(({ params: [transaction], read }) => read(receiptOf(transaction)))),
   } as unknown as RpcPool; // the prover asks, and nothing else
+  const receiptOf = (transaction: unknown): unknown => {
+    const at = blocks.findIndex(({ held }) => held.at(-1)?.transactionHash === transaction);
+    const block = blocks[at];
+    if (block?.receipt !== undefined) return block.receipt;
+    const logs = block?.held.filter(({ transactionHash }) => transactionHash === transaction) ?? [];
+    return { blockHash: hashOf(`1${at}`), logs: logs.map((one) => onWire(one, at)) };
+  };
   const answers = blocks.map(
     ({ held }, at): BlockAnswer => ({
       number: at + 1,
@@ -76,10 +92,13 @@ async function proofsOfAnswer(
       time: 1,
       bloom: createBlooms().of(held),
       transactionCount: 0,
+      lastTransaction: held.at(-1)?.transactionHash ?? null,
       transactions: [],
     }),
   );
-  const told = blocks.flatMap((block, at) => block.told.map((one) => ({ ...one, blockNumber: at + 1 })));
+  const told = blocks.flatMap((block, at) =>
+    block.told.map((one) => ({ ...one, blockNumber: at + 1, blockHash: hashOf(`1${at}`) })),
+  );
   await createProver({ pool, log: createLog('silent', 'test') }).prove(answers, told, by);
   return asked;
 }
@@ -120,11 +139,41 @@ test('without groups every event matters from every contract', async () => {
   ).toBe(1);
 });
 
-test('every block with logs of ours is asked for, whatever its header says', async () => {
-  const [PAYER, SHOP] = [hashOf('41'), hashOf('42')];
-  const bare = { ...log, address: TOKEN, topics: [TRANSFER, hashOf('45'), SHOP], logIndex: 0 };
-  const paid = { ...log, address: TOKEN, topics: [TRANSFER, PAYER, SHOP], logIndex: 1 };
-  const whole = { held: [bare, paid], told: [bare, paid] };
-  // The bits of the second log are all set by the first and by others: its loss is in no header.
-  expect(await proofsOfAnswer([whole, { held: [bare, paid, bare], told: [bare, paid] }], filter)).toBe(2);
+function onWire(one: RawLog, at: number): object {
+  const [blockNumber, logIndex] = [at + 1, one.logIndex].map((value) => `0x${value.toString(16)}`);
+  return { ...one, blockNumber, logIndex, blockHash: hashOf(`1${at}`) };
+}
+
+const [PAYER, SHOP] = [hashOf('41'), hashOf('42')];
+const bare = { ...log, address: TOKEN, topics: [TRANSFER, hashOf('45'), SHOP], logIndex: 0 };
+const paid = {
+  ...log,
+  address: TOKEN,
+  topics: [TRANSFER, PAYER, SHOP],
+  logIndex: 1,
+  transactionHash: hashOf('07'),
+};
+/** Its bits are all set by the logs before it: its loss is in no header. */
+const last = { ...paid, logIndex: 2 };
+const foreign = { ...log, address: STRANGER, logIndex: 1 };
+
+test.each<[string, readonly RawLog[], readonly RawLog[], unknown, number]>([
+  ['whose logs are all ours and end with their last receipt', [bare, paid], [bare, paid], undefined, 0],
+  ['of which the last log is missing', [bare, paid, last], [bare, paid], undefined, 1],
+  ['of which the last transaction is missing', [bare, paid], [bare], undefined, 1],
+  ['of which the first log is missing', [bare, paid, last], [paid, last], undefined, 1],
+  ['with a log at another place', [bare, paid], [bare, { ...paid, logIndex: 7 }], undefined, 1],
+  ['with logs of others too', [bare, foreign, last], [bare, last], undefined, 1],
+  ['whose last receipt the node has not', [bare, paid], [bare, paid], null, 1],
+  [
+    'whose last receipt is of another fork',
+    [bare, paid],
+    [bare, paid],
+    { blockHash: hashOf('99'), logs: [] },
+    1,
+  ],
+])('a block %s', async (_, held, told, receipt, proofs) => {
+  expect(await proofsOfAnswer([{ held, told, ...(receipt === undefined ? {} : { receipt }) }], filter)).toBe(
+    proofs,
+  );
 });
