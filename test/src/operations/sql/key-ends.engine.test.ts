@@ -43,7 +43,7 @@ test('a key that manages no keys lists and finds its own jobs alone, and its lin
     for (const stranger of [child, other])
       expect((await stranger.send(method, `/v0/sql/jobs/${theirs.job}`)).body.code).toBe('job_not_found');
   const open = async (url: string) => {
-    const { pathname, search } = new URL(url);
+    const { pathname, search } = new URL(url, 'http://service.example');
     return (await sql.api.app.inject({ url: `${pathname}${search}` })).statusCode;
   };
   const [ofChild, ofManager] = [job.result.signed_url, theirs.result.signed_url];
