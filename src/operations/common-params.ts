@@ -92,7 +92,7 @@ export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description:
     'Only this chain, by CAIP-2 name. Default, and `all`: every chain this deployment indexes, together. `meta.chain` says which one was served.',
-  toolText: 'Like eip155:8453. Default: all.',
+  toolText: 'Like eip155:8453. Default all.',
   required: false,
   schema: Type.String({ pattern: '^(eip155:[0-9]+|all)$' }),
   example: 'eip155:8453',

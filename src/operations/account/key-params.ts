@@ -98,7 +98,7 @@ export const KEY_LIMIT_PARAMS = {
     {
       description:
         'Whether it may make, change and revoke keys; not together with a budget or operations. Default of a new key: false.',
-      toolText: 'Whether it may manage keys.',
+      toolText: 'May manage keys.',
       schema: Type.Boolean(),
     },
     (raw, name) => {

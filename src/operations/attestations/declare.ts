@@ -36,7 +36,7 @@ export const listAttestations = defineOperation({
       ...agentIdParam,
       description:
         'Only entries about agents with this id. Ids are counted on each chain by itself: one agent is named together with `chain`.',
-      toolText: 'About this agent; name its chain, too.',
+      toolText: 'About this agent; name its chain.',
     },
     client: attestationClientParam,
     tag: attestationTagParam,

@@ -113,7 +113,7 @@ export const bundleTableFilter: Param<BundleTable | undefined> = {
   in: 'query',
   component: 'BundleTable',
   description: 'Only files of this table. Default: all.',
-  toolText: 'Only this table. Default: all.',
+  toolText: 'Only this table. Default all.',
   required: false,
   schema: oneOf(BUNDLE_TABLE_NAMES),
   example: 'settlements',

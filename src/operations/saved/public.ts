@@ -25,7 +25,7 @@ export const listPublicQueries = defineOperation({
   path: '/q',
   summary: 'Saved queries that everyone may call',
   description: `By owner and slug, in short, with their prices; \`about_url\` has the rest. With the key of an organization its own queries are among them, whatever their visibility. With \`search\` a call looks at ${SEARCHED_MAX} queries at most, so that a page may have fewer rows than \`limit\` and still go on.`,
-  toolText: 'Saved queries for call_saved_query: yours and public ones, with names of parameters and prices.',
+  toolText: 'Saved queries for call_saved_query: yours and public ones, with parameters and prices.',
   price: PRICES.free,
   load: 'none',
   params: { search: searchParam, limit: { ...limitParam, toolText: '' }, before: beforeParam },

@@ -20,7 +20,7 @@ export const JSON_ROWS_MAX = 10_000;
 export const STREAMED_ROWS_MAX = 1_000_000;
 const MEBIBYTE = 1024 * 1024;
 /** Bytes of one answer as they are written, by format: programs hold an answer of JSON in their memory. */
-const JSON_BYTES_MAX = 64 * MEBIBYTE;
+export const JSON_BYTES_MAX = 64 * MEBIBYTE;
 export const STREAMED_BYTES_MAX = 1024 * MEBIBYTE;
 
 /** The media type of each format, what it holds, and how many rows and bytes one answer has at most. */

@@ -15,6 +15,7 @@ import {
   EVERYTHING,
   FUNCTIONS_SHOWN_MAX,
   hasWord,
+  JSON_BYTES_MAX,
   SQL_FORMATS,
   SQL_MEDIA,
   SQL_PARAMETERS_MAX,
@@ -97,7 +98,8 @@ const LimitsShape = Type.Object(
   {
     text_bytes: CountShape,
     parameters: CountShape,
-    answer_bytes: CountShape,
+    answer_bytes: Type.Integer({ minimum: 0, description: 'The most that an answer in JSON has.' }),
+    stream_bytes: Type.Integer({ minimum: 0, description: 'The most in every other format.' }),
     seconds_per_qu: CountShape,
     tiers: Type.Array(
       Type.Object(
@@ -112,7 +114,7 @@ const LimitsShape = Type.Object(
     ),
     formats: Type.Array(
       Type.Object(
-        { format: Type.String(), media_type: Type.String(), max_rows: CountShape, max_bytes: CountShape },
+        { format: Type.String(), media_type: Type.String(), max_rows: CountShape },
         { title: 'SqlFormatLimits' },
       ),
     ),
@@ -122,15 +124,15 @@ const LimitsShape = Type.Object(
 
 const EXAMPLES = [
   {
-    question: 'What was settled on each day of the last week?',
-    sql: 'SELECT toDate(block_time) AS day, count() AS settlements, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 7 DAY GROUP BY day ORDER BY day',
+    question: 'What was settled a day in the last week?',
+    sql: 'SELECT toDate(block_time) AS day, count() AS settlements, sum(amount_usd) AS usd FROM settlements WHERE block_time >= today() - 6 GROUP BY day ORDER BY day',
   },
   {
     question: 'Whom did a wallet pay most?',
     sql: "SELECT counterparty, count() AS payments, sum(amount_usd) AS usd FROM wallet_settlements WHERE wallet = {wallet:String} AND role = 'payer' GROUP BY counterparty ORDER BY usd DESC LIMIT 20",
   },
   {
-    question: 'Which merchants grew over the last 90 days?',
+    question: 'Who was paid most in 90 days?',
     sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= today() - 90 GROUP BY payee ORDER BY usd DESC LIMIT 20',
   },
 ] as const;
@@ -138,7 +140,8 @@ const EXAMPLES = [
 const LIMITS: Static<typeof LimitsShape> = {
   text_bytes: SQL_TEXT_MAX_BYTES,
   parameters: SQL_PARAMETERS_MAX,
-  answer_bytes: STREAMED_BYTES_MAX,
+  answer_bytes: JSON_BYTES_MAX,
+  stream_bytes: STREAMED_BYTES_MAX,
   seconds_per_qu: SQL_SECONDS_PER_QU,
   tiers: SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => ({
     tier,
@@ -150,7 +153,6 @@ const LIMITS: Static<typeof LimitsShape> = {
     format,
     media_type: SQL_MEDIA[format].mediaType,
     max_rows: SQL_MEDIA[format].rowsMax,
-    max_bytes: SQL_MEDIA[format].bytesMax,
   })),
 };
 

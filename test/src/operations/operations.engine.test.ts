@@ -295,7 +295,7 @@ describe('meta', () => {
       chain: 'eip155:137',
       dataset_last_written_at: null,
       dataset_row_count: 0,
-      warnings: ['index_not_started'],
+      warnings: ['index_not_started', 'other_chains_left_out'],
     });
     expect(Object.keys(body.meta)).not.toContain('page_gross_usd');
   });
