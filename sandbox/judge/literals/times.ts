@@ -29,7 +29,7 @@ export function isoTimeOf(text: string): IsoTime | undefined {
   // An invalid day of the month rolls over into the next month.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, written.length) !== written) return undefined;
   const unixSeconds = (ms - offsetMinutes(zone) * MINUTE_MS) / SECOND_MS;
-  return unixSeconds < 0 ? undefined : { unixSeconds, fraction: fraction.replace(/0+$/, '') };
+  return unixSeconds < 0 ? undefined : { unixSeconds, fraction: fraction.replace(/(?<!0)0+$/, '') };
 }
 
 function offsetMinutes(zone: string): number {
