@@ -24,7 +24,7 @@ export function createGuest(access: EngineAccess): Guest {
       return withinSeconds(maxSeconds, caller, async (signals) => {
         const bytes = await http.ask({ name, text, parameters, words }, signals);
         try {
-          return bytes.toString('utf8').split('\n').filter(Boolean).map(readRow);
+          return rowsOf(bytes);
         } catch (error) {
           throw engineErrorOf(error, name, signals);
         }
@@ -71,7 +71,7 @@ function boundsOf({
   };
 }
 
-/** Throws for a line that is not a row: the engine appends its error to an answer that has begun. */
-function readRow(line: string): Row {
-  return JSON.parse(line) as Row; // one array per line, by the requested format
+/** Throws where a line is not a row: the engine appends its error to an answer that has begun. All in one call: a tree has 20,000 lines. */
+function rowsOf(bytes: Buffer): Row[] {
+  return JSON.parse(`[${bytes.toString('utf8').trimEnd().replaceAll('\n', ',')}]`) as Row[]; // one array per line, by the requested format
 }

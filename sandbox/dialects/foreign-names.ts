@@ -231,12 +231,19 @@ export function foreignTable(path: readonly string[]): FoundTable | null {
   return null;
 }
 
-/** What the star of the pattern stands for, or null where the name does not match. */
+/** What the first star of the pattern stands for, '' where it has none, or null where the name does not match. */
 function matched(pattern: string, name: string): string | null {
-  const expression = pattern
-    .split('*')
-    .map((part) => part.replaceAll('.', '\\.'))
-    .join('([a-z0-9_-]+)');
-  const found = new RegExp(`^${expression}$`).exec(name);
-  return found === null ? null : (found[1] ?? '');
+  const words = name.split('.');
+  const parts = pattern.split('.');
+  if (parts.length !== words.length) return null;
+  const stars = parts.map((part, at) => starIn(part, words[at] ?? ''));
+  return stars.includes(null) ? null : (stars.find((star) => star !== '') ?? '');
+}
+
+function starIn(part: string, word: string): string | null {
+  const [before = '', after] = part.split('*');
+  if (after === undefined) return part === word ? '' : null;
+  if (!word.startsWith(before) || !word.endsWith(after)) return null;
+  const star = word.slice(before.length, word.length - after.length);
+  return /^[a-z0-9_-]+$/.test(star) ? star : null;
 }

@@ -333,10 +333,13 @@ function splitAtCommas(tokens: readonly DialectToken[]): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
+const DESCENDING = /(?<!\s)\s+DESC$/i;
+
+/** Of an item without blanks around it. */
 function orderMark(item: string): string {
-  const plain = item.replace(/\s+NULLS\s+(FIRST|LAST)\s*$/i, '').replace(/\s+ASC\s*$/i, '');
-  return /\s+DESC\s*$/i.test(plain)
-    ? `${MARKERS.descending}(${plain.replace(/\s+DESC\s*$/i, '')})`
+  const plain = item.replace(/(?<!\s)\s+NULLS\s+(?:FIRST|LAST)$/i, '').replace(/(?<!\s)\s+ASC$/i, '');
+  return DESCENDING.test(plain)
+    ? `${MARKERS.descending}(${plain.replace(DESCENDING, '')})`
     : `${MARKERS.order}(${plain})`;
 }
 

@@ -20,7 +20,7 @@ export interface Quoting {
 }
 
 const PATTERNS: readonly (readonly [TokenKind, RegExp])[] = [
-  ['number', /0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/iy],
+  ['number', /0x[0-9a-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?/iy],
   ['word', /[A-Za-z_][A-Za-z0-9_]*/y],
   ['mark', /::|<=>|<>|!=|>=|<=|\|\||&&|->|!~\*|!~|~\*|[\s\S]/y],
 ];

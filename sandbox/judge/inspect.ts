@@ -6,6 +6,7 @@ import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
 import { leftOutWarning, plainText } from './client-text.ts';
+import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, parametersOf, type QueryParameter, valuesAsRead } from './literals/parameters.ts';
@@ -17,7 +18,7 @@ import {
   type SqlParser,
   type Token,
 } from './parser.ts';
-import { readTree } from './query-tree.ts';
+import { readTree, type TreeNode } from './query-tree.ts';
 import { literalPositions, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
 
@@ -177,6 +178,7 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
   let query: TreeQuery = {
     ...parsed,
     root,
+    meaningsIn: meaningsOnce(root),
     positionOf: literalPositions(sent, written),
     positionAt: positionsIn(sent),
   };
@@ -185,6 +187,15 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
   const astLines = read(await ast);
   for (const rule of rulesOn('ast')) rule.check?.({ ...query, astLines });
   return query;
+}
+
+/** A query has many rules about its columns, and one set of tables. */
+function meaningsOnce(root: TreeNode): TreeQuery['meaningsIn'] {
+  let made: ColumnMeanings | undefined;
+  return (tables) => {
+    made ??= columnMeanings(root, tables);
+    return made;
+  };
 }
 
 function acceptedOf(query: Facts): Accepted {

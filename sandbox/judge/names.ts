@@ -68,8 +68,20 @@ export function checkWords(query: NamedQuery): void {
 
 /** The nodes that name a table: those in a table's place, and those on the right of IN. */
 export function tableNodes({ root, tokens }: Pick<NamedQuery, 'root' | 'tokens'>): readonly TreeNode[] {
+  const named = [...walk(root)].filter(isTableName);
+  // For a text without FROM the tree contains the engine's one-row table.
+  const isMade = named.some(isNoTable) && !isWritten(NO_TABLE, tokens);
+  return isMade ? named.filter((node) => !isTablePlace(node) || !isNoTable(node)) : named;
+}
+
+function isNoTable(node: TreeNode): boolean {
+  return attribute(node, 'identifier') === NO_TABLE;
+}
+
+/** Whether all parts of a name are words of the text, with or without quotes. */
+function isWritten(name: string, tokens: readonly Token[]): boolean {
   const words = new Set(tokens.map(({ text }) => text.replace(/[`"]/g, '')));
-  return [...walk(root)].filter((node) => isTableName(node, words));
+  return name.split('.').every((part) => words.has(part));
 }
 
 function namesOf(root: TreeNode, policy: SqlPolicy): Names {
@@ -90,12 +102,8 @@ function namesOf(root: TreeNode, policy: SqlPolicy): Names {
   return { ctes, declared, lambdas };
 }
 
-function isTableName(node: TreeNode, words: ReadonlySet<string>): boolean {
-  if (node.kind !== 'IDENTIFIER') return false;
-  if (!isTablePlace(node)) return isRightOfIn(node);
-  // For a text without FROM the tree contains the engine's one-row table.
-  const isWritten = words.has('system') && words.has('one');
-  return attribute(node, 'identifier') !== NO_TABLE || isWritten;
+function isTableName(node: TreeNode): boolean {
+  return node.kind === 'IDENTIFIER' && (isTablePlace(node) || isRightOfIn(node));
 }
 
 function isRightOfIn(node: TreeNode): boolean {

@@ -10,7 +10,7 @@ import {
   hasTotals,
   trailingFormat,
 } from './clauses.ts';
-import { checkColumns, columnMeanings, columnsOf } from './columns.ts';
+import { type ColumnMeanings, checkColumns, columnsOf } from './columns.ts';
 import { differences } from './differences.ts';
 import {
   checkConstants,
@@ -90,6 +90,8 @@ export interface ParsedQuery extends Parsed, Facts {
 
 export interface TreeQuery extends ParsedQuery {
   readonly root: TreeNode;
+  /** What its columns mean, once the tables that it reads are known. */
+  meaningsIn(tables: readonly string[]): ColumnMeanings;
   /** The position of a text in what the caller sent. */
   positionOf(literal: string): Position | undefined;
   /** The position of a byte of what the caller sent. */
@@ -281,14 +283,14 @@ export const RULES: readonly Rule[] = [
     name: 'matched-times',
     on: 'tree',
     says: 'CASE x WHEN and transform match no time with a text, which would equal none.',
-    check: ({ root, tables }) => checkMatchedTimes(root, columnMeanings(root, tables)),
+    check: ({ root, tables, meaningsIn }) => checkMatchedTimes(root, meaningsIn(tables)),
   },
   {
     name: 'constants',
     on: 'tree',
     says: 'A constant that no row can equal is run with a warning.',
-    find({ root, tables, positionOf, warnings }) {
-      const found = checkConstants(root, columnMeanings(root, tables), positionOf);
+    find({ root, tables, meaningsIn, positionOf, warnings }) {
+      const found = checkConstants(root, meaningsIn(tables), positionOf);
       return { warnings: [...warnings, ...found.warnings], namedConstants: found.named };
     },
   },
@@ -296,8 +298,8 @@ export const RULES: readonly Rule[] = [
     name: 'differences',
     on: 'tree',
     says: 'Where it means something else than in standard SQL it is run with a warning.',
-    find({ root, tables, warnings, settings, ...query }) {
-      const { isNullable } = columnMeanings(root, tables);
+    find({ root, tables, meaningsIn, warnings, settings, ...query }) {
+      const { isNullable } = meaningsIn(tables);
       const found = differences({
         ...query,
         root,
@@ -312,14 +314,14 @@ export const RULES: readonly Rule[] = [
     name: 'wallet-keys',
     on: 'tree',
     says: 'It is noted where ids of wallets would do in place of their addresses.',
-    find: ({ root, tables }) => ({ walletKeys: walletKeys(root, columnMeanings(root, tables)) }),
+    find: ({ root, tables, meaningsIn }) => ({ walletKeys: walletKeys(root, meaningsIn(tables)) }),
   },
   {
     name: 'plain-times',
     on: 'tree',
     says: 'An ISO 8601 time that a column of times is compared with is written in the form that the engine reads.',
-    find: ({ root, tables, text, tokens }) => ({
-      text: withPlainTimes(text, tokens, root, columnMeanings(root, tables)),
+    find: ({ root, tables, meaningsIn, text, tokens }) => ({
+      text: withPlainTimes(text, tokens, root, meaningsIn(tables)),
     }),
   },
   {

@@ -94,7 +94,12 @@ export type NamedValues = ReadonlyMap<string, readonly (NamedValue | null)[]>;
 export function namedValues(root: TreeNode): NamedValues {
   const named = new Map<string, (NamedValue | null)[]>();
   for (const node of walk(root))
-    for (const [name, value] of declaredAt(node)) named.set(name, [...(named.get(name) ?? []), value]);
+    for (const [name, value] of declaredAt(node)) {
+      const values = named.get(name);
+      // Not a longer copy each time: a name can be declared thousands of times.
+      if (values === undefined) named.set(name, [value]);
+      else values.push(value);
+    }
   return named;
 }
 

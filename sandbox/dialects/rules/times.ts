@@ -62,10 +62,12 @@ const SECONDS: Readonly<Record<string, number>> = {
   week: 604_800,
 };
 
+const COUNT_AND_UNIT = /(?<![\d.])(-?\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+
 /** `'7 days'`, `'1 day 12 hours'`, `'24:00:00'`. */
 export function intervalOfText(text: string): string | null {
-  const parts = [...text.trim().matchAll(/(-?\d+(?:\.\d+)?)\s*([a-z]+)/gi)];
-  const rest = text.replace(/(-?\d+(?:\.\d+)?)\s*([a-z]+)/gi, '').trim();
+  const parts = [...text.matchAll(COUNT_AND_UNIT)];
+  const rest = text.replace(COUNT_AND_UNIT, '').trim();
   if (parts.length === 0 || rest !== '') return null;
   const known = parts.map(([, count = '', unit = '']) => ({ count: Number(count), unit: unitOf(unit) }));
   const [only] = known;
@@ -96,13 +98,13 @@ export function intervalOfNode(node: Node, print: (node: Node) => string): strin
   return interval(text ?? print(node['expr']), known);
 }
 
+/** A day, or a time without a zone or in UTC. */
+const TIME_IN_UTC =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?)?\s*(?:Z|UTC|\+00(?::?00)?)?$/i;
+
 /** A day or a time as ClickHouse reads it. */
 export function timeConstant(text: string): string {
-  const plain = text
-    .trim()
-    .replace('T', ' ')
-    .replace(/(?:\.\d+)?\s*(?:Z|UTC|\+00(?::?00)?)$/i, '');
-  const [, day = '', time = '00:00:00'] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?/.exec(plain) ?? [];
+  const [, day = '', time = '00:00:00'] = TIME_IN_UTC.exec(text.trim()) ?? [];
   if (day === '') return `parseDateTimeBestEffort(${constantText(text)}, 'UTC')`;
   return `toDateTime('${day} ${time.length === 5 ? `${time}:00` : time}', 'UTC')`;
 }

@@ -290,15 +290,16 @@ function isOtherChain(text: string): boolean {
   return CHAIN.test(text) && !/^eip155:/i.test(text);
 }
 
+const CHAIN_IDS: ReadonlyMap<string, string> = new Map(
+  KNOWN_CHAINS.flatMap(({ chainId, slug, name }) => [
+    [slug, String(chainId)],
+    [name.toLowerCase(), String(chainId)],
+  ]),
+);
+
 function chainIdNamed(text: string): string | undefined {
-  const names = new Map(
-    KNOWN_CHAINS.flatMap(({ chainId, slug, name }) => [
-      [slug, String(chainId)],
-      [name.toLowerCase(), String(chainId)],
-    ]),
-  );
   const wanted = text.trim().toLowerCase();
-  return names.get(wanted) ?? names.get(nearest(wanted, [...names.keys()]) ?? '');
+  return CHAIN_IDS.get(wanted) ?? CHAIN_IDS.get(nearest(wanted, [...CHAIN_IDS.keys()]) ?? '');
 }
 
 function listTrouble(text: string, values: readonly string[]): Trouble | undefined {

@@ -168,7 +168,6 @@ export function mayBeNull(type: string): boolean {
  * non-nullable type becomes a text (tried on 26.7.2.1). It refuses all other bad values itself.
  */
 
-const WRAPPED = /^(?:(?:LowCardinality|Nullable)\()+(.*?)\)+$/;
 const INTEGER_TYPE = /^(U?)Int(8|16|32|64|128|256)$/;
 const INTEGER = /^[+-]?\d+$/;
 const ONE_TIME_TYPE = /^(Date|Date32|DateTime|DateTime64)(?:\(.*\))?$/;
@@ -199,11 +198,23 @@ export function checkValues(declared: readonly QueryParameter[], values: QueryPa
 
 function isKept(type: string, value: string): boolean {
   if (value === NULL_TEXT) return mayBeNull(type);
-  const plain = WRAPPED.exec(type)?.[1] ?? type;
+  const plain = unwrapped(type);
   const [, unsigned, bits] = INTEGER_TYPE.exec(plain) ?? [];
   if (bits !== undefined && INTEGER.test(value)) return fits(BigInt(value), Number(bits), unsigned === 'U');
   const kind = ONE_TIME_TYPE.exec(plain)?.[1];
   return kind === undefined || isTime(kind, value);
+}
+
+const WRAPPERS = ['LowCardinality(', 'Nullable('];
+
+function unwrapped(type: string): string {
+  let plain = type;
+  let wrapper = WRAPPERS.find((one) => plain.startsWith(one));
+  while (wrapper !== undefined && plain.endsWith(')')) {
+    plain = plain.slice(wrapper.length, -1);
+    wrapper = WRAPPERS.find((one) => plain.startsWith(one));
+  }
+  return plain;
 }
 
 function fits(value: bigint, bits: number, isUnsigned: boolean): boolean {

@@ -23,13 +23,15 @@ const SECOND_MS = 1_000;
 /** UTC if it has no offset. Undefined for a text that is no ISO 8601 time, or that the engine reads itself. */
 export function isoTimeOf(text: string): IsoTime | undefined {
   if (PLAIN.test(text)) return undefined;
-  const [, date, minutes, seconds = '00', fraction = '', zone = 'Z'] = ISO.exec(text) ?? [];
+  const parts = ISO.exec(text);
+  if (parts === null) return undefined;
+  const [, date, minutes, seconds = '00', fraction = '', zone = 'Z'] = parts;
   const written = `${date}T${minutes}:${seconds}`;
   const ms = Date.parse(`${written}Z`);
   // An invalid day of the month rolls over into the next month.
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, written.length) !== written) return undefined;
   const unixSeconds = (ms - offsetMinutes(zone) * MINUTE_MS) / SECOND_MS;
-  return unixSeconds < 0 ? undefined : { unixSeconds, fraction: fraction.replace(/0+$/, '') };
+  return unixSeconds < 0 ? undefined : { unixSeconds, fraction: fraction.replace(/(?<!0)0+$/, '') };
 }
 
 function offsetMinutes(zone: string): number {
@@ -73,26 +75,28 @@ export function withPlainTimes(
   return Buffer.concat([...parts, bytes.subarray(from)]).toString('utf8');
 }
 
-/** Replacements by original text. */
+/** Replacements by original text; none where two places need different ones. */
 function plainTimes(root: TreeNode, meanings: ColumnMeanings): ReadonlyMap<string, string> {
-  const written = countsOf(constantTexts(root).filter((text) => isoTimeOf(text) !== undefined));
-  if (written.size === 0) return new Map();
-  const uses: { readonly text: string; readonly plain: string }[] = [];
+  const plains = new Map<string, string | undefined>();
+  const uses: string[] = [];
   for (const { expression, texts } of comparisons(root)) {
     const kind = meanings.timeOf(expression);
     if (kind === undefined) continue;
     for (const text of texts) {
       const time = isoTimeOf(text);
       const plain = time === undefined ? undefined : plainTime(time, kind);
-      if (plain !== undefined) uses.push({ text, plain });
+      if (plain === undefined) continue;
+      uses.push(text);
+      plains.set(text, !plains.has(text) || plains.get(text) === plain ? plain : undefined);
     }
   }
-  const compared = countsOf(uses.map(({ text }) => text));
+  if (uses.length === 0) return new Map();
+  const written = countsOf(constantTexts(root));
+  const compared = countsOf(uses);
   return new Map(
-    uses
-      .filter(({ text, plain }) => uses.every((other) => other.text !== text || other.plain === plain))
-      .filter(({ text }) => compared.get(text) === written.get(text))
-      .map(({ text, plain }) => [text, plain]),
+    [...plains].flatMap(([text, plain]) =>
+      plain !== undefined && compared.get(text) === written.get(text) ? [[text, plain] as const] : [],
+    ),
   );
 }
 

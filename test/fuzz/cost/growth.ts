@@ -15,8 +15,8 @@ const ROUNDS_MAX = 6;
 export interface Growth {
   readonly entry: string;
   readonly text: string;
-  /** Milliseconds at 1, 8 and 64 KiB; `stopped` where it did not answer. */
-  readonly ms: readonly (number | 'stopped')[];
+  /** Milliseconds at 1, 8 and 64 KiB; `stopped` where it did not answer, `not read` where it was always too busy to. */
+  readonly ms: readonly (number | 'stopped' | 'not read')[];
 }
 
 export interface Case {
@@ -38,19 +38,23 @@ export async function growthOf({ entry, text }: Case, measured: Measured): Promi
       try {
         nonce += 1;
         const ms = await measured.cost(entry, make(SIZES[size], nonce));
-        least[size] = Math.min(least[size], ms);
+        least[size] = Math.min(least[size], ms ?? Infinity);
       } catch {
         return { entry, text, ms: [...known(least), 'stopped'] };
       }
     }
-    if (isLinear(least)) return null;
+    if (wasRead(least) && isLinear(least)) return null;
   }
-  return { entry, text, ms: known(least) };
+  return { entry, text, ms: wasRead(least) ? known(least) : [...known(least), 'not read'] };
 }
 
 let nonce = 0;
 
 type Least = Readonly<Record<keyof typeof SIZES, number>>;
+
+function wasRead({ small, middle, large }: Least): boolean {
+  return Number.isFinite(small + middle + large);
+}
 
 function isLinear({ small, middle, large }: Least): boolean {
   return grows(small, middle) && grows(middle, large);

@@ -28,6 +28,9 @@ let found = 0;
 for (const start of [startReaders, startService]) {
   const measured = await start();
   try {
+    const unreached = await measured.unreached();
+    found += unreached.length;
+    process.stdout.write(unreached.map((one) => `not reached: ${one}\n`).join(''));
     for (const one of drawn(measured)) {
       const growth = await growthOf(one, measured);
       if (growth === null) continue;

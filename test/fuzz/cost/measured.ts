@@ -7,14 +7,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '../../../core/log.ts';
 import { freePort } from '../../../core/process/free-port.ts';
 import { openAccount } from '../../../demo/api-client.ts';
-import { connectTo } from '../http/send.ts';
-import { ENTRIES } from './entries.ts';
+import { connectTo, type FuzzAnswer, type SentRequest } from '../http/send.ts';
+import { ENTRIES, SAVED_QUERY } from './entries.ts';
 
 /** A process that reads texts of strangers, with the processor time that its main thread spends on each. */
 export interface Measured {
   readonly entries: readonly string[];
-  /** Milliseconds of its main thread, also where the answer is a refusal. Rejects where it does not answer. */
-  cost(entry: string, text: string): Promise<number>;
+  /** Entries that do not answer as a reader of the text does, with their answers: their cost would be that of something else. */
+  unreached(): Promise<readonly string[]>;
+  /**
+   * Milliseconds of its main thread, also where the answer is a refusal; null where it was too busy to read the text. Rejects where it
+   * answers nothing any more.
+   */
+  cost(entry: string, text: string): Promise<number | null>;
   close(): Promise<void>;
 }
 
@@ -40,8 +45,11 @@ export async function startService(): Promise<Measured> {
       dataDir,
       logLevel: 'fatal',
       http: { port, requestsPerMinute: MANY },
-      access: { anonymous: 'open' },
       plans,
+      payment: {
+        facilitatorUrl: `http://127.0.0.1:${await freePort()}`,
+        accept: [{ chain: 'base-sepolia', payTo: `0x${'1'.repeat(40)}` }],
+      },
       chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${await freePort()}`], startBlock: 0 }],
     }),
   );
@@ -55,20 +63,49 @@ export async function startService(): Promise<Measured> {
     await end(child);
     rmSync(dataDir, { recursive: true, force: true });
   };
-  const send = (entry: string, text: string) => {
-    const request = ENTRIES[entry]?.(text);
-    if (request === undefined) throw new Error(`no entry ${entry}`);
-    return connection.send({ ...request, headers: { 'x-api-key': key, ...request.headers } });
+  const withKey = (request: SentRequest): SentRequest => ({
+    ...request,
+    headers: { 'x-api-key': key, ...request.headers },
+  });
+  const send = (name: string, text: string): Promise<FuzzAnswer> => {
+    const entry = ENTRIES[name];
+    if (entry === undefined) throw new Error(`no entry ${name}`);
+    const request = entry.request(text);
+    return connection.send(entry.isAnonymous ? request : withKey(request));
   };
   try {
-    await untilServing(async () => (await send('SQL, explained', 'SELECT 1')).status === 200, child);
+    await untilServing(async () => (await connection.send(withKey(SAVED_QUERY))).status === 200, child);
   } catch (error) {
     await close();
     throw error;
   }
-  const cost = (entry: string, text: string) => spent(child, () => send(entry, text));
-  return { entries: Object.keys(ENTRIES), cost, close };
+  const unreached = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for (const [name, { shown }] of Object.entries(ENTRIES)) {
+      const [text, status, words = ''] = shown;
+      const answer = await send(name, text);
+      const body = answer.body.toString('utf8');
+      if (answer.status !== status || !body.includes(words))
+        found.push(`${name}: ${answer.status} ${body.slice(0, SHOWN_CHARS)}`);
+    }
+    return found;
+  };
+  const isRead = async (entry: string, text: string): Promise<boolean> => {
+    try {
+      return !TOO_BUSY.has((await send(entry, text)).status);
+    } catch {
+      // A connection that is cut, such as one whose headers are too long, is a refusal as long as the next request is answered.
+      await connection.send(ANY_REQUEST);
+      return true;
+    }
+  };
+  const cost = (entry: string, text: string) => spent(child, () => isRead(entry, text));
+  return { entries: Object.keys(ENTRIES), unreached, cost, close };
 }
+
+const ANY_REQUEST: SentRequest = { method: 'GET', target: '/v0/telemetry', headers: {}, body: null };
+const SHOWN_CHARS = 300;
+const TOO_BUSY: ReadonlySet<number> = new Set([429, 503, 504]);
 
 /** The readers of files that strangers publish. */
 export async function startReaders(): Promise<Measured> {
@@ -78,20 +115,21 @@ export async function startReaders(): Promise<Measured> {
   const [entries] = await once(child, 'message', { signal: AbortSignal.timeout(START_MAX_MS) });
   return {
     entries: entries as string[], // its first message
+    unreached: () => Promise.resolve([]),
     cost: (reader, file) =>
-      spent(child, () => {
+      spent(child, async () => {
         const read = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
         child.send({ reader, file });
-        return read;
+        await read;
+        return true;
       }),
     close: () => end(child),
   };
 }
 
-async function spent(child: ChildProcess, ask: () => Promise<unknown>): Promise<number> {
+async function spent(child: ChildProcess, ask: () => Promise<boolean>): Promise<number | null> {
   const before = processorNs(child);
-  await ask();
-  return (processorNs(child) - before) / NS_PER_MS;
+  return (await ask()) ? (processorNs(child) - before) / NS_PER_MS : null;
 }
 
 /** Of its main thread alone: the loop that every other caller waits for. Waiting for a processor does not count. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DIALECTS } from '../../../sandbox/dialects/dialects.ts';
 import { translated } from '../../../sandbox/dialects/translate.ts';
 
-/** A suggestion says all of its text: where a clause has no rule there is none, and a cast is not left out where it changes the value. */
+/** A suggestion says all of its text: where a clause has no rule there is none, and a cast or an offset is not left out where it changes the value. */
 
 const NOT_SAID = [
   'SELECT count(*) FROM settlements TABLESAMPLE SYSTEM (10)',
@@ -11,7 +11,7 @@ const NOT_SAID = [
   'SELECT array_agg(DISTINCT payer ORDER BY block_time DESC) FROM settlements',
 ];
 
-const CASTS: readonly (readonly [string, string])[] = [
+const VALUES: readonly (readonly [string, string])[] = [
   ["SAFE_CAST('x' AS NUMERIC)", "accurateCastOrNull('x', 'Decimal(38, 9)')"],
   ['SAFE_CAST(payer AS NUMERIC)', "accurateCastOrNull(payer, 'Decimal(38, 9)')"],
   ["CAST('x' AS NUMERIC)", "toDecimal128('x', 9)"],
@@ -19,6 +19,11 @@ const CASTS: readonly (readonly [string, string])[] = [
   ['CAST(evidence_tier AS NUMERIC)', 'toDecimal128(evidence_tier, 9)'],
   ['CAST(amount_usd AS NUMERIC)', 'amount_usd'],
   ['CAST(sum(amount_usd) AS NUMERIC(18, 2))', 'round(sum(amount_usd), 2)'],
+  ["TIMESTAMP '2026-11-20 12:30:00.5Z'", "toDateTime('2026-11-20 12:30:00', 'UTC')"],
+  [
+    "TIMESTAMP '2026-11-20 12:30:00+05:00'",
+    "parseDateTimeBestEffort('2026-11-20 12:30:00+05:00', 'UTC')",
+  ],
 ];
 
 describe('a translation', () => {
@@ -26,7 +31,7 @@ describe('a translation', () => {
     for (const dialect of DIALECTS) expect(translated(sql, dialect), dialect).toBeNull();
   });
 
-  test.for(CASTS)('of %s keeps its value', ([cast, ours]) => {
+  test.for(VALUES)('of %s keeps its value', ([cast, ours]) => {
     expect(translated(`SELECT ${cast} AS n FROM settlements`, 'bigquery')).toBe(
       `SELECT ${ours} AS n\nFROM settlements`,
     );

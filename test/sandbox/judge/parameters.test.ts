@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parametersOf, valuesAsRead } from '../../../sandbox/judge/literals/parameters.ts';
+import { checkValues, parametersOf, valuesAsRead } from '../../../sandbox/judge/literals/parameters.ts';
 import type { Token } from '../../../sandbox/judge/parser.ts';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
 
@@ -43,4 +43,13 @@ test('a value of a ClickHouse client is read by the type of its placeholder', ()
     none: '\\N',
     other: '\t',
   });
+});
+
+test.each([
+  ['Nullable(DateTime64(3))', '2026-11-20 12:00:00', '2026-13-20 12:00:00'],
+  ["LowCardinality(Nullable(DateTime('UTC')))", '2026-11-20', '1969-12-31'],
+  ['Nullable(UInt8)', '255', '256'],
+])('a value of %s is checked by the type in the wrappers', (type, kept, misread) => {
+  checkValues([{ name: 'a', type }], { a: kept });
+  expect(() => checkValues([{ name: 'a', type }], { a: misread })).toThrow(Refused);
 });
