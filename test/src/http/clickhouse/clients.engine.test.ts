@@ -1,10 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { createClient as createWebClient } from '@clickhouse/client-web';
 import { ClickHouseDriver } from '@cubejs-backend/clickhouse-driver';
 import { afterAll, expect } from 'vitest';
-import { trustedText } from '../../../../clickhouse/engine/sql.ts';
+import { startEmbeddedEngine } from '../../../../clickhouse/embedded/supervisor.ts';
 import { DOOR_ROWS, type Door, openDoor } from '../../../kit/clickhouse-door.ts';
+import { testLog } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 
 /** The interface as published clients use it. */
@@ -208,15 +212,24 @@ test('dbgate-plugin-clickhouse connects, shows the structure, queries and shows 
   }
 });
 
-test('the engine’s own url() reads an answer as a table', async ({ sandbox }) => {
-  const url = `${door.url}/?password=${door.key}&default_format=RowBinary&query=${encodeURIComponent('SELECT log_index, payer FROM settlements ORDER BY 1')}`;
-  const { rows } = await sandbox.writer.rows({
-    name: 'door-as-table',
-    sql: trustedText(
-      `SELECT count(), max(i), uniqExact(p) FROM url('${url}', RowBinary, 'i UInt32, p String')`,
-    ),
-    maxSeconds: 20,
-    maxRows: 1,
+test('url() of a ClickHouse server elsewhere reads an answer as a table', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-elsewhere-'));
+  const elsewhere = await startEmbeddedEngine({
+    ...{ dataDir, database: 'elsewhere', maxMemoryMegabytes: 1_024, log: testLog },
+    // Ours connects to nothing.
+    without: ['sockets'],
   });
-  expect(rows[0]?.slice(0, 2).map(Number)).toEqual([DOOR_ROWS, DOOR_ROWS - 1]);
+  try {
+    const source = `${door.url}/?password=${door.key}&default_format=RowBinary&query=${encodeURIComponent('SELECT log_index, payer FROM settlements ORDER BY 1')}`;
+    const { url, writer } = elsewhere.access;
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'x-clickhouse-user': writer.user, 'x-clickhouse-key': writer.password },
+      body: `SELECT count(), max(i) FROM url('${source}', RowBinary, 'i UInt32, p String')`,
+    });
+    expect(await answer.text()).toBe(`${DOOR_ROWS}\t${DOOR_ROWS - 1}\n`);
+  } finally {
+    await elsewhere.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
