@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/kit/longest-first.ts';
+import { filesOf, ringOf } from './test/kit/rings.ts';
 import { keepTemporaryFilesTogether } from './test/kit/run-directory.ts';
 
 // Here, because global setups and workers look for the place.
 keepTemporaryFilesTogether();
+
+const ring = ringOf(process.env['TEST_RING']);
 
 /** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
 const SHARED_MODULES = { isolate: false };
@@ -40,7 +43,7 @@ export default defineConfig({
       {
         test: {
           name: 'engine',
-          include: ['test/**/*.engine.test.ts'],
+          include: filesOf(ring, 'engine'),
           pool: 'forks',
           globalSetup: ['test/kit/engine-setup.ts'],
           ...SHARED_MODULES,
@@ -50,7 +53,7 @@ export default defineConfig({
       {
         test: {
           name: 'redis',
-          include: ['test/**/*.redis.test.ts'],
+          include: filesOf(ring, 'redis'),
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
@@ -59,7 +62,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/**/*.browser.test.ts'],
+          include: filesOf(ring, 'browser'),
           pool: 'forks',
           ...BUSY_MACHINE,
         },
@@ -67,7 +70,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/**/*.e2e.test.ts'],
+          include: filesOf(ring, 'e2e'),
           pool: 'forks',
           testTimeout: 600_000,
           hookTimeout: 180_000,
