@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/kit/longest-first.ts';
-import { filesOf, ringOf } from './test/kit/rings.ts';
+import { filesOf, ringOfRun } from './test/kit/rings.ts';
 import { keepTemporaryFilesTogether } from './test/kit/run-directory.ts';
 
 // Here, because global setups and workers look for the place.
 keepTemporaryFilesTogether();
 
-const ring = ringOf(process.env['TEST_RING']);
+const ring = ringOfRun();
 
 /** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
 const SHARED_MODULES = { isolate: false };

@@ -62,6 +62,6 @@ export function filesOf(ring: Ring, kind: 'engine' | 'redis' | 'browser' | 'e2e'
 }
 
 /** Of the environment of a run, which scripts/test.mjs sets; `all` where vitest is run by hand. */
-export function ringOf(name: string | undefined): Ring {
-  return RINGS.find((ring) => ring === name) ?? 'all';
+export function ringOfRun(): Ring {
+  return RINGS.find((ring) => ring === process.env['TEST_RING']) ?? 'all';
 }

@@ -99,8 +99,7 @@ export function intervalOfNode(node: Node, print: (node: Node) => string): strin
 }
 
 /** A day, or a time without a zone or in UTC. */
-const TIME_IN_UTC =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?)?\s*(?:Z|UTC|\+00(?::?00)?)?$/i;
+const TIME_IN_UTC = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?)?\s*(?:Z|UTC|\+00(?::?00)?)?$/i;
 
 /** A day or a time as ClickHouse reads it. */
 export function timeConstant(text: string): string {

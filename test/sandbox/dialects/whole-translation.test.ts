@@ -20,10 +20,7 @@ const VALUES: readonly (readonly [string, string])[] = [
   ['CAST(amount_usd AS NUMERIC)', 'amount_usd'],
   ['CAST(sum(amount_usd) AS NUMERIC(18, 2))', 'round(sum(amount_usd), 2)'],
   ["TIMESTAMP '2026-11-20 12:30:00.5Z'", "toDateTime('2026-11-20 12:30:00', 'UTC')"],
-  [
-    "TIMESTAMP '2026-11-20 12:30:00+05:00'",
-    "parseDateTimeBestEffort('2026-11-20 12:30:00+05:00', 'UTC')",
-  ],
+  ["TIMESTAMP '2026-11-20 12:30:00+05:00'", "parseDateTimeBestEffort('2026-11-20 12:30:00+05:00', 'UTC')"],
 ];
 
 describe('a translation', () => {
