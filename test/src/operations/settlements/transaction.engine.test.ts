@@ -179,7 +179,7 @@ describe('what is no transaction of the index', () => {
     const { status, body } = await api.get(`/v0/transactions/${hash(0xabc)}?chain=${BASE}`);
     expect([status, body.code]).toEqual([404, 'transaction_not_found']);
     expect(body.detail).toBe(
-      `No settlement of ${hash(0xabc)} is indexed on ${BASE}: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
+      `No settlement of ${hash(0xabc)} is indexed on ${BASE}, the only chain that was asked for: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
     );
   });
 
