@@ -18,7 +18,9 @@ marks.begin('/v0/flows?wallet=0xabc');
 process.stdin.setEncoding('utf8').on('data', (word: string) => {
   marks.begin('/v0/sql').body(Buffer.from('SELECT secret'));
   if (word === 'spin') for (;;);
-  if (word === 'pause') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(limitMs) * 3);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  if (word === 'pause') Atomics.wait(cell, 0, 0);
+  if (word === 'nap') Atomics.wait(cell, 0, 0, Number(limitMs) * 3);
   process.stdout.write('on again\n');
 });
 setInterval(() => process.stdout.write('turn\n'), 50);

@@ -78,8 +78,8 @@ test('a process that was stopped for longer than the limit, as a suspended machi
 
 test('a process under a debugger may stand still', async () => {
   const { child, dataDir, printed } = await startWatched('--inspect=127.0.0.1:0');
-  child.stdin?.write('pause');
-  await waitUntil('the pause is over', () => printed.out.includes('on again'), WITHIN_MS);
+  child.stdin?.write('nap');
+  await waitUntil('the nap is over', () => printed.out.includes('on again'), WITHIN_MS);
   expect(child.exitCode ?? child.signalCode).toBeNull();
   expect(loopStops(dataDir)).toBe(0);
 });
