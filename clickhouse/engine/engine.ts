@@ -114,7 +114,7 @@ export interface Guest {
   close(): Promise<void>;
 }
 
-/** Kills queries of the guest. For the watchdog only. */
+/** Kills queries of the guest, each with every statement whose id begins with its own. For the watchdog only. */
 export interface QueryKiller {
   /** Resolves when the engine has accepted the KILL; the query may end later or not at all. Unknown ids are fine. */
   kill(queryId: string): Promise<void>;

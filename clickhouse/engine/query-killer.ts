@@ -7,7 +7,7 @@ const KILL_SECONDS = 5;
 
 /**
  * Uses the writer's credentials: a guest may not even see its own queries. On a cluster it asks every node, because any of them may
- * be the initiator; its sub-queries on the others end with it.
+ * be the initiator; its sub-queries on the others end with it. The statements of one run share the beginning of their ids.
  */
 export function createQueryKiller(access: EngineAccess): QueryKiller {
   const writers = (access.cluster === undefined ? [access] : nodesOf(access)).map((node) =>
@@ -18,7 +18,7 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
     async kill(queryId) {
       const statement = {
         name: 'kill-query',
-        sql: sql`KILL QUERY WHERE query_id = ${text(queryId)} AND user = ${text(user)} ASYNC`,
+        sql: sql`KILL QUERY WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} ASYNC`,
         maxSeconds: KILL_SECONDS,
       };
       await Promise.all(writers.map((writer) => writer.run(statement)));
@@ -26,7 +26,7 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
     async isRunning(queryId) {
       const statement = {
         name: 'is-query-running',
-        sql: sql`SELECT count() > 0 FROM system.processes WHERE query_id = ${text(queryId)} AND user = ${text(user)}`,
+        sql: sql`SELECT count() > 0 FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)}`,
         maxSeconds: KILL_SECONDS,
         maxRows: 1,
       };
@@ -36,7 +36,7 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
     async progress(queryId) {
       const statement = {
         name: 'query-progress',
-        sql: sql`SELECT sum(read_rows), max(elapsed) FROM system.processes WHERE query_id = ${text(queryId)} AND user = ${text(user)} HAVING count() > 0`,
+        sql: sql`SELECT sum(read_rows), max(elapsed) FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} HAVING count() > 0`,
         maxSeconds: KILL_SECONDS,
         maxRows: 1,
       };

@@ -23,12 +23,14 @@ interface Asked {
  */
 export async function withMore(answer: GuestResult, { guest, asked, until }: Asked): Promise<FileResult> {
   const { figures } = answer;
-  const { text, maxRows, maxSeconds } = asked;
+  const { text, maxRows, maxSeconds, queryId } = asked;
   if (figures.resultRows < maxRows) return { ...answer, hasMore: false };
   const secondsLeft = Math.max(1, Math.floor(maxSeconds - figures.elapsedMs / 1_000));
   const next: GuestQuery = {
     ...asked,
     name: 'sql-more-rows',
+    // The engine answers before it forgets the id, and refuses a second statement with the same one.
+    queryId: `${queryId}-more`,
     text: `SELECT 1 FROM (${text}) AS __exported OFFSET ${maxRows}`,
     format: 'CSV',
     maxRows: 1,
