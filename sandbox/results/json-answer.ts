@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { NumberForm } from '../sandbox.ts';
+import { uniqueNames } from './column-names.ts';
 import type { ResultColumn } from './column-type.ts';
 import { nativeNumbers } from './native-numbers.ts';
 import { plainLineEnds, type RowLimits, wholeRows } from './whole-rows.ts';
@@ -159,17 +160,6 @@ export function columnsOf(
 ): ResultColumn[] {
   const names = JSON.parse(namesLine) as string[]; // by the requested format
   const types = JSON.parse(typesLine) as string[];
-  const taken = new Set<string>();
-  return names.map((name, index) => {
-    const shown = unique ? unusedName(name, taken) : name;
-    taken.add(shown);
-    return { name: shown, type: types[index] ?? '' };
-  });
-}
-
-/** The name, or the name with the first number from 2 on that is free. */
-export function unusedName(name: string, taken: ReadonlySet<string>): string {
-  let shown = name;
-  for (let next = 2; taken.has(shown); next++) shown = `${name}_${next}`;
-  return shown;
+  const shown = unique ? uniqueNames(names) : names;
+  return shown.map((name, index) => ({ name, type: types[index] ?? '' }));
 }

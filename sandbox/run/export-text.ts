@@ -1,5 +1,5 @@
+import { uniqueNames } from '../results/column-names.ts';
 import { type ColumnType, columnType, type ResultColumn } from '../results/column-type.ts';
-import { unusedName } from '../results/json-answer.ts';
 import type { NumberForm } from '../sandbox.ts';
 
 /**
@@ -14,7 +14,8 @@ export interface ExportForm {
 
 export function exportText(text: string, described: readonly ResultColumn[], form: ExportForm): string {
   const columns = described.map(({ type }) => convert(columnType(type), form));
-  const names = uniqueNames(described);
+  // Readers refuse a file with a name twice, or show one of its columns alone.
+  const names = uniqueNames(described.map(({ name }) => name));
   const areUnique = names.every((name, at) => name === described[at]?.name);
   if (areUnique && columns.every((column) => column === null)) return text;
   const inner = columns.map((_, at) => innerName(at));
@@ -29,16 +30,6 @@ export function exportText(text: string, described: readonly ResultColumn[], for
 const ROWS = '__exported';
 const ROW = '__exported_row';
 const innerName = (at: number): string => `__exported_${at + 1}`;
-
-/** Readers refuse a file with a name twice, or show one of its columns alone. */
-function uniqueNames(columns: readonly ResultColumn[]): string[] {
-  const taken = new Set<string>();
-  return columns.map(({ name }) => {
-    const shown = unusedName(name, taken);
-    taken.add(shown);
-    return shown;
-  });
-}
 
 function quoted(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``;

@@ -10,6 +10,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
+import { repeatedName } from '../results/column-names.ts';
 import type { ResultColumn } from '../results/column-type.ts';
 import { keptForm } from '../results/kept-form.ts';
 import {
@@ -177,8 +178,7 @@ function formatOf(
 
 /** A table has a name once, and a kept result is read as a table. */
 function refuseSameNames(columns: readonly ResultColumn[]): void {
-  const names = columns.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const twice = repeatedName(columns.map(({ name }) => name));
   if (twice === undefined) return;
   throw new QueryFailed({
     reason: 'duplicate_columns',

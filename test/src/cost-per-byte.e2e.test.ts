@@ -28,6 +28,7 @@ const FOUND: readonly (readonly [entry: string, text: string])[] = [
   ['SQL, explained with a value', 'SELECT {a:UInt8} + …1'],
   ['SQL, explained', "SELECT 1 FROM settlements WHERE chain = 'eip155:8453' OR …1"],
   ['SQL, explained', "SELECT '\\\n…' FROM settlements WHERE payr = 1"],
+  ['SQL, run', 'SELECT payer AS payer, …1 FROM settlements'],
 ];
 
 describe.each([

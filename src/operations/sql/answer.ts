@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
+import { repeatedName } from '../../../sandbox/results/column-names.ts';
 import { jsonAnswer, jsonLines } from '../../../sandbox/results/json-answer.ts';
 import { readAhead } from '../../../sandbox/results/read-ahead.ts';
 import {
@@ -250,8 +251,7 @@ export async function outcomeOf(
 /** An object on a line keeps the last of two values of one name. */
 function refuseLostColumns(line: string, usedQu: number): void {
   if (line === '') return;
-  const names = topLevelNames(line);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = repeatedName(topLevelNames(line));
   if (twice === undefined) return;
   throw fail('query_failed', {
     detail: `Two columns of the result are named ${twice.slice(0, 100)}, and an object holds a name once.`,
