@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STANDSTILL_MS, watchStandstill } from '../core/process/standstill.ts';
 import { type Audit, auditIndex } from './audit.ts';
 import { createRegistryViews } from './chain/registry-views.ts';
 import { type AgentAudit, auditAgents } from './identities/audit-agents.ts';
@@ -17,9 +18,6 @@ const REORGS = 4;
 const BLOCKS_PER_REORG_MIN = 4;
 /** Slow enough that the index follows the tip block by block, as on a real chain. */
 const BLOCK_EVERY_MS = 100;
-const CATCH_UP_TIMEOUT_MS = 60_000;
-/** The slowest the index may be; a bigger run may take longer to catch up. */
-const SLOWEST_ROWS_PER_SECOND = 500;
 const POLL_MS = 100;
 const RECHECK_MS = 500;
 const REPORT_TIMEOUT_MS = 5_000;
@@ -27,26 +25,21 @@ const REPORT_TIMEOUT_MS = 5_000;
 /** Makes the rest of `wanted` settlements at the tip, waits for the index and compares every row. */
 export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
   const rows = stage.traffic.ledger.count;
-  const timeoutMs = CATCH_UP_TIMEOUT_MS + (wanted / SLOWEST_ROWS_PER_SECOND) * 1_000;
-  const deadline = performance.now() + timeoutMs;
-  const caughtUp = untilHistoryIndexed(stage, deadline);
-  const live = await liveUntil(stage, wanted, deadline);
+  const caughtUp = untilHistoryIndexed(stage);
+  const live = await liveUntil(stage, wanted);
   const { ms, rowsPerSecondPeak, ...closed } = {
-    ...(await closeBooks(stage, deadline)),
+    ...(await closeBooks(stage)),
     ...(await caughtUp),
   };
   return { ...closed, wanted, history: { rows, ms, rowsPerSecondPeak }, purchases: live.purchases };
 }
 
 /** Mining has ended: waits for the index and compares everything that it serves of the live chain. */
-export async function closeBooks(
-  stage: Stage,
-  deadline: number,
-): Promise<Omit<Outcome, 'wanted' | 'history' | 'purchases'>> {
+export async function closeBooks(stage: Stage): Promise<Omit<Outcome, 'wanted' | 'history' | 'purchases'>> {
   const minedAt = performance.now();
-  const servedAt = await untilServed(stage, deadline);
-  const audit = await auditUntilTrue(stage, deadline);
-  const agents = await agentsUntilTrue(stage, deadline);
+  const servedAt = await untilServed(stage);
+  const audit = await auditUntilTrue(stage);
+  const agents = await agentsUntilTrue(stage);
   const seen = await untilReorgsReported(stage);
   return {
     survived: stage.traffic.ledger.count,
@@ -58,7 +51,7 @@ export async function closeBooks(
   };
 }
 
-async function liveUntil(stage: Stage, wanted: number, deadline: number): Promise<Live> {
+async function liveUntil(stage: Stage, wanted: number): Promise<Live> {
   const { traffic } = stage;
   const missing = (): number => wanted - traffic.ledger.count - live.pending;
   const total = wanted - traffic.ledger.count;
@@ -69,7 +62,7 @@ async function liveUntil(stage: Stage, wanted: number, deadline: number): Promis
     blocksPerReorg,
     blocksPerPurchase: BLOCKS_PER_PURCHASE,
     // Blocks that the index never read would vanish unnoticed; a reorg counts once their rows are served.
-    beforeReorg: () => untilServed(stage, deadline),
+    beforeReorg: () => untilServed(stage),
   });
   const progress = showProgress('payments at the tip', Math.max(1, total));
   while (missing() > 0) {
@@ -85,33 +78,35 @@ async function liveUntil(stage: Stage, wanted: number, deadline: number): Promis
 }
 
 interface HistoryFigures {
-  /** From readiness until nothing of history was missing; null when the deadline came first. */
+  /** From readiness until nothing of history was missing; null when it stood still before that. */
   readonly ms: number | null;
   /** The best rate that the index reported on the way. */
   readonly rowsPerSecondPeak: number;
 }
 
-async function untilHistoryIndexed(stage: Stage, deadline: number): Promise<HistoryFigures> {
+async function untilHistoryIndexed(stage: Stage): Promise<HistoryFigures> {
+  const standsStill = watchStandstill(STANDSTILL_MS);
   let rowsPerSecondPeak = 0;
-  while (performance.now() < deadline) {
+  for (;;) {
     const seen = await stage.client.telemetry();
     rowsPerSecondPeak = Math.max(rowsPerSecondPeak, seen.rows_per_second);
     const whole = seen.state === 'following' && (seen.indexed_block ?? -1) >= stage.historyHead;
     if (whole) return { ms: performance.now() - stage.readyMs, rowsPerSecondPeak };
+    if (standsStill(`block ${seen.indexed_block}`)) return { ms: null, rowsPerSecondPeak };
     await sleep(POLL_MS);
   }
-  return { ms: null, rowsPerSecondPeak };
 }
 
-/** When the newest settlement was served; null when the deadline came first. */
-async function untilServed({ client, traffic }: Stage, deadline: number): Promise<number | null> {
+/** When the newest settlement was served; null when the index stood still before that. */
+async function untilServed({ client, traffic }: Stage): Promise<number | null> {
   const newest = traffic.ledger.rows().at(-1)?.blockNumber;
-  while (performance.now() < deadline) {
+  const standsStill = watchStandstill(STANDSTILL_MS);
+  for (;;) {
     const [row] = (await client.transactions(null, 1)).transactions;
     if (row?.block_number === newest) return performance.now();
+    if (standsStill(`block ${row?.block_number}`)) return null;
     await sleep(POLL_MS / 2);
   }
-  return null;
 }
 
 /** Reorgs that the index has noticed; it reports from time to time, so a moment is allowed for the last one. */
@@ -124,26 +119,28 @@ async function untilReorgsReported({ client, traffic }: Stage): Promise<number> 
   }
 }
 
-/** The first audit without a lie, or the last one before the deadline. */
-async function auditUntilTrue({ client, traffic, genesisTime }: Stage, deadline: number): Promise<Audit> {
+/** The first audit without a lie, or the last one of an index that stands still. */
+async function auditUntilTrue({ client, traffic, genesisTime }: Stage): Promise<Audit> {
   const truth = traffic.ledger.rows();
+  const standsStill = watchStandstill(STANDSTILL_MS);
   for (;;) {
     const progress = showProgress('served rows compared', Math.max(1, truth.length));
     const audit = await auditIndex(client, truth, genesisTime, (rows) =>
       progress.update(Math.min(rows, truth.length)),
     );
     progress.finish();
-    if (audit.lies === 0 || performance.now() > deadline) return audit;
+    if (audit.lies === 0 || standsStill(`${audit.lies} differences`)) return audit;
     await sleep(RECHECK_MS);
   }
 }
 
 /** The same of agents: they are derived a moment after their logs are read. */
-async function agentsUntilTrue({ client, world, identities }: Stage, deadline: number): Promise<AgentAudit> {
+async function agentsUntilTrue({ client, world, identities }: Stage): Promise<AgentAudit> {
   const views = createRegistryViews(world.chain.url);
+  const standsStill = watchStandstill(STANDSTILL_MS);
   for (;;) {
     const audit = await auditAgents(client, views, identities.overrated);
-    if (audit.lies === 0 || performance.now() > deadline) return audit;
+    if (audit.lies === 0 || standsStill(`${audit.lies} differences`)) return audit;
     await sleep(RECHECK_MS);
   }
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import type { ConfigSchema } from '../core/config/config.ts';
 import { ENVIRONMENT } from '../core/config/environment.ts';
 import { nodeArguments } from '../core/process/child-process.ts';
+import { waitWhileItProgresses } from '../core/process/standstill.ts';
 
 /** What a configuration file may say; everything else takes its default. */
 export type ServiceConfig = DeepPartial<Static<typeof ConfigSchema>>;
@@ -32,9 +32,8 @@ export interface ServiceOptions {
   readonly directory: string;
 }
 
-/** Engine start, migrations and first answers take seconds; a busy machine with two cores gets a minute. */
-const READY_TIMEOUT_MS = 60_000;
-const READY_POLL_MS = 50;
+/** Without a new line in its log. The longest silence is the start of Node and of the engine: seconds on an idle machine. */
+const READY_STANDSTILL_MS = 90_000;
 const READY_ANSWER_TIMEOUT_MS = 2_000;
 /** Above the service's own 15 s, so that it is killed only when its own limit failed. */
 const STOP_TIMEOUT_MS = 20_000;
@@ -129,11 +128,14 @@ function watchExit(guard: ChildProcess, logFile: string): Run {
 }
 
 async function untilReady(url: string, logFile: string): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(url))) {
-    if (performance.now() > deadline)
-      throw new Error(`the service is not ready after ${READY_TIMEOUT_MS / 1000} s:\n${logTail(logFile)}`);
-    await sleep(READY_POLL_MS);
+  const look = async () => ({
+    done: await isReady(url),
+    at: `${statSync(logFile).size} bytes of its log`,
+  });
+  try {
+    await waitWhileItProgresses('the service is ready', look, READY_STANDSTILL_MS);
+  } catch (cause) {
+    throw new Error(`the service is not ready:\n${logTail(logFile)}`, { cause });
   }
 }
 
@@ -141,7 +143,7 @@ async function isReady(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(READY_ANSWER_TIMEOUT_MS) })).ok;
   } catch {
-    return false; // not listening yet; the deadline is the caller's
+    return false; // not listening yet
   }
 }
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
+import { waitWhileItProgresses } from '../core/process/standstill.ts';
 import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient, DEMO_PLAN, openAccount } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
@@ -83,8 +83,6 @@ const QUIET_SECONDS = 120;
 const BACKFILL_WINDOWS = 16;
 const WINDOW_BLOCKS_MIN = 5;
 const POLL_MS = 200;
-const SERVED_TIMEOUT_MS = 60_000;
-const SERVED_POLL_MS = 50;
 
 /** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
 export async function openStage(options: StageOptions): Promise<Stage> {
@@ -321,16 +319,14 @@ function catalogueOf({
   };
 }
 
+/** Until the tables exist the service rightly answers 503, which is no progress. */
 async function untilFirstServed(client: ApiClient, service: SpawnedService): Promise<number> {
-  const deadline = performance.now() + SERVED_TIMEOUT_MS;
-  for (;;) {
-    // Until the tables exist the service rightly answers 503.
-    const page = await Promise.race([client.transactions(null, 1).catch(() => null), service.failed]);
-    if (page !== null && page.transactions.length > 0) return performance.now();
-    if (performance.now() > deadline)
-      throw new Error(
-        `no settlement was served within ${SERVED_TIMEOUT_MS / 1_000} s; see ${service.logFile}`,
-      );
-    await sleep(SERVED_POLL_MS);
-  }
+  const look = async () => {
+    const { indexed_block, rows_per_second } = await client.telemetry();
+    const { transactions } = await client.transactions(null, 1);
+    return { done: transactions.length > 0, at: `block ${indexed_block}, ${rows_per_second} rows/s` };
+  };
+  const served = waitWhileItProgresses(`a settlement is served (${service.logFile})`, look);
+  await Promise.race([served, service.failed]);
+  return performance.now();
 }

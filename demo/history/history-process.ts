@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../core/config/load.ts';
 import { createLog } from '../../core/log.ts';
 import { readBootstrap } from '../../core/process/child-process.ts';
+import { type Look, waitWhileItProgresses } from '../../core/process/standstill.ts';
 import { castOf } from '../actors.ts';
 import { seededRandom } from '../random.ts';
 import type { HistoryBootstrap } from './history.ts';
@@ -14,8 +14,6 @@ import { writeHistory } from './write-history.ts';
 
 /** A plan of its own, whatever the live traffic draws. */
 const SEED_STEP = 120;
-const READY_POLL_MS = 50;
-const READY_TIMEOUT_MS = 90_000;
 
 async function main(): Promise<void> {
   const boot = await readBootstrap((json) => json as HistoryBootstrap); // written by startHistory, same type
@@ -30,9 +28,9 @@ async function main(): Promise<void> {
   // The variables of the operator's shell are not for the demo.
   const config = loadConfig({ file: boot.configFile, env: {} });
   const log = createLog('warn', 'history');
-  await until('ingests', () => isIngesting(boot.serviceUrl));
+  await waitWhileItProgresses('the service follows its chain', () => isFollowing(boot.serviceUrl));
   const sources = listingSources({ config, log }).map(({ id }) => id);
-  await until('has read every listing', () => hasRead(boot.serviceUrl, sources));
+  await waitWhileItProgresses('the service has read every listing', () => hasRead(boot.serviceUrl, sources));
   const rows = await writeHistory(
     {
       config,
@@ -46,32 +44,27 @@ async function main(): Promise<void> {
   if (rows !== total) throw new Error(`${total} sample payments were planned and ${rows} written`);
 }
 
-async function until(goal: string, isReached: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReached())) {
-    if (performance.now() > deadline) throw new Error(`not in time: the service ${goal}`);
-    await sleep(READY_POLL_MS);
-  }
-}
-
 /** The tables must be there, and a catalogue published: both are once ingest reports its chains. */
-async function isIngesting(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/v0/telemetry`);
-    const { chains = [] } = (await response.json()) as { chains?: readonly { state: string }[] }; // pinned by the service's tests
-    return response.ok && chains[0]?.state === 'following';
-  } catch {
-    return false; // not listening yet
-  }
+async function isFollowing(url: string): Promise<Look> {
+  const response = await fetch(`${url}/v0/telemetry`);
+  // Pinned by the service's tests.
+  const { chains = [] } = (await response.json()) as {
+    chains?: readonly { state: string; indexed_block: number | null }[];
+  };
+  const [chain] = chains;
+  return {
+    done: response.ok && chain?.state === 'following',
+    at: `${response.status}, ${chain?.state} at block ${chain?.indexed_block}`,
+  };
 }
 
 /** Ingest stores new listings as of now, so the first reading must be over before they are backdated. */
-async function hasRead(url: string, ids: readonly string[]): Promise<boolean> {
+async function hasRead(url: string, ids: readonly string[]): Promise<Look> {
   const response = await fetch(`${url}/v0/endpoints?limit=1`);
-  if (!response.ok) return false;
+  if (!response.ok) return { done: false, at: `status ${response.status}` };
   const { meta } = (await response.json()) as { meta: { sources: readonly { source: string }[] } }; // likewise
   const read = new Set(meta.sources.map(({ source }) => source));
-  return ids.every((id) => read.has(id));
+  return { done: ids.every((id) => read.has(id)), at: `${read.size} of ${ids.length} sources` };
 }
 
 await main();

@@ -1,6 +1,7 @@
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import type { Log } from '../../core/log.ts';
+import { waitWhileItProgresses } from '../../core/process/standstill.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import { readCoverage } from '../../src/operations/index-state/rollups.ts';
 import { areSameRows, caughtUp, expectSameRows, readServed } from '../kit/catch-up.ts';
@@ -9,7 +10,6 @@ import type { ExpectedRow } from '../kit/oracle/naive-reader.ts';
 import { oracle } from '../kit/oracle/oracle.ts';
 import { differencesOf } from '../kit/oracle/totals.ts';
 import { readLedger, troubleOf } from '../kit/unit-books.ts';
-import { waitWhileItGetsOn } from '../kit/wait-until.ts';
 import type { Account } from './callers.ts';
 import type { Stage } from './stage.ts';
 
@@ -54,7 +54,7 @@ export async function checkRows(stage: Stage, log: Log): Promise<TruthFound> {
 }
 
 async function servesTruth(url: string, truth: readonly ExpectedRow[]): Promise<void> {
-  await waitWhileItGetsOn('the served rows are those of the chain', async () => {
+  await waitWhileItProgresses('the served rows are those of the chain', async () => {
     const served = await readServed(url);
     return { done: areSameRows(served, truth), at: `${served.length} of ${truth.length} rows` };
   }).catch(async (standstill: unknown) => {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
+import { waitWhileItProgresses } from '../../core/process/standstill.ts';
 import type { ExpectedRow } from './oracle/naive-reader.ts';
 import { oracle } from './oracle/oracle.ts';
 import type { TruthWorld } from './truth-world.ts';
-import { waitWhileItGetsOn } from './wait-until.ts';
 
 interface Served extends Omit<ExpectedRow, 'method'> {
   readonly evidence: { readonly method: string };
@@ -98,7 +98,7 @@ export async function telemetry(url: string): Promise<ChainTelemetry & Pick<Tele
 
 /** Waits, while the index gets on, until it says that it is at the chain's tip with nothing left to fill. */
 export async function caughtUp(made: TruthWorld, url: string): Promise<void> {
-  await waitWhileItGetsOn('the index is at the tip', async () => {
+  await waitWhileItProgresses('the index is at the tip', async () => {
     const head = Number(await made.chain.rpc.call<string>('eth_blockNumber'));
     const chain = await telemetry(url);
     return {
@@ -116,7 +116,7 @@ export async function expectTruth(made: TruthWorld, url: string): Promise<void> 
   await caughtUp(made, url);
   const truth = await oracle.settlements.ofChain(made.chain.rpc, made.catalogue);
   if (truth.length === 0) throw new Error('the chain has nothing to compare');
-  await waitWhileItGetsOn('the served rows are those of the chain', async () => {
+  await waitWhileItProgresses('the served rows are those of the chain', async () => {
     const served = await readServed(url);
     const at = `${standing(await telemetry(url))}, ${served.length} of ${truth.length} rows`;
     return { done: areSameRows(served, truth), at };

@@ -1,7 +1,8 @@
 import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { createGate, type GateLimits } from '../../src/gate/call.ts';
+import { createGate } from '../../src/gate/call.ts';
+import type { GateLimits } from '../../src/gate/tools.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import type { ControlPlace } from './open-control.ts';
 

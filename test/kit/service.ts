@@ -60,7 +60,7 @@ export async function startTestService(parts: {
 }
 
 const CONDITION_POLL_MS = 50;
-/** A process that starts again after a pause: seconds on an idle machine. For work of random length there is `waitWhileItGetsOn`. */
+/** A process that starts again after a pause: seconds on an idle machine. For work of random length there is `waitWhileItProgresses`. */
 const CONDITION_WITHIN_MS = 120_000;
 
 /** Waits on a condition, never on the clock alone; says what it waited for when it gives up. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { waitWhileItGetsOn } from './wait-until.ts';
+import { waitWhileItProgresses } from '../../../core/process/standstill.ts';
 
 const STANDSTILL_MS = 300;
 
-test('work that gets on is waited for, however long it takes in all', async () => {
+test('work that makes progress is waited for, however long it takes in all', async () => {
   let steps = 0;
   const startedMs = performance.now();
   const look = async () => ({ done: performance.now() - startedMs > 3 * STANDSTILL_MS, at: `${steps++}` });
-  await waitWhileItGetsOn('it is done', look, STANDSTILL_MS);
+  await waitWhileItProgresses('it is done', look, STANDSTILL_MS);
   expect(performance.now() - startedMs).toBeGreaterThan(3 * STANDSTILL_MS);
 });
 
@@ -17,13 +17,13 @@ test.each([
 ])('work that %s is given up, and the error tells where it stands', async (_, places) => {
   let looks = 0;
   const look = async () => ({ done: false, at: places[looks++ % places.length] ?? '' });
-  await expect(waitWhileItGetsOn('the end', look, STANDSTILL_MS)).rejects.toThrow(
-    /until the end: 300 ms without progress, after [13] steps, at: block [789]$/,
+  await expect(waitWhileItProgresses('the end', look, STANDSTILL_MS)).rejects.toThrow(
+    /until the end: 300 ms without progress, at: block [789]$/,
   );
 });
 
 test('a look that fails is no progress, and the error tells why it failed', async () => {
-  const gone = new Error('nobody answers');
-  const waiting = waitWhileItGetsOn('the end', () => Promise.reject(gone), STANDSTILL_MS);
+  const gone = new Error('no answer');
+  const waiting = waitWhileItProgresses('the end', () => Promise.reject(gone), STANDSTILL_MS);
   await expect(waiting).rejects.toMatchObject({ cause: gone });
 });
