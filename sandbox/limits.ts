@@ -1,5 +1,5 @@
 import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest/settings.ts';
-import type { PlaceLimits } from './run/places.ts';
+import type { PlaceLimits } from '../core/process/places.ts';
 
 /** The sandbox's own limits. Those that the engine enforces are in clickhouse/guest/settings.ts. */
 

@@ -25,7 +25,7 @@ export const GUEST_BLOCK_ROWS = 8_192;
 export const GUEST_SMALL_BLOCK_ROWS = 256;
 /** Unless a query sends otherwise. */
 const GUEST_THREADS = 1;
-/** A query gets the idle cores of the engine's machine (sandbox/run/places.ts), and never more than this. */
+/** A query gets the idle cores of the engine's machine (core/process/places.ts), and never more than this. */
 export const GUEST_THREADS_MAX = 64;
 export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
 /** For queries whose functions process long values (sandbox/judge/work): memory bounds what one step can process. */

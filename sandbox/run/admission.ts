@@ -1,8 +1,8 @@
 import { finished, type Readable } from 'node:stream';
-import { type OpenTo, SandboxBusy, type SandboxQuery } from '../sandbox.ts';
+import { LeftQueue, NoPlace, type Place, type Places } from '../../core/process/places.ts';
+import { type OpenTo, QueryAbandoned, SandboxBusy, type SandboxQuery } from '../sandbox.ts';
 import type { GuestFacts, GuestGate } from './guest.ts';
 import type { Penalties, Quarantine } from './penalties.ts';
-import type { Place, Places } from './places.ts';
 
 /**
  * Decides who may use the sandbox now. Checks that need no engine come first: a caller under a penalty gets its 429 even while the
@@ -60,7 +60,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       return guest.pass(async () => {
         // 5. A place is free or becomes free in time.
         const places = load === 'plan' ? planPlaces : runPlaces;
-        const place = await places.take({ caller, heavy: load === 'heavy' }, signal);
+        const place = await places.take({ caller, heavy: load === 'heavy' }, signal).catch(asRefusal);
         try {
           // 6. Like 1: the caller may have got a penalty while waiting.
           penalties.check(caller);
@@ -76,6 +76,12 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       penalties.add(caller);
     },
   };
+}
+
+function asRefusal(error: unknown): never {
+  if (error instanceof NoPlace) throw new SandboxBusy(error.retryAfterSeconds);
+  if (error instanceof LeftQueue) throw new QueryAbandoned(null);
+  throw error;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
+import type { Place } from '../../core/process/places.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { refuse } from '../judge/refusal.ts';
@@ -8,7 +9,6 @@ import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
 import type { ResultColumn } from '../results/column-type.ts';
 import type { SandboxQuery } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
-import type { Place } from './places.ts';
 import { StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 
 /**

@@ -8,6 +8,7 @@ import {
 import { GUEST_FULL_BLOCK_ROWS, GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
+import type { Place } from '../../core/process/places.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
 import { repeatedName } from '../results/column-names.ts';
@@ -27,7 +28,6 @@ import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import { type FileResult, withMore } from './more-rows.ts';
 import { digestOf } from './penalties.ts';
-import type { Place } from './places.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 

@@ -4,19 +4,18 @@ import type { RateStore } from './store.ts';
 const KEYS_MAX = 50_000;
 
 interface Window {
-  readonly opensMs: number;
   readonly endsMs: number;
   taken: number;
 }
 
 /** Fixed windows in the memory of this process: other processes count for themselves, and a restart forgets them. */
 export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
-  const windows = createTable<Window>(keysMax);
+  const windows = createTable<string, Window>(keysMax);
   return {
     take: async ({ key, limit, windowSeconds, nowMs }) => {
       let window = windows.get(key);
       if (window === undefined || window.endsMs <= nowMs) {
-        window = { opensMs: nowMs, endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
+        window = { endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
         windows.set(key, window);
       }
       window.taken += 1;
@@ -27,11 +26,6 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
         resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)),
       };
     },
-    giveBack: async ({ key, takenAtMs }) => {
-      const window = windows.get(key);
-      if (window === undefined || takenAtMs < window.opensMs || takenAtMs >= window.endsMs) return;
-      window.taken = Math.max(0, window.taken - 1);
-    },
   };
 }
 
@@ -40,18 +34,18 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
  * key that was not used since. An exact order of use would delete and set a key on every call, which makes a Map rebuild its
  * table every few calls.
  */
-export function createTable<Value>(max: number) {
+export function createTable<Key, Value>(max: number) {
   const half = Math.ceil(max / 2);
-  let newer = new Map<string, Value>();
-  let older = new Map<string, Value>();
-  const set = (key: string, value: Value): void => {
+  let newer = new Map<Key, Value>();
+  let older = new Map<Key, Value>();
+  const set = (key: Key, value: Value): void => {
     newer.set(key, value);
     if (newer.size < half) return;
     older = newer;
     newer = new Map();
   };
   return {
-    get(key: string): Value | undefined {
+    get(key: Key): Value | undefined {
       const value = newer.get(key);
       if (value !== undefined) return value;
       const kept = older.get(key);

@@ -85,15 +85,6 @@ export interface RateStore {
     readonly windowSeconds: number;
     readonly nowMs: number;
   }): Promise<RateDecision>;
-  /**
-   * Undoes one `take` of `key` that was made at `takenAtMs`, for a request that belongs in another window. Does nothing once that
-   * window has ended.
-   */
-  giveBack(taken: {
-    readonly key: string;
-    readonly windowSeconds: number;
-    readonly takenAtMs: number;
-  }): Promise<void>;
 }
 
 // ── replies (Idempotency-Key)

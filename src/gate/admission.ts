@@ -1,13 +1,14 @@
 import { type FailureContext, fail } from '../../core/errors.ts';
 import {
   createPlaces,
+  LeftQueue,
+  NoPlace,
   type Place,
   type PlaceLimits,
   type PlaceLoad,
   type Places,
   type Wanted,
-} from '../../sandbox/run/places.ts';
-import { QueryAbandoned, SandboxBusy } from '../../sandbox/sandbox.ts';
+} from '../../core/process/places.ts';
 import type { EngineLoad } from '../operations/define.ts';
 import type { Sender } from './gate.ts';
 
@@ -116,9 +117,9 @@ export const NO_PLACE: Pick<FailureContext, 'detail'> & { readonly retryAfterSec
 };
 
 function asRefusal(error: unknown): never {
-  if (error instanceof SandboxBusy)
+  if (error instanceof NoPlace)
     throw fail('overloaded', { ...NO_PLACE, retryAfterSeconds: error.retryAfterSeconds });
-  if (error instanceof QueryAbandoned)
+  if (error instanceof LeftQueue)
     throw fail('request_timeout', { detail: 'The caller left before it was its turn.', cause: error });
   throw error;
 }

@@ -3,7 +3,6 @@ import type { Clock } from '../../core/clock.ts';
 import {
   addressName,
   isApiKey,
-  isOrganizationName,
   type KeyDigest,
   keyDigest,
   organizationName,
@@ -26,7 +25,7 @@ import type { AnyOperation } from '../operations/define.ts';
 import type { Caller } from '../operations/deps.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { CredentialHeaders, GateRequest } from './gate.ts';
-import { type KnownQuotas, type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
+import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 
 /** From the headers of a request to the caller behind them, and the window of requests that it shares. */
 
@@ -144,13 +143,17 @@ export function callerNameOf(
 /** The name that the caller had last. A wrong guess costs the caller a turn, nothing else. */
 export function likelyCallerName(
   { credentials, address }: Pick<GateRequest['sender'], 'credentials' | 'address'>,
-  { quotas, identity }: { readonly quotas: KnownQuotas; readonly identity: IdentityDeps },
+  {
+    knownNames,
+    identity,
+  }: {
+    readonly knownNames: { get(digest: KeyDigest): string | undefined };
+    readonly identity: IdentityDeps;
+  },
 ): string {
   const digest = digestOf(credentials);
-  const quota = digest === null ? undefined : quotas.guess(digest);
-  return quota !== undefined && isOrganizationName(quota.key)
-    ? quota.key
-    : addressQuota(address, identity).key;
+  const known = digest === null ? undefined : knownNames.get(digest);
+  return known ?? addressQuota(address, identity).key;
 }
 
 /** Null for a key that does not exist or is not valid now. */

@@ -1,6 +1,6 @@
 import type { Lane, Surface } from '../../core/domain/caller.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
-import type { PlaceLoad } from '../../sandbox/run/places.ts';
+import type { PlaceLoad } from '../../core/process/places.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';
 import type { AnyOperation, CallTerms } from '../operations/define.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { Failure } from '../../core/errors.ts';
 import type { Meter } from '../../core/meter.ts';
-import type { Places } from '../../sandbox/run/places.ts';
+import type { Places } from '../../core/process/places.ts';
 import { OPEN_TO, QueryAbandoned, QueryFailed, SandboxBusy, type SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import type { Gate, GateRequest } from '../gate/gate.ts';

@@ -42,7 +42,6 @@ const SCRIPTS = {
   finishServing: ['finish-serving'],
   forgetQueries: ['forget-queries'],
   forgetJobs: ['forget-jobs'],
-  giveBackRate: ['give-back-rate'],
   grant: ['units-common', 'grant'],
   grantSale: ['units-common', 'grant-sale'],
   hold: ['units-common', 'hold'],

@@ -39,7 +39,7 @@ interface Lease {
  * them and reported with its next question, so that they wait for no round trip of their own.
  */
 export function redisRates(redis: RedisConnection, names: Names): RateStore {
-  const leases = createTable<Lease>(LEASES_MAX);
+  const leases = createTable<string, Lease>(LEASES_MAX);
 
   const ask = async ({ key, limit, windowSeconds, nowMs }: Parameters<RateStore['take']>[0]) => {
     const known = leases.get(key);
@@ -73,13 +73,6 @@ export function redisRates(redis: RedisConnection, names: Names): RateStore {
       lease.left -= 1;
       lease.unreported += 1;
       return decide(lease.counted + lease.unreported, { limit, windowMs, nowMs, opened: lease.opened });
-    },
-    giveBack: async ({ key, windowSeconds, takenAtMs }) => {
-      const lease = leases.get(key);
-      const windowMs = windowSeconds * 1_000;
-      if (lease !== undefined && lease.unreported > 0 && isWithin(lease.opened, windowMs, takenAtMs))
-        lease.unreported -= 1;
-      else await redis.script('giveBackRate', [names.rate(key)], [takenAtMs, windowMs]);
     },
   };
 }

@@ -39,7 +39,6 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     usage: usageStore(queue, reader),
     rates: {
       take: (request) => (closed === undefined ? rates.take(request) : Promise.reject(closedError())),
-      giveBack: (taken) => (closed === undefined ? rates.giveBack(taken) : Promise.reject(closedError())),
     },
     replies: {
       begin: (request) => queue.write('beginReply', request),

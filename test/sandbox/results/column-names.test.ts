@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { repeatedName, uniqueNames } from '../../../sandbox/results/column-names.ts';
 
-const names = fc.array(fc.constantFrom('a', 'a_2', 'a_2_2', 'a_3', 'b', ''), { maxLength: 30 });
+const names: fc.Arbitrary<string[]> = fc.array(fc.constantFrom('a', 'a_2', 'a_2_2', 'a_3', 'b', ''), {
+  maxLength: 30,
+});
 
 test('each name is told apart by the first number that is free', () => {
   expect(uniqueNames(['n', 'n', 'n_2', 'n', 'm'])).toEqual(['n', 'n_2', 'n_2_2', 'n_3', 'm']);
@@ -10,7 +12,7 @@ test('each name is told apart by the first number that is free', () => {
     fc.property(names, (given) => {
       const taken = new Set<string>();
       const expected = given.map((name) => {
-        let shown = name;
+        let shown: string = name;
         for (let next = 2; taken.has(shown); next += 1) shown = `${name}_${next}`;
         taken.add(shown);
         return shown;

@@ -1283,24 +1283,6 @@ function rates(fresh: Open): void {
     expect(await at(145_678)).toMatchObject({ allowed: true, resetSeconds: 60 });
   });
 
-  test('a request that is given back leaves its place to another, once, and only in the window it was taken from', async () => {
-    const { store } = await fresh();
-    const key = randomUUID();
-    const back = (takenAtMs: number) => store.rates.giveBack({ key, windowSeconds: 60, takenAtMs });
-    const take = (nowMs: number) => store.rates.take({ ...request, key, limit: 1, nowMs });
-    await back(T0);
-    expect(await take(T0)).toMatchObject({ allowed: true, remaining: 0 });
-    await back(T0);
-    await back(T0);
-    expect(await take(T0 + 1)).toMatchObject({ allowed: true, resetSeconds: 60 });
-    await back(T0 - 1);
-    await back(T0 + 60_000);
-    expect(await take(T0 + 2)).toMatchObject({ allowed: false });
-    expect(await take(T0 + 60_000)).toMatchObject({ allowed: true, resetSeconds: 60 });
-    await back(T0 + 59_999);
-    expect(await take(T0 + 60_001)).toMatchObject({ allowed: false });
-  });
-
   test('callers do not share windows', async () => {
     const { store } = await fresh();
     const one = randomUUID();

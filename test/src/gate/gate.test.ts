@@ -8,8 +8,9 @@ import { type ErrorCode, Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
 import { createSweeper } from '../../../src/accounts/sweeper.ts';
-import { createGate, type GateDeps } from '../../../src/gate/call.ts';
+import { createGate } from '../../../src/gate/call.ts';
 import type { GateAnswer, GateRequest } from '../../../src/gate/gate.ts';
+import type { GateDeps } from '../../../src/gate/tools.ts';
 import type { PriceClass } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { testClock } from '../../kit/api.ts';
@@ -324,7 +325,7 @@ describe('a store that does not answer', () => {
   const dead = (): GateDeps['store'] => ({
     accounts: { ...store.accounts, findKey: down, findOrganization: down },
     units: { ...store.units, hold: down },
-    rates: { take: down, giveBack: down },
+    rates: { take: down },
     replies: { ...store.replies, begin: down },
   });
 

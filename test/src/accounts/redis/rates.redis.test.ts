@@ -121,15 +121,6 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(await takeMany(one, 2 * LIMIT, T0 + 61_000)).toBe(LIMIT);
   });
 
-  test('a request that was counted here and is given back leaves its place to another', async () => {
-    const one = start('back');
-    for (let turn = 0; turn < 100; turn++) {
-      await one.take(T0);
-      await one.store.rates.giveBack({ key: 'back', windowSeconds: 60, takenAtMs: T0 });
-    }
-    expect(await takeMany(one, 2 * LIMIT)).toBe(LIMIT);
-  });
-
   test('a Redis that forgot the window is not told of requests of the old one', async () => {
     const [one, two] = [start('forgot'), start('forgot')];
     await takeMany(one, 8);

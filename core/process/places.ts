@@ -1,12 +1,10 @@
-import { QueryAbandoned, SandboxBusy } from '../sandbox.ts';
-
 /**
- * Places for queries. Callers take turns instead of queueing in one line: a caller’s second query comes after the first ones of all
- * other waiting callers (start-time fair queueing: each query gets its caller’s next number, and no caller’s numbers start below
- * those being served). Heavy queries may only take some of the places, so that light ones always get through.
+ * Places for calls that share a machine. Callers take turns instead of queueing in one line: a caller’s second call comes after the first ones
+ * of all other waiting callers (start-time fair queueing: each call gets its caller’s next number, and no caller’s numbers start below
+ * those being served). Heavy calls may only take some of the places, so that light ones always get through.
  */
 export interface Places {
-  /** Rejects with `SandboxBusy` if the queue is full or the wait too long, with `QueryAbandoned` if the caller leaves. */
+  /** Rejects with `NoPlace` if the queue is full or the wait too long, with `LeftQueue` if the caller leaves. */
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
   /** A place that is free right now, or null; the caller may then wait with `take`. Needs no signal, because it does not wait. */
   takeFree(wanted: Wanted): Place | null;
@@ -55,6 +53,25 @@ export interface PlaceLimits {
    */
   readonly standing?: { readonly afterMs: number; readonly waitMaxMs: number };
   readonly retryAfterSeconds: number;
+}
+
+/** The queue is full, or the wait was too long. */
+export class NoPlace extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super('no place is free');
+    this.name = 'NoPlace';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The caller left before it was its turn. */
+export class LeftQueue extends Error {
+  constructor() {
+    super('the caller left before it was its turn');
+    this.name = 'LeftQueue';
+  }
 }
 
 interface Waiting extends Wanted {
@@ -125,10 +142,10 @@ export function createPlaces(limits: PlaceLimits): Places {
     take(wanted, signal) {
       const since = performance.now();
       return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(new QueryAbandoned(null));
+        if (signal.aborted) return reject(new LeftQueue());
         const free = takeFree(wanted, since);
         if (free !== null) return resolve(free);
-        if (isFull(wanted)) return reject(new SandboxBusy(limits.retryAfterSeconds));
+        if (isFull(wanted)) return reject(new NoPlace(limits.retryAfterSeconds));
         const one = waitFor(wanted, {
           turn: turns.take(wanted.caller),
           waitMaxMs: limits.waitMaxMs,
@@ -137,7 +154,7 @@ export function createPlaces(limits: PlaceLimits): Places {
           giveUp(error) {
             waiting.delete(one);
             paceOf(one).leave();
-            reject(error ?? new SandboxBusy(limits.retryAfterSeconds));
+            reject(error ?? new NoPlace(limits.retryAfterSeconds));
           },
         });
         waiting.add(one);
@@ -190,7 +207,7 @@ function waitFor(
     settle();
     wait.giveUp(error);
   };
-  const onAbort = (): void => giveUp(new QueryAbandoned(null));
+  const onAbort = (): void => giveUp(new LeftQueue());
   const timer = setTimeout(giveUp, wait.waitMaxMs);
   signal.addEventListener('abort', onAbort, { once: true });
   return {
