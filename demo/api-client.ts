@@ -103,12 +103,30 @@ export const DEMO_PLAN = 'pro';
 /** In the addresses of its saved queries. */
 const DEMO_HANDLE = 'demo';
 
-/** Makes an organization and its first key in the store of a service that need not run yet. */
-export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
+export interface DemoKeys {
+  /** For the person who started the demo. */
+  readonly apiKey: ApiKey;
+  /** The console lends it to every visitor, so it saves no queries and has no history. */
+  readonly visitorKey: ApiKey;
+}
+
+/** Makes an organization and its keys in the store of a service that need not run yet. */
+export async function openAccount(dataDir: string, log: Log): Promise<DemoKeys> {
   mkdirSync(dataDir, { recursive: true });
   const store = openControlStore({ config: { dataDir, control: { redisUrl: null, keyPrefix: 'six' } }, log });
   const createdAtMs = Date.now();
-  const key = mintApiKey('live');
+  const keys = { apiKey: mintApiKey('live'), visitorKey: mintApiKey('live') };
+  const addKey = (id: string, key: ApiKey, label: string): Promise<unknown> =>
+    store.accounts.addKey({
+      id,
+      digest: keyDigest(key),
+      kind: 'live',
+      organizationId: DEMO_ORGANIZATION_ID,
+      label,
+      createdAtMs,
+      expiresAtMs: null,
+      revokedAtMs: null,
+    });
   try {
     await store.accounts.createOrganization({
       id: DEMO_ORGANIZATION_ID,
@@ -116,17 +134,8 @@ export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
       plan: DEMO_PLAN,
       createdAtMs,
     });
-    await store.accounts.addKey({
-      id: 'key_demo',
-      digest: keyDigest(key),
-      kind: 'live',
-      organizationId: DEMO_ORGANIZATION_ID,
-      label: 'printed by the demo',
-      createdAtMs,
-      expiresAtMs: null,
-      revokedAtMs: null,
-    });
-    // The console lends its key to every visitor, and such a key cannot choose a handle.
+    await addKey('key_demo', keys.apiKey, 'printed by the demo');
+    await addKey('key_visitors', keys.visitorKey, 'lent to the visitors of the console');
     await store.saved.claimHandle({
       organizationId: DEMO_ORGANIZATION_ID,
       handle: DEMO_HANDLE,
@@ -135,5 +144,5 @@ export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
   } finally {
     await store.close();
   }
-  return key;
+  return keys;
 }

@@ -94,7 +94,7 @@ The demo runs: ${history}${traffic.ledger.count} settlements and ${identities.re
 ${linesToTry(stage)}
 ${partners(stage, directory)}
 Ctrl-C stops everything and removes the data.
-${whatToOpen(stage.service.url, testAccount(stage))}`;
+${whatToOpen(stage.service.url, accounts(stage))}`;
 }
 
 /** README's five, with the key of an organization that the demo made. */
@@ -128,9 +128,10 @@ function partners({ world, facilitatorUrl, shops, identities }: Stage, directory
 `;
 }
 
-function testAccount({ world: { cast } }: Stage): [string, string][] {
+function accounts({ apiKey, world: { cast } }: Stage): [string, string][] {
   const { address, privateKey } = cast.visitor;
   return [
+    ['API key', `${apiKey} (the console has one for visitors; enter this one there to save queries)`],
     ['test account', `${address} with a million USDC and gas money, for trying payments`],
     [
       'its key',

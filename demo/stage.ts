@@ -102,7 +102,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const identities = createIdentities(world.cast, { seed, host });
   await writeHistory({ ...options, world, traffic, identities, blocks });
   const historyHead = traffic.head.number;
-  const apiKey = await opening;
+  const { apiKey, visitorKey } = await opening;
   const ports = await choosePorts(options);
   const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
   const config = serviceConfig({
@@ -113,7 +113,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     ...ports,
     historyHead,
     dataDir,
-    apiKey,
+    visitorKey,
   });
   const sample = openSample({ ...options, genesisTime, port: ports.port });
   const service = await owned(cleanups, spawnService({ config, directory }));
@@ -241,7 +241,7 @@ interface WorldParts {
   readonly shops: Shops;
   readonly historyHead: number;
   readonly dataDir: string;
-  readonly apiKey: ApiKey;
+  readonly visitorKey: ApiKey;
   readonly history: boolean;
 }
 
@@ -258,8 +258,8 @@ function serviceConfig(
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
     plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
     access: { anonymous: 'priced' },
-    // Visitors of the console can try everything at once.
-    console: { visitorKey: options.apiKey },
+    // Visitors of the console can ask at once; saving takes the key that the demo prints.
+    console: { visitorKey: options.visitorKey },
     payment: {
       facilitatorUrl: facilitatorUrl(options),
       accept: [{ chain: CHAIN, payTo: world.cast.api.address }],

@@ -73,7 +73,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     await page.getByRole('button', { name: 'Run' }).waitFor();
     expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Saved', exact: true }).click();
-    await page.getByText('With a key of your own, queries can be saved.').waitFor();
+    await page.getByText('This needs a key of your own').waitFor();
     await page.getByRole('button', { name: 'Tables', exact: true }).click();
   });
 

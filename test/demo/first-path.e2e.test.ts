@@ -9,7 +9,7 @@ import { type DemoRuns, demoRuns, printed } from '../kit/demo-run.ts';
 import { watchSecret } from '../kit/secrets-watch.ts';
 
 /**
- * What a first-time reader does: starts the demo as the README says, opens its console, asks a question of their own, looks at it as a
+ * What a first-time reader does: starts the demo as the README says, opens its console, enters the printed key, asks a question of their own, looks at it as a
  * chart, saves it as an endpoint with a price, and an agent without a key buys it over x402.
  */
 
@@ -44,6 +44,11 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
     const { page } = reader;
 
     await page.goto(consoleUrl);
+    // The console asks with a key of its own, which all visitors share; saving takes one's own.
+    await page.getByRole('button', { name: /QU$/ }).click();
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'SQL', exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'SQL query' });
     await editor.locator('.cm-line').first().waitFor();

@@ -53,7 +53,7 @@ export async function startService(): Promise<Measured> {
       chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${await freePort()}`], startBlock: 0 }],
     }),
   );
-  const key = await openAccount(dataDir, createLog('silent', 'fuzz'));
+  const { apiKey: key } = await openAccount(dataDir, createLog('silent', 'fuzz'));
   // As the child of a supervisor, which this process is: one of its own would answer nothing, and use no time.
   const child = spawn(process.execPath, [...FROM_SOURCE, 'src/main.ts', '--config', file, '--kept'], {
     stdio: ['pipe', 'ignore', 'ignore'],
