@@ -22,7 +22,16 @@ const LINES: readonly CopyLine[] = readFileSync(new URL('redis.jsonl', RECORDED)
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as CopyLine);
-const { counts: COUNTS, ...ACCOUNTS } = JSON.parse(readFileSync(new URL('accounts.json', RECORDED), 'utf8'));
+const { counts: COUNTS, ...BEFORE_SALES } = JSON.parse(
+  readFileSync(new URL('accounts.json', RECORDED), 'utf8'),
+);
+/** That version did not record what a payment was claimed for. */
+const unsold = (payment: object | null) => (payment === null ? null : { ...payment, sale: null });
+const ACCOUNTS = {
+  ...BEFORE_SALES,
+  payments: BEFORE_SALES.payments.map(unsold),
+  unresolved: BEFORE_SALES.unresolved.map(unsold),
+};
 
 const T0 = 1_750_000_000_000;
 const FOREVER_MS = 4_000_000_000_000;

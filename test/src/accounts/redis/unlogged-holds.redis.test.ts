@@ -61,6 +61,10 @@ async function rowsOf(store: ControlStore): Promise<readonly string[]> {
 async function killAndStart(server: RedisServer, store: ControlStore): Promise<void> {
   await server.kill();
   await server.start();
+  await answers(store);
+}
+
+async function answers(store: ControlStore): Promise<void> {
   await waitUntil('the store answers', () =>
     store.ping().then(
       () => true,
@@ -181,6 +185,7 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(new Set(await crowd('a'))).toEqual(new Set(['held']));
     expect((await crowd('b')).filter((outcome) => outcome === 'held')).toHaveLength(UNITS / 2 - 400);
     for (const store of stores) await killAndStart(server, store);
+    for (const store of stores) await answers(store);
     const { held } = await expectBooks(stores[0] as ControlStore, 'org');
     const more = (await crowd('c')).filter((outcome) => outcome === 'held').length;
     expect(held + 2 * more).toBe(Math.min(UNITS, held + 800));

@@ -351,7 +351,7 @@ describe('the days form', () => {
     expectGraph(next, left);
     expect(askedNext).toEqual(['graph-kept-days']);
     await counting.close();
-  }, 60_000);
+  });
 
   test('closed days are read as pairs, not as settlements', async () => {
     await insertSettlements(engine.writer, history(20_000, 100, TODAY - 10));
