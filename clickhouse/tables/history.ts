@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../core/domain/snapshot.ts';
 import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../engine/sql.ts';
+import { SETTLEMENTS } from './settlements.ts';
 import { dayOf, type Table } from './table.ts';
 
 /** What regrades changed, and the rows of a snapshot made of it (docs/snapshots.md). */
@@ -45,7 +46,9 @@ const SETTLEMENTS_KEPT: Versioned = {
   rows: 'settlements',
   history: SETTLEMENT_HISTORY.name,
   key: '(block_time, chain, block_number, log_index)',
-  columns: `${PLACE}, payer, payee, ${GRADED}, builder_facilitator, builder_apps`,
+  columns: Object.keys(SETTLEMENTS.columns)
+    .filter((name) => name !== 'ver' && name !== 'del')
+    .join(', '),
 };
 
 const WALLET_ROWS_KEPT: Versioned = {
