@@ -37,7 +37,7 @@ const SIGNIFICANT_MAX = 4;
 
 /**
  * Dollars as tables show them, rounded: two decimals from a dollar on, up to four significant ones below it, and never fewer than two.
- * `$1,284.03`, `$0.0125`, `$0.000125`. What is shown as this must have the exact amount as its title.
+ * `$1,284.03`, `$0.0125`, `$0.000125`. An amount that is shown as this must have the exact amount as its title.
  */
 export function moneyText(usd: number | string): string {
   const decimal = typeof usd === 'number' ? plainText(usd) : usd;

@@ -126,7 +126,7 @@ export async function openAccount(dataDir: string, log: Log): Promise<ApiKey> {
       expiresAtMs: null,
       revokedAtMs: null,
     });
-    // The console lends its key to every visitor, and such a key cannot choose a handle.
+    // The console lends its key to every visitor, and a key that everyone has cannot choose a handle.
     await store.saved.claimHandle({
       organizationId: DEMO_ORGANIZATION_ID,
       handle: DEMO_HANDLE,

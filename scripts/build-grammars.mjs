@@ -4,7 +4,7 @@ import { buildSync } from 'esbuild';
 
 /**
  * Writes the grammars of four dialects, each as one file, to sandbox/dialects/grammars. They are committed: the package that they come from
- * is 89 MB, of which these are 1 MB. Run it when scripts/tools gets another version of the package, after `npm ci --prefix scripts/tools`.
+ * is 89 MB, and these files are 1 MB. Run it when scripts/tools gets another version of the package, after `npm ci --prefix scripts/tools`.
  */
 const DIALECTS = ['postgresql', 'trino', 'bigquery', 'mysql'];
 const directory = fileURLToPath(new URL('../sandbox/dialects/grammars', import.meta.url));

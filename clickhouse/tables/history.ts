@@ -116,7 +116,7 @@ export const SNAPSHOT_TABLES = {
   wallet_settlements: WALLET_ROWS_KEPT,
 } as const;
 
-/** As `versionsOf`, over tables of a database and without conditions: those of `snapshotFilters` are to be sent with the statement. */
+/** As `versionsOf`, over tables of a database and without conditions: the caller sends the conditions of `snapshotFilters` with the statement. */
 export function versionsText(table: Versioned, database: string): string {
   const { parts } = versionsOf(table, `${database}.`, { rows: sql`1`, history: sql`1` });
   return parts.filter((part) => typeof part === 'string').join('');
