@@ -104,7 +104,7 @@ export function payWith(client: PaymentSigner): Payer {
   return async ({ required }) => encodeBase64Json(await client.createPaymentPayload(required));
 }
 
-/** Above all prices of the service except those of long SQL tiers. */
+/** Above all prices of the service except the prices of long SQL tiers. */
 export const MAX_USD_DEFAULT = '0.10';
 
 export interface WalletOptions {

@@ -4,7 +4,7 @@ import type { SqlWarning } from './wire.ts';
 
 /** Answers of `POST /sql` that are not JSON: rows one by one, and files. */
 
-/** The facts in the headers of such an answer (docs/sql.md). */
+/** The facts in the headers of an answer in bytes (docs/sql.md). */
 
 export interface SqlFacts {
   /** Engine time, milliseconds. */

@@ -182,7 +182,7 @@ export function readJson<Answer>(response: Response): Promise<Answer> {
   return readBody(response, (whole) => whole.json() as Promise<Answer>);
 }
 
-/** Reads a body; a connection that breaks meanwhile is the problem `unreachable`. */
+/** Reads a body; a connection that breaks during it is the problem `unreachable`. */
 export async function readBody<Body>(
   response: Response,
   read: (response: Response) => Promise<Body>,

@@ -1,3 +1,4 @@
+import { CHAIN_NAMES } from './chain-names.ts';
 /** How values are written. Pure, so that tests can run it outside a browser. Only functions whose comment says so round. */
 
 /** `1234567.50` → `1,234,567.50`. Works on text, so that a decimal of any length stays exact. */
@@ -36,7 +37,7 @@ const SIGNIFICANT_MAX = 4;
 
 /**
  * Dollars as tables show them, rounded: two decimals from a dollar on, up to four significant ones below it, and never fewer than two.
- * `$1,284.03`, `$0.0125`, `$0.000125`. What is shown as this must have the exact amount as its title.
+ * `$1,284.03`, `$0.0125`, `$0.000125`. An amount that is shown as this must have the exact amount as its title.
  */
 export function moneyText(usd: number | string): string {
   const decimal = typeof usd === 'number' ? plainText(usd) : usd;
@@ -136,18 +137,6 @@ export function durationText(seconds: number): string {
 export function millisecondsText(ms: number): string {
   return ms < UNIT ? `${Math.round(ms)} ms` : `${(ms / UNIT).toFixed(ms < 10 * UNIT ? 2 : 1)} s`;
 }
-
-const CHAIN_NAMES: Readonly<Record<string, string>> = {
-  'eip155:1': 'Ethereum',
-  'eip155:10': 'Optimism',
-  'eip155:56': 'BNB Chain',
-  'eip155:137': 'Polygon',
-  'eip155:8453': 'Base',
-  'eip155:42161': 'Arbitrum',
-  'eip155:43114': 'Avalanche',
-  'eip155:84532': 'Base Sepolia',
-  'eip155:80002': 'Polygon Amoy',
-};
 
 /** The common name of a chain, or its CAIP-2 name. */
 export function chainText(chain: string): string {

@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, string>> = {
   facilitator: 'facilitators',
 };
 
-/** The source in a word or two, beside the address: `agent card`. */
+/** The source in a word or two, next to the address: `agent card`. */
 export function nameSourceWord(source: string): string {
   return WORDS[source] ?? source.replaceAll('_', ' ');
 }

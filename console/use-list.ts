@@ -23,7 +23,7 @@ export interface CursorList<Row> {
   /** Of the newest request, for the first page or a further one. */
   readonly problem: ApiProblem | null;
   readonly paging: { readonly hasMore: boolean; readonly isLoading: boolean; more(): void };
-  /** The cursor of what is newer than the first page; null where there is none. */
+  /** The cursor of rows newer than the first page; null where there is none. */
   readonly after: string | null;
   reload(): void;
 }

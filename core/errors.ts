@@ -297,7 +297,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** What is wrong with a query, and where in the caller's own text. */
+/** The fault of a query, and its place in the caller's own text. */
 export interface QueryTrouble {
   /** Set for `query_failed`, and for an `invalid_query` that the engine found while planning. A closed list. */
   readonly reason?: string;
@@ -329,7 +329,7 @@ export interface FailureContext {
   readonly payment?: PaymentTrouble;
   /** How the call can be paid (402). */
   readonly offer?: PaymentOffer;
-  /** What is wrong with a query (400). */
+  /** The fault of a query (400). */
   readonly query?: QueryTrouble;
   /** Query Units that a run used although it failed; they are charged. */
   readonly usedQu?: number;

@@ -53,7 +53,7 @@ export function createSentTransactions(): SentTransactions {
       for (let nonce = nextNonce; ; nonce++) {
         const raw = byNonce.get(nonce);
         if (raw === undefined) return;
-        // Refused where it came back by itself meanwhile; the next look counts again.
+        // Refused where it has come back by itself; the next look counts again.
         await send(raw).catch(() => undefined);
       }
     },
@@ -139,7 +139,7 @@ function remembering(rpcUrl: string, sent: SentTransactions, address: Hex) {
 
 /**
  * Sends one transaction after another, each after resending missing ones: a transaction that fails before it is sent, because its
- * authorization was used meanwhile, gives its nonce back, and no later one may have been sent with the next nonce by then.
+ * authorization was used in between, gives its nonce back, and no later one may have been sent with the next nonce by then.
  */
 function inTurn<Asked extends readonly unknown[], Sent>(
   send: (...asked: Asked) => Promise<Sent>,

@@ -38,7 +38,7 @@ export interface LedgerRules {
 
 /**
  * The truth, kept by a reader that is as naive as possible: every receipt of every mined block, dropped again when a reorg undoes
- * the block. It shares no code with the indexer, because it is what the indexer is checked against.
+ * the block. It shares no code with the indexer, because the indexer is checked against it.
  */
 export interface Ledger {
   /** Reads the receipts of blocks [from, to]. */

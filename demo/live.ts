@@ -4,10 +4,10 @@ import type { LiveRegistry } from './identities/live-registry.ts';
 import type { Errand, Shopper } from './shopper.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Traffic at the tip: blocks, purchases over x402 that run meanwhile, agents that register and rate, and a reorg every so often. */
+/** Traffic at the tip: blocks, purchases over x402 that run at the same time, agents that register and rate, and a reorg every so often. */
 export interface Live {
   /**
-   * Mines one block with `settlements` payments, one of which may be a purchase that is only begun. Every so often a
+   * Mines one block with `settlements` payments; one of them may be a purchase that is only begun. Every so often a
    * reorg of depth 1 to 6 follows.
    */
   step(settlements: number): Promise<void>;

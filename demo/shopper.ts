@@ -12,7 +12,7 @@ export interface Errand {
   /** Sent as JSON, by POST. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly x402Version: 1 | 2;
-  /** What the answer is used for. */
+  /** The use of the answer. */
   use?(answer: Response, api: string): Promise<void>;
 }
 

@@ -245,7 +245,7 @@ type PoolContent = Readonly<Record<'pending' | 'queued', SendersInPool>>;
 
 /**
  * A visitor's transaction goes back to the pool as it was signed. One that the node signed itself cannot (impersonated senders
- * have no key), nor one whose nonce was used meanwhile: both are dropped, as after a real reorg.
+ * have no key), nor one whose nonce has been used since: both are dropped, as after a real reorg.
  */
 async function returnSigned({ chain }: World, raw: Hex): Promise<void> {
   await chain.rpc.call('eth_sendRawTransaction', raw).catch(() => undefined);

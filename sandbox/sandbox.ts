@@ -125,7 +125,7 @@ export interface SandboxQuery {
   readonly csvNull?: string;
   /**
    * The engine's row limit. One above the caller's limit, to detect further rows; for formats that cannot be cut afterwards (parquet,
-   * arrow, those of the engine) exactly the caller's limit, unless the result must be whole.
+   * arrow, formats of the engine) exactly the caller's limit, unless the result must be whole.
    */
   readonly maxRows: number;
   /** The caller named no number of rows: a result that reaches `maxRows` fails (`result_size`) and is not cut. */

@@ -24,7 +24,6 @@ function buildService() {
   rmSync('dist', { recursive: true, force: true });
   run('tsc -p tsconfig.build.json');
   run('node scripts/copy-assets.mjs');
-  run('node scripts/build-grammars.mjs');
   run('tsx scripts/build-console.ts');
 }
 

@@ -7,6 +7,7 @@ const ASSETS = [
   'console/style/tokens.css',
   'docs',
   'ingest/grading/facilitator-relayers.json',
+  'sandbox/dialects/grammars',
   'sandbox/policy/functions.json',
   'src/accounts/redis/lua',
   'src/accounts/sqlite/migrations',

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../src/operations/index.ts';
 import { drawings } from './drawings/all.ts';
 import { JUDGED_FILE, judgedPatterns, SlowPatterns } from './patterns/judged.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
-import { clientOperations, clientTokens } from './reference/client.ts';
+import { clientOperations, clientTokens, consoleChains } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
 import { configurationPage } from './reference/configuration.ts';
 import { dataQualityBlock, payReasonsBlock } from './reference/data-quality.ts';
@@ -110,6 +110,7 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
+  'console/chain-names.ts': consoleChains(),
   'console/sql/worked-queries.json': workedQueries(),
 });
 

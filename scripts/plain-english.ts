@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 
 /**
- * Counts words that tend to hide who does what ("nobody", "whoever", "what is told"), by file, in comments and in the texts of strings.
+ * Counts words that tend to hide who does what ("nobody", "such a", "what is told"), by file, in comments and in the texts of strings.
  * It prints and judges nothing: the exit code is 0 whatever it finds. `npx tsx scripts/plain-english.ts src/gate --show`.
  */
 
-const WORDS = /\b(?:nobody|whoever|somebody|beside|what is told|told)\b/gi;
+const WORDS =
+  /\b(?:nobody|whoever|somebody|beside|told|so much|such an?|of which|meanwhile|those of|what (?:(?!what\b)\w+ ){0,3}is)\b/gi;
 const SOURCE = /\.(?:ts|tsx|mjs|cjs|js|sql|lua|md)$/;
 /** Frozen by checksum, generated, or installed. */
 const LEFT_OUT =
@@ -41,7 +42,7 @@ interface Found {
 
 const command = new Command('npx tsx scripts/plain-english.ts')
   .description(
-    'Counts "nobody", "whoever", "somebody", "beside", "what is told" and "told" in comments and user text, by file. Prints, never judges.',
+    'Counts "nobody", "whoever", "somebody", "beside", "told", "so much", "such a", "of which", "meanwhile", "those of" and "what … is" in comments and user text, by file. Prints, never judges.',
   )
   .argument('[paths...]', 'folders or files to look at', FOLDERS)
   .option('--show', 'print each line that holds a word', false)
@@ -59,10 +60,16 @@ function wordsIn(path: string): Found[] {
       [...text.matchAll(WORDS)].map((match) => {
         const at = index + match.index;
         const line = source.slice(0, at).split('\n').length;
-        return { file, line, word: match[0].toLowerCase(), text: source.split('\n')[line - 1]?.trim() ?? '' };
+        return { file, line, word: labelOf(match[0]), text: source.split('\n')[line - 1]?.trim() ?? '' };
       }),
     );
   });
+}
+
+/** One word of the count, whatever stands in the gap. */
+function labelOf(found: string): string {
+  const word = found.toLowerCase();
+  return word.startsWith('what ') ? 'what … is' : word;
 }
 
 function filesOf(path: string): string[] {

@@ -8,7 +8,7 @@ export interface Part {
   /** From the root of the repository. */
   readonly file: string;
   readonly nodeFlags?: readonly string[];
-  /** Before those of the command line. */
+  /** Before the flags of the command line. */
   readonly args?: readonly string[];
 }
 

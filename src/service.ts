@@ -131,7 +131,7 @@ interface OpenEngine {
   readonly access: EngineAccess;
   /** Null for a remote engine. */
   readonly restart: (() => Promise<void>) | null;
-  /** Those of an embedded engine; null for a remote one, where the operator sets them up (docs/operators.md). */
+  /** The walls of an embedded engine; null for a remote one, where the operator sets them up (docs/operators.md). */
   readonly walls: (() => EngineWalls) | null;
   pid(): number | undefined;
   stop(): Promise<unknown>;
@@ -263,7 +263,7 @@ async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
   }
 }
 
-/** Migrates the tables, and waits as long as it takes for a remote engine to appear; the API answers 503 meanwhile. */
+/** Migrates the tables, and waits as long as it takes for a remote engine to appear; the API answers 503 until then. */
 async function prepare(
   { config, log, observation }: { config: Config; log: Log; observation: Observation },
   access: EngineAccess,

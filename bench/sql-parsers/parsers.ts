@@ -1,4 +1,4 @@
-import nodeSqlParser from 'node-sql-parser';
+import { createRequire } from 'node:module';
 import { createGuest } from '../../clickhouse/guest/engine.ts';
 import {
   createEngineParser,
@@ -22,7 +22,17 @@ export interface ThirdPartyReading {
   readonly regenerated: string | null;
 }
 
-const parser = new nodeSqlParser.Parser();
+/** Of scripts/tools, which `npm ci --prefix scripts/tools` installs: the part of its interface that is called here. */
+interface ThirdParty {
+  readonly Parser: new () => {
+    parse(text: string, options: object): { readonly ast: ThirdPartyTree | readonly ThirdPartyTree[] };
+    sqlify(ast: unknown, options: object): string;
+  };
+}
+type ThirdPartyTree = { readonly type?: string };
+
+const require = createRequire(new URL('../../scripts/tools/package.json', import.meta.url));
+const parser = new (require('node-sql-parser') as ThirdParty).Parser();
 
 /** Null where the dialect refuses the text, or does not see exactly one SELECT in it. */
 export function readWith(dialect: string, text: string): ThirdPartyReading | null {

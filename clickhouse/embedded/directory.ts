@@ -39,7 +39,7 @@ const CONFIG_NAME_BYTES = 6;
 const STALE_CONFIG_MS = 60_000;
 const OURS_ALONE = 0o700;
 
-/** Creates what is missing. */
+/** Creates the missing ones. */
 export function makeEngineDirectory(
   dataDir: string,
   files: Omit<EngineFiles, 'directory' | 'backupsDir'>,
@@ -155,7 +155,7 @@ export function readAccessFile(dataDir: string): AccessRecord | null {
   }
 }
 
-/** Removes the file unless another engine has replaced it meanwhile. */
+/** Removes the file unless another engine has replaced it since. */
 export function removeAccessFile(dataDir: string, access: Pick<AccessRecord, 'url'>): void {
   if (readAccessFile(dataDir)?.url === access.url) rmSync(accessFileOf(dataDir), { force: true });
 }

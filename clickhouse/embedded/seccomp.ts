@@ -2,7 +2,7 @@ import { callLibc } from './become-user.ts';
 
 /**
  * A filter of system calls that bounds the sockets of a process, of every kernel that has seccomp: it may listen for connections over
- * TCP and, unless `connects` says otherwise, makes none itself. Datagrams, raw sockets and those of other families cannot be created.
+ * TCP and, unless `connects` says otherwise, makes none itself. Datagrams, raw sockets and sockets of other families cannot be created.
  * Irreversible, and of every program that the process executes (docs.kernel.org/userspace-api/seccomp_filter.html).
  */
 

@@ -39,7 +39,7 @@ export interface EmbeddedEngineOptions {
    * log in over the native protocol too, so any process of the machine could.
    */
   readonly node?: ClusterNodeOptions;
-  /** Directories outside its own that it may access: those of a backup or restore. */
+  /** Directories outside its own that it may access: directories of a backup or restore. */
   readonly borrowed?: HostBootstrap['borrowed'];
   /** Walls to leave out, for tests of machines where they cannot be built. */
   readonly without?: readonly ('landlock' | 'own user' | 'sockets')[];

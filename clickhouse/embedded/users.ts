@@ -34,7 +34,7 @@ export interface EngineLimits {
 export interface ClusterFiles {
   /** Its name in `remote_servers`. */
   readonly name: string;
-  /** Native protocol ports on 127.0.0.1: those of each shard's replicas, in the order of the shards. */
+  /** Native protocol ports on 127.0.0.1: the ports of each shard's replicas, in the order of the shards. */
   readonly shards: readonly (readonly number[])[];
   /** This engine's port, one of `shards`. */
   readonly tcpPort: number;

@@ -9,7 +9,7 @@ import type { Sql } from './sql.ts';
 
 /** The fencing token of a write: the engine refuses the write if table `fences` holds a higher one for the scope (guard.ts). */
 export interface Guard {
-  /** What is guarded: a chain, or one of a few fixed words. */
+  /** The guarded subject: a chain, or one of a few fixed words. */
   readonly scope: string;
   readonly token: bigint;
 }

@@ -86,7 +86,7 @@ export function isOfScope(scope: string): Sql {
 /**
  * Adds these guards to every write of a writer. A refused write throws `Overtaken`. The engine itself checks inserts. Dropping a
  * partition, inserting a foreign format and DDL have no place for the condition, so the fence is read right before them: an overtaken
- * process cannot begin such a statement, and only one that had already begun can still land.
+ * process cannot begin a statement under the fence, and only one that had already begun can still land.
  */
 export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer {
   const refused = async (under: readonly Guard[], work: () => Promise<void>): Promise<void> => {

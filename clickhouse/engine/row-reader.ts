@@ -28,7 +28,7 @@ export class RowReader {
     return value;
   }
 
-  /** Throws above 2^53: no chain has such a block. */
+  /** Throws above 2^53: no chain has a block of that number. */
   u64(): number {
     const value = this.bytes.readUInt32LE(this.at) + this.bytes.readUInt32LE(this.at + 4) * 2 ** 32;
     if (!Number.isSafeInteger(value)) throw new RangeError('a number beyond 2^53');

@@ -61,7 +61,7 @@ export const BUILDER_CODES = {
   versions: ['ver'],
 } as const satisfies Table;
 
-/** Channel collectors and escrows: what is paid to one of them was not paid to a seller. */
+/** Channel collectors and escrows: a payment to one of them did not go to a seller. */
 export const DEPOSIT_CONTRACTS = {
   name: 'deposit_contracts',
   columns: { address, name: text, listed_on: day, ...VERSIONED_TAIL },

@@ -36,7 +36,7 @@ export const text: ColumnType<string> = {
   read: textField,
 };
 
-/** A text of which there are few different ones. */
+/** A text that has few different values. */
 export const name: ColumnType<string> = { ...text, type: 'LowCardinality(String)' };
 
 /** A name out of a closed list that this program keeps; `read` trusts the table, which this program alone writes. */

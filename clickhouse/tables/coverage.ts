@@ -19,7 +19,7 @@ export interface TimeRange {
 export interface RollupCoverage {
   /** Ascending, disjoint, never empty; the last one has no end. Everything else is closed. */
   readonly open: readonly TimeRange[];
-  /** Days (YYYY-MM-DD) whose rollup rows are those of their hours. */
+  /** Days (YYYY-MM-DD) whose rollup rows are made from the rows of their hours. */
   readonly splitDays: readonly string[];
 }
 

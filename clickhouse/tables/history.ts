@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../core/domain/snapshot.ts';
 import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../engine/sql.ts';
+import { SETTLEMENTS } from './settlements.ts';
 import { dayOf, type Table } from './table.ts';
 
 /** What regrades changed, and the rows of a snapshot made of it (docs/snapshots.md). */
@@ -45,7 +46,9 @@ const SETTLEMENTS_KEPT: Versioned = {
   rows: 'settlements',
   history: SETTLEMENT_HISTORY.name,
   key: '(block_time, chain, block_number, log_index)',
-  columns: `${PLACE}, payer, payee, ${GRADED}, builder_facilitator, builder_apps`,
+  columns: Object.keys(SETTLEMENTS.columns)
+    .filter((name) => name !== 'ver' && name !== 'del')
+    .join(', '),
 };
 
 const WALLET_ROWS_KEPT: Versioned = {
@@ -113,7 +116,7 @@ export const SNAPSHOT_TABLES = {
   wallet_settlements: WALLET_ROWS_KEPT,
 } as const;
 
-/** As `versionsOf`, over tables of a database and without conditions: those of `snapshotFilters` are to be sent with the statement. */
+/** As `versionsOf`, over tables of a database and without conditions: the caller sends the conditions of `snapshotFilters` with the statement. */
 export function versionsText(table: Versioned, database: string): string {
   const { parts } = versionsOf(table, `${database}.`, { rows: sql`1`, history: sql`1` });
   return parts.filter((part) => typeof part === 'string').join('');

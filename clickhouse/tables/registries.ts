@@ -111,7 +111,7 @@ export const AGENT_ATTESTATIONS = viewOfAttestations('agent_attestations');
 /** Which feedback was revoked, by what names it. */
 export const FEEDBACK_REVOCATIONS = viewOfAttestations('feedback_revocations');
 
-/** How often what an agent is derived from was written. Views fill it. */
+/** How often the rows that an agent is derived from were written. Views fill it. */
 export const AGENT_CHANGES = {
   name: 'agent_changes',
   columns: {},

@@ -194,7 +194,7 @@ export const WALLET_ROWS = {
   placement: { key: 'cityHash64(wallet)', why: 'a page of a wallet asks one shard, whatever its time' },
   versions: ['ver'],
   // By itself as well: an insert that was cut by a crash can have reached the view and not the table (measured: 2 of 280 kills),
-  // and such a row would have no tombstone to inherit.
+  // and a row of the view alone would have no tombstone to inherit.
   retraction: { tombstones: 'byTime' },
 } as const satisfies Table;
 

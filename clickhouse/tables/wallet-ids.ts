@@ -10,7 +10,7 @@ import { STATE, type Table } from './table.ts';
  * table and after a restored backup, and two addresses of one id cannot be searched for without it.
  */
 
-/** The keys, the newest of which counts. */
+/** The keys; the newest one counts. */
 export const WALLET_ID_KEYS = {
   name: 'wallet_id_keys',
   columns: {},

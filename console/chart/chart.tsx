@@ -21,7 +21,7 @@ export interface ChartProps {
   readonly name: string;
   /** Keep the object between renderings: another one draws the chart again. */
   readonly data: ChartData;
-  /** What is drawn. Fields that are missing, and columns that the data does not have, are guessed from the shape of the data. */
+  /** The chart to draw. Fields that are missing, and columns that the data does not have, are guessed from the shape of the data. */
   readonly spec?: Partial<ChartSpec>;
   /** With it, the chart has controls; it is called with each choice of the visitor. The page keeps the choice, and gives it as `spec`. */
   onSpec?(spec: ChartSpec): void;

@@ -10,7 +10,7 @@ import { type Picture, svgText, type Tick } from './svg.ts';
  * its canvas.
  */
 
-/** What is under the pointer. */
+/** The mark under the pointer. */
 export interface Hover {
   /** Position among the places along x. */
   readonly at: number;
@@ -315,7 +315,7 @@ function pixels(plot: uPlot, { spec, series }: Prepared): Scales {
   };
 }
 
-/** What the pointer is at: a place, a cell, or the nearest point. Null outside the plot. */
+/** The target of the pointer: a place, a cell, or the nearest point. Null outside the plot. */
 function hoverOf(plot: uPlot, prepared: Prepared): Hover | null {
   const { idx, left = -1, top = -1 } = plot.cursor;
   if (left < 0 || idx === null || idx === undefined) return null;

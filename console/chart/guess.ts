@@ -5,7 +5,7 @@ import type { ChartData, ChartKind, ChartSpec } from './spec.ts';
 
 export type AxisKind = 'time' | 'number' | 'text';
 
-/** More bars cannot be told apart. */
+/** A reader cannot distinguish more bars. */
 const BARS_MAX = 60;
 /** Rows that are looked at to see whether texts are dates. */
 const SAMPLED_ROWS = 50;

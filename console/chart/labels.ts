@@ -77,7 +77,7 @@ function rangeText(texts: readonly (string | null)[], values: readonly (number |
   return `from ${text(lowest)} to ${text(highest)}`;
 }
 
-/** What is missing in the picture, as sentences. */
+/** The parts that the picture lacks, as sentences. */
 export function leftText({ left }: Prepared): string {
   return [
     left.series > 0 ? `The ${left.series} smallest series are not drawn.` : '',

@@ -5,7 +5,7 @@ import type { ChartData, ChartSpec } from './spec.ts';
 
 /** From rows to series: one column of values for each line, bar or row of a heatmap. Pure, so that tests can run it outside a browser. */
 
-/** More lines than these cannot be told apart; the largest are drawn. */
+/** A reader cannot distinguish more lines than these; the largest are drawn. */
 export const SERIES_MAX = 50;
 /** More points than these add nothing to a picture, and drawing them takes seconds. */
 export const ROWS_MAX = 100_000;
@@ -35,11 +35,11 @@ export interface Prepared {
   readonly spec: ChartSpec;
   readonly x: Axis;
   readonly series: readonly Series[];
-  /** What is too much for the picture. */
+  /** The parts that are too many for the picture. */
   readonly left: { readonly rows: number; readonly series: number };
 }
 
-/** What is drawn for a choice. */
+/** The drawing of a choice. */
 export function prepare(data: ChartData, spec: ChartSpec): Prepared {
   const at = (name: string): number => data.columns.findIndex((column) => column.name === name);
   const rows = data.rows.slice(0, ROWS_MAX);
@@ -163,7 +163,7 @@ function filled(
   return { values, texts };
 }
 
-/** Facilitators have their own colours, what has no name is grey, and everything else takes the colours in turn. */
+/** Facilitators have their own colours, a series without a name is grey, and everything else takes the colours in turn. */
 function coloured(tables: readonly Table[], { by }: ChartSpec): Series[] {
   const isFacilitator = by !== null && /facilitator/i.test(by);
   const used = new Map<string, number>();

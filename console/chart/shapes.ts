@@ -1,7 +1,7 @@
 import type { Prepared, Series } from './series.ts';
 import { stacked } from './series.ts';
 
-/** What a chart is made of, in pixels: the page paints these shapes on its canvas, and files are written from the same ones. Pure. */
+/** The shapes of a chart, in pixels: the page paints these shapes on its canvas, and files are written from the same ones. Pure. */
 
 export interface LineShape {
   readonly kind: 'line';

@@ -26,7 +26,7 @@ function copyBySelection(text: string): boolean {
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for the name of the button: `Copy address`. */
+  /** The copied thing, for the name of the button: `Copy address`. */
   readonly what: string;
   /** The text of a button; without it the button is an icon. */
   readonly label?: string;

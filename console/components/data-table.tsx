@@ -110,7 +110,7 @@ export function DataTable<Row>({
 interface FramedProps<Row> extends TableProps<Row> {
   readonly rows: readonly Row[] | null;
   readonly skeletonRows: number;
-  /** What is loading. */
+  /** The thing that loads. */
   readonly what?: string;
 }
 

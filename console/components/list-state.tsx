@@ -7,7 +7,7 @@ import { Time } from './time.tsx';
 
 /** What a list shows apart from its rows: that they are loading, failed or do not exist, and how to read more of them. */
 
-/** What a list is apart from its rows. The hooks of `use-list.ts` give all but `what`. */
+/** The state of a list apart from its rows. The hooks of `use-list.ts` give all but `what`. */
 export interface List {
   /** What the rows are, for sentences: `settlements`. */
   readonly what: string;

@@ -33,7 +33,7 @@ function shortText(plain: string): string {
 }
 
 /**
- * Puts the exact text of every `data-exact` element into what is copied from the page: its text is replaced while the browser reads the
+ * Puts the exact text of every `data-exact` element into the text that is copied from the page: its text is replaced while the browser reads the
  * selection, and is put back afterwards. Returns the function that stops it.
  */
 export function copyExactTexts(): () => void {

@@ -7,7 +7,7 @@ interface SkeletonProps {
   readonly shape?: 'line' | 'block';
 }
 
-/** One grey place. It is hidden from screen readers: what is loading must be said once, by `role="status"`. */
+/** One grey place. It is hidden from screen readers: the page must say once what loads, by `role="status"`. */
 export function Skeleton({ width = 'long', shape = 'line' }: SkeletonProps) {
   return <span class={`skeleton is-${shape} is-${width}`} aria-hidden="true" />;
 }
@@ -15,7 +15,7 @@ export function Skeleton({ width = 'long', shape = 'line' }: SkeletonProps) {
 const LINES = ['long', 'whole', 'long', 'short'] as const;
 
 interface SkeletonLinesProps {
-  /** What is loading, for screen readers: `the wallet`. */
+  /** The thing that loads, for screen readers: `the wallet`. */
   readonly what: string;
   readonly lines?: number;
 }

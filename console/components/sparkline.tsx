@@ -8,7 +8,7 @@ export interface SparkPoint {
 }
 
 interface SparklineProps {
-  /** What is drawn, for screen readers: `Settled per day`. */
+  /** The drawn figure, for screen readers: `Settled per day`. */
   readonly name: string;
   /** In the order of time. */
   readonly points: readonly SparkPoint[];

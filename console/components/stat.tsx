@@ -12,9 +12,9 @@ interface StatProps {
   readonly note?: string;
   /** What changed since the period before, as a share: 0.12 is 12 % more. Null where the period before had nothing. */
   readonly change?: number | null;
-  /** What the figure is compared with: `the 7 days before`. */
+  /** The figure that it is compared with: `the 7 days before`. */
   readonly changeSince?: string;
-  /** How the figure moved, drawn beside it. */
+  /** How the figure moved, drawn next to it. */
   readonly trend?: { readonly points: readonly SparkPoint[]; format(value: number): string };
   /** A page below /console that says more. */
   readonly to?: string;

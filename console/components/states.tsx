@@ -23,7 +23,7 @@ export function LiveRegion() {
 }
 
 interface EmptyStateProps {
-  /** What is missing: `No settlements match these filters`. */
+  /** The empty thing: `No settlements match these filters`. */
   readonly title: string;
   /** Why, and what the visitor can do about it. */
   readonly children?: ComponentChildren;

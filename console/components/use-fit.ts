@@ -23,7 +23,7 @@ interface FitProps {
 
 /**
  * Measures the table in its frame after each render and, while it is wider than the frame, takes the next step: columns of priority 3
- * stacked, then those of 2, then cards. A new width begins with the first step again. All steps happen before the browser paints.
+ * stacked, then columns of rank 2, then cards. A new width begins with the first step again. All steps happen before the browser paints.
  */
 export function useFit({ priorities, isCompact }: FitProps): {
   readonly frame: RefObject<HTMLElement | null>;

@@ -32,7 +32,7 @@ export function firstCopy({ flows, next_before: next, prev_after: after, meta }:
 }
 
 /**
- * The copy with what is new: settlements that are gone are removed, changed ones replaced, new ones added. A settlement that lies below
+ * The copy with the changes: settlements that are gone are removed, changed ones replaced, new ones added. A settlement that lies below
  * the list, which happens when an old one was graded again, stays out of it.
  */
 export function forwardCopy(before: LiveCopy, answer: Flows, most: number): LiveCopy {

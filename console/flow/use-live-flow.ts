@@ -31,7 +31,7 @@ interface LiveFlowOptions {
   readonly isPaused?: boolean;
 }
 
-/** The newest settlements. What is new is read with the `after` cursor while the tab is visible. */
+/** The newest settlements. New ones are read with the `after` cursor while the tab is visible. */
 export function useLiveFlow({ most, isPaused = false }: LiveFlowOptions): LiveFlow {
   const { key } = useStore(session);
   const [copy, setCopy] = useState<LiveCopy | null>(null);

@@ -320,7 +320,7 @@ interface FittingPaymentsProps {
   readonly since: string;
 }
 
-/** Payments to the payee in the asset and at the price of the headline offer: what activity is counted from, newest first. */
+/** Payments to the payee in the asset and at the price of the headline offer: the payments that activity counts, newest first. */
 function FittingPayments({ payTo, offer, since }: FittingPaymentsProps) {
   const { chain, asset, price_usd: price, scheme } = offer;
   const canAsk = chain !== null && EVM_ADDRESS.test(asset) && price !== null;

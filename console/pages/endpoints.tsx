@@ -74,7 +74,7 @@ export function EndpointsPage({ query }: PageProps) {
 
 type Capability = Capabilities['capabilities'][number];
 
-/** The jobs that services and agents offer, with what is paid for them. */
+/** The jobs that services and agents offer, with the payments for them. */
 export function CapabilitiesPage({ query }: PageProps) {
   const window = windowOf(query);
   const { answer, problem, reload } = useAnswer<Capabilities>('/capabilities');

@@ -72,7 +72,7 @@ const POINTS: ChartData = {
 
 const FIFTY_POINTS = 1_000;
 
-/** 50 series of 1,000 points: what the drawing time is measured on. */
+/** 50 series of 1,000 points: the bench of the drawing time. */
 const FIFTY: ChartData = {
   columns: [
     { name: 'hour', type: 'DateTime' },
@@ -94,7 +94,7 @@ const FIFTY: ChartData = {
 
 const EMPTY: ChartData = { columns: PER_DAY.columns, rows: [] };
 
-/** What is guessed, with the controls. */
+/** The guessed chart, with the controls. */
 export function GuessedChart() {
   const [spec, setSpec] = useState<Partial<ChartSpec>>({});
   return <Chart name="Dollars a day by facilitator" data={BY_FACILITATOR} spec={spec} onSpec={setSpec} />;

@@ -19,7 +19,7 @@ import type { SqlSchema } from '../wire.ts';
 /** All tables with their columns and all functions, for the schema browser and for completion. */
 const EVERYTHING = { table: '*', functions: '*' };
 
-/** The SQL page: what a query is made of, the open queries, and the result of the one that is shown. */
+/** The SQL page: the parts of a query, the open queries, and the result of the one that is shown. */
 export function SqlPage(_props: PageProps) {
   const tabs = useTabs();
   const { list, change, replace, open } = tabs;

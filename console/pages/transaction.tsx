@@ -24,7 +24,7 @@ import { type PageProps, pairPath, walletPath } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Settlement, Transaction } from '../wire.ts';
 
-/** One transaction with all its settlements: what is paid, by whom, how sure it is that it was x402, and what it cost. */
+/** One transaction with all its settlements: payer, payee and amount, how sure it is that it was x402, and its fee. */
 export function TransactionPage({ params, query }: PageProps) {
   const hash = params['hash'] ?? '';
   useTitle(`Transaction ${shortAddress(hash)}`);

@@ -11,7 +11,7 @@ const EACH_MAX = 5;
 /** The API has no search for facilitators and capabilities; there are few of both, which are read once. */
 const FACILITATORS_MAX = 100;
 
-/** The names that the text finds. What the API refuses is reported to `onProblem`, and the others are found all the same. */
+/** The names that the text finds. A refusal of the API is reported to `onProblem`, and the others are found all the same. */
 export async function findNames(
   text: string,
   signal: AbortSignal,

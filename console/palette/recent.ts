@@ -25,7 +25,7 @@ export function noteOpened(entry: Entry): void {
   }
 }
 
-/** Other versions of the console wrote what is stored, so only links of this origin are taken over. */
+/** Other versions of the console may have written the stored links, so only links of this origin are taken over. */
 function isEntry(value: unknown): value is Entry {
   if (typeof value !== 'object' || value === null) return false;
   const { kind, title, href } = value as Partial<Record<keyof Entry, unknown>>;

@@ -6,7 +6,7 @@ interface OpenInSqlProps {
   /** Values of the placeholders. */
   readonly params?: Readonly<Record<string, string>>;
   readonly isButton?: boolean;
-  /** What the query is about, for screen readers, where several links stand on a page. */
+  /** The subject of the query, for screen readers, where several links stand on a page. */
   readonly about?: string;
 }
 

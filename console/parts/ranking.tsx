@@ -13,7 +13,7 @@ import type { RankedRow, Rankings } from '../wire.ts';
 import { VerdictChip } from './data-quality.tsx';
 import { WINDOW_BEFORE, windowOf } from './windows.ts';
 
-/** Rankings by payments, as every page shows them: what is asked, and the columns that all subjects share. */
+/** Rankings by payments, as every page shows them: the request, and the columns that all subjects share. */
 
 export type RankedSubject = Rankings['meta']['of'];
 export type RankedOrder = Rankings['meta']['by'];
@@ -222,7 +222,7 @@ export function RankedFigure({ row, by }: { readonly row: RankedRow; readonly by
 
 interface RankedAtProps {
   readonly answer: Rankings | null;
-  /** What else there is to know of the list. */
+  /** Further facts about the list. */
   readonly children?: ComponentChildren;
 }
 

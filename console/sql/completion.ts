@@ -109,7 +109,7 @@ export function namesOf(text: string): {
   return { withs: all(WITH_NAME), aliases: all(ALIAS) };
 }
 
-/** Columns of the tables after FROM and JOIN first, then those of the other tables; each name once. */
+/** Columns of the tables after FROM and JOIN first, then columns of the other tables; each name once. */
 function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
   const words = new Set(text.match(/\w+/g) ?? []);
   const named = tables.filter(({ name }) => words.has(name));

@@ -136,7 +136,7 @@ function ran(onRun: () => void): boolean {
   return true;
 }
 
-/** Of the package's keys all but Enter, which begins a line: what is typed on is never changed. */
+/** Of the package's keys all but Enter, which begins a line: typed text is never changed. */
 const COMPLETION: Extension = [
   // Without a delay, in which Tab would leave the editor: no other key takes a completion.
   autocompletion({ icons: false, defaultKeymap: false, interactionDelay: 0 }),
@@ -149,7 +149,7 @@ const COMPLETION: Extension = [
 ];
 
 /**
- * What is typed stays as it is typed: no brackets are closed, no lines indented. Tab has no binding of its own, so that keyboard users can
+ * Typed text stays as it is: no brackets are closed, no lines indented. Tab has no binding of its own, so that keyboard users can
  * leave the editor.
  */
 function editing(): Extension {

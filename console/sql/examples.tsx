@@ -22,7 +22,7 @@ export function Examples({ onOpen }: ExamplesProps) {
   useEffect(() => {
     let isHere = true;
     void import('./worked-queries.json').then(({ default: loaded }) => {
-      // The file has objects of one shape; its type has a union of those of `params`.
+      // The file has objects of one shape; its type has a union of the shapes of `params`.
       if (isHere) setQueries(loaded as unknown as readonly WorkedQuery[]);
     });
     return () => {

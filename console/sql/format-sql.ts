@@ -3,7 +3,7 @@ import { sameTokens } from './tokens.ts';
 
 /** Lays out a query. In a chunk of its own, loaded when a visitor formats for the first time. */
 
-/** In this order: what is not the SQL of ClickHouse may still be read as PostgreSQL, as the API does for its suggestions. */
+/** In this order: a text that is not the SQL of ClickHouse may still be read as PostgreSQL, as the API does for its suggestions. */
 const DIALECTS = [clickhouse, postgresql] as const;
 
 /** Placeholders of ClickHouse, which stay as they are. */
@@ -42,7 +42,7 @@ function formattedIn(dialect: (typeof DIALECTS)[number], sql: string): string | 
   }
 }
 
-/** A clause of one line beside its keyword: `FROM settlements`. */
+/** A clause of one line after its keyword: `FROM settlements`. */
 const SHORT_CLAUSE =
   /^([ ]*)((?:FROM|PREWHERE|WHERE|HAVING|QUALIFY|GROUP BY|ORDER BY|LIMIT|OFFSET)\b)\n\1 {2}(?! |\()([^\n]+)(?=\n\1(?! {2})|\n {0,}\)|$(?!\n))/gim;
 

@@ -13,7 +13,7 @@ interface GridToolsProps {
 
 const FORMATS: readonly CopyFormat[] = ['tsv', 'json', 'sql'];
 
-/** Above the rows: what is shown, and copies of it. The rows are those in the browser; no query runs. */
+/** Above the rows: which are shown, and copies of them. The rows are in the browser; no query runs. */
 export function GridTools({ columns, filter, shownText, onFilter, onCopy }: GridToolsProps) {
   return (
     <div class="grid-tools">

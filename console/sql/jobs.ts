@@ -24,7 +24,7 @@ export async function cancelJob(id: string): Promise<SqlJob> {
 }
 
 const ENDED: ReadonlySet<SqlJob['state']> = new Set(['succeeded', 'failed', 'cancelled', 'expired']);
-/** After a connection that broke: the job goes on meanwhile. */
+/** After a connection that broke: the job goes on in the service. */
 const AGAIN_MS = 2_000;
 
 /** Reports every change of a job until it has ended. Rejects with an `ApiProblem` or the abort. */
@@ -43,7 +43,7 @@ export async function followJob(
   }
 }
 
-/** The last job that one connection told of; null where it told nothing. */
+/** The last job that one connection named; null where it named none. */
 async function readEvents(
   id: string,
   onChange: (job: SqlJob) => void,

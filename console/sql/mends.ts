@@ -245,7 +245,7 @@ function isGrouped(tokens: readonly Placed[], column: string): boolean {
 }
 
 /**
- * LIMIT for a query that lists rows as they are, where more are read than are kept: nobody reads a million rows, and the engine can stop
+ * LIMIT for a query that lists rows as they are, where more are read than are kept: a person does not read a million rows, and the engine can stop
  * early. Null where the query has one, or groups.
  */
 export function limitMend(

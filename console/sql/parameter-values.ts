@@ -45,7 +45,7 @@ function enumNames(type: string): string[] {
     .map(([, name = '']) => name.replace(/\\(.)/g, '$1'));
 }
 
-/** What is wrong with a value, as a sentence that says what is right; null where nothing is. The engine has the last word. */
+/** The fault of a value, as a sentence that says what would be right; null where there is none. The engine has the last word. */
 export function valueFault(type: string, value: string): string | null {
   if (value === NULL_TEXT) return isNullable(type) ? null : 'This type has no NULL.';
   const inner = innerType(type);

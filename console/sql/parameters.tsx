@@ -45,7 +45,7 @@ export function faultyPlaceholders(
 }
 
 function faultOf(type: string, value: string | undefined): string | null {
-  // An empty text is a value, and nobody means it by leaving the field alone.
+  // An empty text is a value, but a person who leaves the field alone does not mean it.
   return value === undefined ? 'Enter a value.' : valueFault(type, value);
 }
 

@@ -43,7 +43,7 @@ export function QueryEditor(props: QueryEditorProps) {
       made?.destroy();
     };
   }, []);
-  // At once when its place is shown (a hidden editor takes no focus): a key that is typed meanwhile would be lost.
+  // At once when its place is shown (a hidden editor takes no focus): a key that is typed before would be lost.
   useLayoutEffect(() => {
     if (editor !== null) now.current.onReady(editor);
   }, [editor]);

@@ -27,7 +27,7 @@ const BAR_PX = 14;
 
 interface ResultGridProps {
   readonly result: SqlResult;
-  /** Shows a wallet beside the result. */
+  /** Shows a wallet next to the result. */
   onWallet(wallet: string): void;
 }
 

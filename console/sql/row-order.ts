@@ -2,7 +2,7 @@ import type { SqlResult } from '../wire.ts';
 import { cellText, kindOf, rawText, type ValueKind } from './cells.ts';
 
 /**
- * The order of the rows in the browser, and which of them a filter lets through. What is compared is read once per row, so that ten
+ * The order of the rows in the browser, and which of them a filter lets through. The compared value is read once per row, so that ten
  * thousand rows are answered within a moment.
  */
 
@@ -11,7 +11,7 @@ export interface Sorting {
   readonly descending: boolean;
 }
 
-/** What a value is compared by; null for NULL, which is always last. All keys of a list are of one type. */
+/** The key that a value is compared by; null for NULL, which is always last. All keys of a list are of one type. */
 type OrderKey = bigint | number | string | null;
 
 /**
@@ -88,7 +88,7 @@ const COMPARISON = /^\s*(>=|<=|!=|=|>|<)\s*([\s\S]+)$/;
 
 type Fits = (value: unknown) => boolean;
 
-/** Those of `order` whose rows the filter lets through. */
+/** The places of `order` whose rows the filter lets through. */
 export function filteredOrder(
   { columns, rows }: Pick<SqlResult, 'columns' | 'rows'>,
   order: readonly number[],

@@ -5,7 +5,7 @@ import type { SavedQuery, SaveQueryAnswer, SaveQueryRequest } from '../wire.ts';
 
 export const SAVED_PATH = '/queries';
 
-/** The whole address of a saved query: a service that was not told its own gives the path alone. */
+/** The whole address of a saved query: a service without a configured address gives the path alone. */
 export function addressOf({ url }: Pick<SavedQuery, 'url'>): string {
   return new URL(url, location.origin).href;
 }

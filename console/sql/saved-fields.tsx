@@ -27,7 +27,7 @@ export interface Written {
   readonly parameters: Readonly<Record<string, WrittenParameter>>;
 }
 
-/** What the fields show first: what is saved under this name already, so that a new version changes nothing by itself. */
+/** The first content of the fields: the query that is saved under this name already, so that a new version changes nothing by itself. */
 export function firstWritten(
   tab: QueryTab,
   placeholders: readonly Placeholder[],

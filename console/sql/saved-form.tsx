@@ -53,7 +53,7 @@ interface SaveDialogProps {
   onClose(): void;
 }
 
-/** Reads what is saved under the name of the tab before it shows the form; what was removed meanwhile is saved anew. */
+/** Reads the query saved under the name of the tab before it shows the form; one that was removed since is saved anew. */
 function SaveDialog(props: SaveDialogProps) {
   const { saved: slug } = useRef(props.tab).current;
   const path = slug === null ? null : `${SAVED_PATH}/${segment(slug)}`;

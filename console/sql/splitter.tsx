@@ -9,7 +9,7 @@ const STEP_PX = 16;
 const PAGE_PX = 96;
 
 interface Splitter {
-  /** Height of what is above it. */
+  /** Height of the part above it. */
   readonly px: number;
   setPx(px: number): void;
 }
@@ -28,7 +28,7 @@ export function useSplit(): Splitter {
 }
 
 function bounded(px: number): number {
-  // What is below keeps a place of its own, however small the window is.
+  // The part below keeps a place of its own, however small the window is.
   const most = Math.max(LEAST_PX, Math.min(MOST_PX, innerHeight * 0.7));
   return Math.round(Math.min(Math.max(px, LEAST_PX), most));
 }

@@ -42,7 +42,7 @@ export interface Tabs {
   open(part: Partial<QueryTab>): string;
 }
 
-/** The open queries: those of the last visit, with the query of the address. The address follows the query that is shown. */
+/** The open queries: the queries of the last visit, with the query of the address. The address follows the query that is shown. */
 export function useTabs(): Tabs {
   const [first] = useState(() => withAddress(openTabs(readFragment(location.hash) ?? FIRST_QUESTION)));
   const list = useStore(tabList) ?? first;
@@ -89,7 +89,7 @@ function withAddress(list: TabList): TabList {
 
 const ADDRESS_AFTER_MS = 300;
 
-/** The address is a link to what is shown. It holds no more than the link that is copied. */
+/** The address is a link to the query shown. It holds no more than the link that is copied. */
 function useFollowedAddress({ id, sql, tier, params, chart }: QueryTab): void {
   // At once: a page that is loaded again before the address is written shows this tab.
   useLayoutEffect(() => history.replaceState(entryOf(history.state, id), ''), [id]);

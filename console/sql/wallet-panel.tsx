@@ -17,7 +17,7 @@ interface WalletPanelProps {
   onClose(): void;
 }
 
-/** A wallet of the result, beside it: the rows and the scroll position stay. Escape closes it. */
+/** A wallet of the result, next to it: the rows and the scroll position stay. Escape closes it. */
 export function WalletPanel({ wallet, onClose }: WalletPanelProps) {
   const { answer, problem, reload } = useAnswer<Profile>(`/merchants/${segment(wallet)}`);
   const close = useRef<HTMLButtonElement>(null);

@@ -148,7 +148,7 @@ export const OauthSchema = Type.Object(
   { default: {}, ...closed },
 );
 
-/** Looks up what `payment.accept` names. Adds what is wrong to `problems`. */
+/** Looks up what `payment.accept` names. Adds every fault to `problems`. */
 export function resolvePayment(
   payment: Static<typeof PaymentSchema>,
   chains: readonly ChainConfig[],

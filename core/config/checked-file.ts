@@ -36,7 +36,7 @@ export function checked<Schema extends TSchema>(schema: Schema, value: unknown):
   throw configProblems([...new Set(problems.map(hideSecrets))]);
 }
 
-/** For a choice, lists the allowed values; for a nullable object, reports what is wrong with the object. */
+/** For a choice, lists the allowed values; for a nullable object, reports the faults inside the object. */
 function inOwnWords(error: ValueError): string[] {
   const { path, message, value: found, schema } = error;
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return [unknownSetting(path, schema)];

@@ -179,7 +179,7 @@ export function readQueryCursor(keys: CursorKeys, scope: string, text: string): 
 export interface ChangesPosition {
   /** Everything up to this time was given. */
   readonly from: number;
-  /** The part of what follows that is being given; undefined: none was begun. */
+  /** The part of the change that the walk has reached; undefined: none was begun. */
   readonly window: ChangesWindow | undefined;
 }
 

@@ -9,7 +9,7 @@
  * 3. A word that mixes scripts which look alike has its foreign letters shown as code points: `p{U+0430}ypal`. Latin may be
  *    mixed with scripts that do not resemble it (`AIエージェント`), and words of one script each stay as they are (`Москва AI`).
  *    A word that imitates a Latin one in a single foreign script passes: only a dictionary could detect it.
- * 4. What is longer than `maxChars` code points ends in `…`.
+ * 4. A text of more than `maxChars` code points ends in `…`.
  */
 export function displayText(raw: string, maxChars: number): string {
   // Cut first: composing a text costs time, and a text may be of any length.

@@ -34,7 +34,7 @@ export interface PlanStorage {
   readonly resultBytes: number;
 }
 
-/** Results that organizations did not ask for themselves: those that others make of one author's queries, and those of one payer over x402. */
+/** Results that organizations did not ask for themselves: results that others make of one author's queries, and results of one payer over x402. */
 export const OTHER_STORAGE: Readonly<Record<'author' | 'payer', Omit<PlanStorage, 'unfinishedJobs'>>> = {
   author: { results: 500, resultBytes: 256 * MEBIBYTE },
   payer: { results: 20, resultBytes: 128 * MEBIBYTE },

@@ -9,7 +9,7 @@ const DAY_SECONDS = 86_400;
 export const MANY_COUNTERPARTIES_MIN = 10;
 /**
  * A smaller payment counts for no reason, because anyone can make thousands of them for a dollar. A tenth of a cent is the least price in
- * the examples of x402 ($0.001), so what is sold for less is not judged by how often it is bought.
+ * the examples of x402 ($0.001), so offers below it are not judged by how often it is bought.
  */
 export const DUST_BELOW_USD_MICROS = 1_000n;
 const DUST_BELOW = `$${Number(DUST_BELOW_USD_MICROS) / 1_000_000}`;

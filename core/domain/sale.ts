@@ -1,4 +1,4 @@
-/** What is sold and what its author gets of it: fixed when the money is claimed. docs/design/gate.md. */
+/** The sold query and its author's share of the price: fixed when the money is claimed. docs/design/gate.md. */
 
 /** The part of a charge that belongs to the author of what was called. */
 export interface AuthorShare {

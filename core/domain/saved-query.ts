@@ -1,6 +1,6 @@
 /** Saved queries: how their owners and they themselves are named, and what their authors can set. */
 
-/** `unlisted`: whoever knows its address may call it. */
+/** `unlisted`: every caller who knows its address may call it. */
 export const VISIBILITIES = ['private', 'unlisted', 'public'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
@@ -10,7 +10,7 @@ export const HANDLE_MAX_CHARS = 32;
 /** Lower-case letters and digits, single hyphens between them. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Names a query among those of its owner. */
+/** Names a query among its owner's queries. */
 export function isSlug(text: string): boolean {
   return text.length <= SLUG_MAX_CHARS && NAME.test(text);
 }

@@ -3,7 +3,7 @@ import { versionTimeMs } from './settlement.ts';
 
 /**
  * A state of the index that can be asked again: of each chain the blocks that are final and indexed without a gap, and the revision of
- * the catalogues that their settlements are graded by. Its text can be read by people and is not signed: whoever changes a number asks for
+ * the catalogues that their settlements are graded by. Its text can be read by people and is not signed: a caller who changes a number asks for
  * another state, which is answered or refused like any other (docs/snapshots.md).
  */
 export interface Snapshot {

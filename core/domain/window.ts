@@ -21,7 +21,7 @@ export interface Span {
 }
 
 /**
- * The window that ends now and those of the same length before it, newest first: exact to the second, so that a window and the one before
+ * The window that ends now and the windows of the same length before it, newest first: exact to the second, so that a window and the one before
  * it cover the same hours of the day. All of time is one window.
  */
 export function spansOf(window: Window, nowSeconds: number, count: number): Span[] {

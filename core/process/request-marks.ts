@@ -71,7 +71,7 @@ export function createRequestMarks(): RequestMarks {
   };
 }
 
-/** The youngest first. To be called while the loop stands still, so that nothing is written meanwhile. */
+/** The youngest first. To be called while the loop stands still, so that no mark is written during the call. */
 export function readRequestMarks(memory: SharedArrayBuffer): MarkedRequest[] {
   const view = new DataView(memory);
   const nowMs = Date.now();

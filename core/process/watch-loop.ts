@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 
 /**
  * Ends a process whose event loop stands still: a thread watches the beats of the loop, logs what was being read, and ends the process
- * by the signal `STOOD_STILL`. What starts it again is its supervisor (docs/operators.md, "When the event loop stands still").
+ * by the signal `STOOD_STILL`. Its supervisor starts it again (docs/operators.md, "When the event loop stands still").
  */
 export interface LoopWatchOptions {
   readonly log: Log;
@@ -20,7 +20,7 @@ export interface LoopWatchOptions {
   readonly marks: SharedArrayBuffer | null;
 }
 
-/** What the thread is started with. */
+/** The thread gets this at its start. */
 export interface LoopThreadData extends Omit<LoopWatchOptions, 'log'> {
   readonly logLevel: string;
   /** Beats of the loop, and whether a debugger is open, which may stop the loop for as long as it likes. */

@@ -7,7 +7,7 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import type { Rpc } from './json-rpc.ts';
 import { mine, requireSuccess, type Sender, walletOf } from './sender.ts';
 
-/** An EIP-3009 token on a local chain, with what is needed to sign for it. */
+/** An EIP-3009 token on a local chain, with the domain that signatures for it need. */
 export interface ChainToken {
   readonly address: Address;
   /** EIP-712 domain separator, read from the contract. */

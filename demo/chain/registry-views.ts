@@ -67,7 +67,7 @@ export interface RegistryViews {
   feedback(agentId: bigint, client: Address, feedbackIndex: bigint): Promise<FeedbackView>;
   /** Every feedback, revoked ones too, by client, then index. */
   allFeedback(agentId: bigint): Promise<readonly FeedbackView[]>;
-  /** The contract's own mean of what is not revoked, truncated at the decimals that most of the feedback has. */
+  /** The contract's own mean of the feedback that is not revoked, truncated at the decimals that most of the feedback has. */
   summary(agentId: bigint, clients: readonly Address[]): Promise<Summary>;
   validation(requestHash: Hash): Promise<ValidationView>;
 }

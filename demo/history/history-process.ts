@@ -10,7 +10,7 @@ import { planPayments } from './sample-payments.ts';
 import { sampleChains } from './sample-world.ts';
 import { writeHistory } from './write-history.ts';
 
-/** Makes the sample history as a process of its own, so that the chain and its traffic go on meanwhile. Ends when it is written. */
+/** Makes the sample history as a process of its own, so that the chain and its traffic go on during it. Ends when it is written. */
 
 /** A plan of its own, whatever the live traffic draws. */
 const SEED_STEP = 120;

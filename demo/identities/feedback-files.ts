@@ -27,7 +27,7 @@ export interface FeedbackFacts {
   readonly payment: Payment | null;
 }
 
-/** What is wrong with a file; most have nothing. */
+/** The fault of a file; most have none. */
 export const FILE_KINDS = [
   'true',
   'no_proof',

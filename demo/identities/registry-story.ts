@@ -98,7 +98,7 @@ function ratingsOfSeller(agent: RegisteredAgent, paid: readonly Payment[], sourc
 
 const INVENTED_RATERS = 40;
 
-/** An agent whose owner rates it a hundred from many addresses of their own, none of which ever paid. */
+/** An agent whose owner rates it a hundred from many addresses of their own that never paid. */
 function inventedRatings(registry: RegistryCast): Transaction[] {
   const { agentId } = overratedAgent(registry);
   return Array.from({ length: INVENTED_RATERS }, (_, k) =>

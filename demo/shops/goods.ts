@@ -11,7 +11,7 @@ export interface Good {
   /** Millionths of a dollar, which are atomic units of USDC. */
   readonly price: bigint;
   readonly tags: readonly string[];
-  /** The answer, or what is wrong with the question, which costs nothing. */
+  /** The answer, or the fault of the question, which costs nothing. */
   make(query: URLSearchParams): Readonly<Record<string, unknown>> | Wrong;
 }
 

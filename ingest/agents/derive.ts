@@ -133,7 +133,7 @@ export async function deriveDue(
 
 /**
  * Maintains everything about agents beyond their logs: derives them, and fetches the files that they and their raters name. Runs
- * until the signal aborts; any error except those of remote documents ends it.
+ * until the signal aborts; any error except one of a remote document ends it.
  */
 export async function runIdentities(deps: {
   readonly config: Pick<Config, 'chains' | 'identities'>;

@@ -103,7 +103,7 @@ export interface AccountFacts {
   readonly balance: bigint;
 }
 
-/** A block and those of its transactions whose receipts are wanted. */
+/** A block and the transactions in it whose receipts are wanted. */
 export interface WantedReceipts {
   readonly number: number;
   /** Null where it is not known: then the receipts must only agree with each other. */

@@ -32,7 +32,7 @@ import { ATTEMPTS_PER_SOURCE, createWholeBlockReader } from './whole-block.ts';
  */
 export interface Prover {
   /**
-   * Our logs of each block of which the range answer holds others than the block. Throws `ProviderContradiction` ('bloom-mismatch',
+   * Our logs of each block where the range answer and the block hold different logs. Throws `ProviderContradiction` ('bloom-mismatch',
    * 'log-gap', …) or `RpcFailure` when neither source is whole.
    */
   prove(blocks: readonly BlockAnswer[], logs: readonly RawLog[], filter: LogFilter): Promise<LogsByBlock>;

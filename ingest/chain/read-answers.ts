@@ -188,7 +188,7 @@ function hexText(value: unknown, digits: number | 'whole bytes', what: string): 
   throw malformed(what);
 }
 
-/** Above this, Node's own hex decoder beats a pattern: calldata is most of what is read. */
+/** Above this, Node's own hex decoder beats a pattern: most of the bytes read are calldata. */
 const LONG_TEXT_CHARS = 200;
 
 function longHexText(value: string, what: string): string {

@@ -238,7 +238,7 @@ async function readLogsOf(
       throw error;
     });
   const { logs, duplicates, removed } = answer;
-  // Whether such a log stands after all is for the proof of its block to say.
+  // The proof of its block decides whether the log stands after all.
   if (removed > 0)
     parts.pool.note(
       new ProviderContradiction('removed-log', `${removed} logs of ${from}–${to} are marked as undone`),

@@ -14,7 +14,7 @@ import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
 
 /**
- * Reads receipts of transactions that are known to have settled. A block of which several are wanted is one call
+ * Reads receipts of transactions that are known to have settled. A block with several of them is one call
  * (eth_getBlockReceipts); a single one is asked for by its hash, which is one call too and leaves out the receipts of all others, some
  * hundred kilobytes. Nodes that refuse the first method are asked transaction by transaction.
  */
@@ -81,7 +81,7 @@ async function inExchanges(
   return answers;
 }
 
-/** The node does not know the method, or does not give so much at once. */
+/** The node does not know the method, or does not give a whole block at once. */
 function isOfMethod({ kind }: RpcFailure): boolean {
   return kind === 'refused' || kind === 'too-large';
 }

@@ -96,7 +96,7 @@ interface Repeating {
   readonly limits: RpcLimits;
 }
 
-/** Restarts the read after failures that retrying one call cannot fix: a lagging node, a reorg meanwhile, a contradiction. */
+/** Restarts the read after failures that retrying one call cannot fix: a lagging node, a reorg during the read, a contradiction. */
 function untilConsistent<T>(
   { log, signal, limits }: Repeating,
   work: () => Promise<T>,
@@ -185,7 +185,7 @@ function accountQuestion(
   };
 }
 
-/** Pause before a lost subscription is renewed; polling continues meanwhile. */
+/** Pause before a lost subscription is renewed; polling continues during the pause. */
 const RESUBSCRIBE_AFTER_MS = 5_000;
 /** A header has less than 2 kB. */
 const ANNOUNCEMENT_MAX_BYTES = 1024 * 1024;

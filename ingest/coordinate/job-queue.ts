@@ -29,19 +29,19 @@ export interface WorkDone {
 export const NO_WORK: WorkDone = { rows: 0, blocks: 0, deadLetters: 0, retries: 0, contradictions: 0 };
 
 /**
- * The jobs of one chain. Only a hint: table `checkpoints` records what is indexed, and from it a planner adds lost jobs again. So an
+ * The jobs of one chain. Only a hint: table `checkpoints` records the indexed ranges, and from it a planner adds lost jobs again. So an
  * adapter may lose jobs, run one twice, or give one up.
  *
  * Contract:
  * - a job is open from `add` until it is done or given up, also between two attempts;
- * - jobs are begun by `rank`, those of one rank in the order in which they came;
+ * - jobs are begun by `rank`, jobs of one rank in the order in which they came;
  * - the jobs of a dead worker are restarted by another one after a while;
  * - a job whose handler throws is tried again after pauses that grow, `JOB_ATTEMPTS_MAX` times in all, and then given up.
  *
  * Methods reject when the queue cannot be reached, but `work`, which waits until it can be.
  */
 export interface JobQueue {
-  /** Whether other processes work on its jobs too. Then what is missing is cut into jobs that can be shared out; else it is one job. */
+  /** Whether other processes work on its jobs too. Then the planner cuts the missing range into jobs that can be shared out; else it is one job. */
   readonly isShared: boolean;
   /** Jobs whose id is open already are left as they are. */
   add(jobs: readonly RangeJob[]): Promise<void>;

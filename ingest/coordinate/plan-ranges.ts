@@ -36,7 +36,7 @@ export interface Plan {
   readonly queue: JobQueue;
   /** Fence token of the chain's leader; 0 where nothing is fenced. */
   readonly epoch: bigint;
-  /** Names what is read of the chain (`contractsName`). */
+  /** Names the contracts whose logs are read (`contractsName`). */
   readonly contracts: string;
   /** From the first block of the index to the last one before the head range; empty when `to` is below `from`. */
   readonly gap: BlockRange;
@@ -59,7 +59,7 @@ export async function planRanges(deps: PlanDeps): Promise<void> {
       if (open.done.blocks > 0) status.wrote(open.done);
       if (missing.length === 0 && open.jobs.length === 0) return;
       const jobs = nextJobs({ ...plan, config, versions }, missing, open.jobs);
-      await queue.add(jobs).catch(() => undefined); // what was not added is planned again at the next look
+      await queue.add(jobs).catch(() => undefined); // the next look plans a job that was not added once more
     } else if (performance.now() - warnedMs >= WARN_EVERY_MS) {
       warnedMs = performance.now();
       log.warn({ chain: config.chain }, 'backfill waits for the queue; what is indexed is safe');

@@ -89,7 +89,7 @@ function guardedFor(writer: Writer, chain: Chain, epoch: bigint): Writer {
 
 /** Rethrows errors that are worth another attempt. */
 function logFailure(error: unknown, job: RangeJob, { config, log, signal }: RangeWorkDeps): void {
-  // Its planner no longer leads; the new one plans what is still missing.
+  // Its planner no longer leads; the new one plans the ranges that are still missing.
   if (error instanceof Overtaken && error.scope === config.chain) return;
   if (!signal.aborted) log.error({ chain: config.chain, job: job.id, err: error }, 'a range job failed');
   throw error;

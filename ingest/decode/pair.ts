@@ -17,7 +17,7 @@ import { KIND, kindsOf } from './log-kind.ts';
 /** How a transfer is marked. For an authorization, `none` means that it is unpaired. */
 export const MARKER = { none: 0, authorization: 1, permit2: 2 } as const;
 
-/** The marker of every log, by position. `kinds` are those of `kindsOf(logs)`; logs ascend by (block, index). */
+/** The marker of every log, by position. `kinds` come from `kindsOf(logs)`; logs ascend by (block, index). */
 export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array {
   const markers = new Uint8Array(logs.length);
   const alone: number[] = [];

@@ -16,7 +16,7 @@ export interface DecodedRegistries {
 }
 
 /**
- * Turns the logs of the ERC-8004 registries into rows. `logs` are those of kind `registry`, ascending; `blocks` contain theirs,
+ * Turns the logs of the ERC-8004 registries into rows. `logs` are the logs of kind `registry`, ascending; `blocks` contain theirs,
  * ascending. A log that does not match its event's types becomes a dead letter; a missing block is a bug and throws.
  */
 export function decodeRegistries(
@@ -243,7 +243,7 @@ function attestation(
 
 type Indexed<Count extends 2 | 3> = Count extends 2 ? readonly [Hash, Hash] : readonly [Hash, Hash, Hash];
 
-/** The indexed words of an event, of which there must be exactly so many. Throws `MalformedData`. */
+/** The indexed words of an event, exactly `count` of them. Throws `MalformedData`. */
 function requireTopics<Count extends 2 | 3>({ topics }: RawLog, count: Count): Indexed<Count> {
   if (topics.length !== count + 1) throw new MalformedData(`${topics.length} topics instead of ${count + 1}`);
   return topics.slice(1) as unknown as Indexed<Count>; // counted just now

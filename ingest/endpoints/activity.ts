@@ -69,7 +69,7 @@ async function countWritten(
   return Number(rows[0]?.[0]);
 }
 
-/** A table of activity: its key, where each part of the key is found in a payment, and what is counted. */
+/** A table of activity: its key, where each part of the key is found in a payment, and the counted columns. */
 interface ActivityTable {
   readonly table: Sql;
   readonly key: Sql;
@@ -170,7 +170,7 @@ const OBSERVED_METHODS = EVIDENCE_METHODS.filter((method) =>
 
 const LIVE = sql`endpoint_offers FINAL WHERE del = 0`;
 
-/** Payments to listed addresses: pay_to, chain, asset, amount, payer, usd, at. Read by address, so only what they were paid is. */
+/** Payments to listed addresses: pay_to, chain, asset, amount, payer, usd, at. Read by address, so only payments to them are. */
 export function observedPayments({ chains, since }: Observed): Sql {
   return sql`SELECT wallet AS pay_to, chain, concat('0x', lower(hex(asset))) AS asset, amount, counterparty AS payer, amount_usd AS usd,
       block_time AS at
@@ -192,7 +192,7 @@ function ownedTerms(chains: readonly Chain[]): Sql {
       if(length(claims) > 1 AND claims[2].1 = first, '', claims[1].2) AS owner, claims[1].3 AS starts FROM (${ranked})`;
 }
 
-/** Ceilings of a payee and asset, those of the origin that was listed first before all others, low ones before high ones. */
+/** Ceilings of a payee and asset, the origin that was listed first before all others, low ones before high ones. */
 function ceilings(chains: readonly Chain[]): Sql {
   const ofOwners = sql`SELECT pay_to, chain, asset, owner, min(first) AS owner_first, groupArray((terms, starts)) AS theirs
     FROM (${ownedTerms(chains)}) WHERE is_range GROUP BY pay_to, chain, asset, owner`;

@@ -138,7 +138,7 @@ function tombstoneSql(ver: bigint): Sql {
 
 /** A listing while it is read: its items, passed on in pieces, and how the reading ended. */
 
-/** Problems of reading a list, in addition to those of a request. */
+/** Problems of reading a list, in addition to the problems of a request. */
 export const LISTING_PROBLEMS = {
   no_listing: 'The host answers, and publishes no list.',
   not_json: 'The answer is no JSON.',

@@ -21,7 +21,7 @@ export interface EndpointLimits {
   readonly recountMs: number;
   /** While sources are being read, the directory follows them this often. */
   readonly listEveryMs: number;
-  /** Minimum time between changes of the catalogue's payees, each of which causes a regrade. */
+  /** Minimum time between changes of the catalogue's payees: each change causes a regrade. */
   readonly payeesEveryMs: number;
   /** Changes wait until no source is being read, but no longer than this. */
   readonly payeesWaitMaxMs: number;
@@ -40,7 +40,7 @@ export const ENDPOINT_LIMITS: EndpointLimits = {
 
 export interface FollowEndpointsDeps extends SyncDeps {
   readonly config: Pick<Config, 'chains'>;
-  /** What is configured now; null while that is not known. */
+  /** The list as configured now; null while it is not known. */
   readonly sources: () => readonly EndpointSource[] | null;
   /** Called whenever the directory was derived, and before the first look at the sources. */
   readonly onContested: (origins: readonly ContestedOrigin[]) => void;

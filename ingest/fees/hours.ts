@@ -66,7 +66,7 @@ export interface FeeHours {
   readonly above: number;
 }
 
-/** One row for each transaction: what its settlements say now, and what is kept of it. A group without settlements is one that is gone. */
+/** One row for each transaction: the facts of its settlements now, and the fee as it is kept. A group without settlements is one that is gone. */
 function compared({ chain, hours, above }: FeeHours): Sql {
   const [from, to] = [Math.min(...hours), Math.max(...hours) + HOUR_SECONDS];
   const listed = hours.map((hour) => sql`${dateTime(hour)}`).reduce((all, next) => sql`${all}, ${next}`);

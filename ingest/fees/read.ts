@@ -35,7 +35,7 @@ export interface FeeLimits {
   readonly retryMs: number;
   /** The first time after which a block is asked for again that no URL answered rightly; doubled each time. */
   readonly blockRetryMs: number;
-  /** Of reading before what was read is stored, and newer hours are looked for. */
+  /** How long it reads before it stores the fees and looks for newer hours. */
   readonly turnMs: number;
   /** Transactions of one look, so that it takes a bounded share of memory. */
   readonly transactionsMax: number;

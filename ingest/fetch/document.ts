@@ -40,7 +40,7 @@ export function firstText(...values: readonly unknown[]): string {
  *
  * Contract: `data:` is decoded without a connection, `ipfs:` goes through the configured gateways, `https:` (and `http:` where
  * the deployment allows it) connects only to public addresses, decided on the address that is really connected to, at each hop
- * of at most a few redirects. Time, size (of what is sent and of what it decompresses to), header size and hops are bounded.
+ * of at most a few redirects. Time, size (as sent and decompressed), header size and hops are bounded.
  * Whatever the remote side does ends in a `FetchProblem`; it throws only when `signal` aborts.
  */
 export interface DocumentFetcher {

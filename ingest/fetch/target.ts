@@ -68,7 +68,7 @@ function isPublicTarget(url: URL, { settings }: TargetRules): boolean {
   return isOpen && (url.protocol === 'https:' || settings.allowHttp);
 }
 
-/** Refuses schemes that are not HTTP and credentials, which no public file needs; drops what is not sent. */
+/** Refuses schemes that are not HTTP and credentials, which no public file needs; drops the fragment, which is not sent. */
 function withoutExtras(asked: URL): URL {
   if (asked.protocol !== 'http:' && asked.protocol !== 'https:') throw new FetchFailed('unsupported_scheme');
   if (asked.username !== '' || asked.password !== '') throw new FetchFailed('malformed_uri');

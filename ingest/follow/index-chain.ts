@@ -33,7 +33,7 @@ export interface IndexChainDeps {
   readonly catalogues: CatalogueHolder;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** For what is missing behind the head: coordinate/work-ranges.ts works on it. */
+  /** The ranges that are missing behind the head: coordinate/work-ranges.ts works on it. */
   readonly jobs: {
     /** By `contractsName`. */
     readonly queueOf: (contracts: string) => JobQueue;
@@ -66,7 +66,7 @@ export async function indexChain(deps: IndexChainDeps): Promise<ChainRun> {
     await acknowledged(() => loadCounters(writer, config.chain)),
   );
   const done = run(deps, status, acknowledged);
-  // The caller awaits `done` later, with those of other chains; until then a failure must not count as unhandled.
+  // The caller awaits `done` later, together with other chains; until then a failure must not count as unhandled.
   done.catch(() => undefined);
   return { status, done };
 }
@@ -207,7 +207,7 @@ async function startHead(
   return head;
 }
 
-/** Where the index begins. A relative start counts from today's tip, but never opens a hole below what is indexed already. */
+/** Where the index begins. A relative start counts from today's tip, but never opens a hole below the ranges that are indexed already. */
 function floorOf(
   startBlock: number,
   tip: { readonly head: BlockRef; readonly finalized: BlockRef },

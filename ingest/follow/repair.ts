@@ -16,7 +16,7 @@ import { createRefusals } from './refused-blocks.ts';
 
 /**
  * Reads single final blocks again, whole and proved, and writes what they hold. Two things name such blocks: a dead letter, and receipts
- * that show a payment without a row (the fee pass compares them). A block that is read again only gains: rows have one key whoever read
+ * that show a payment without a row (the fee pass compares them). A block that is read again only gains: rows have one key, whichever reader read
  * them, and dead letters of the block that were not written again are taken back.
  */
 export interface Repair {

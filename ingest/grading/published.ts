@@ -146,7 +146,7 @@ export async function openPublishedCatalogue(deps: {
   };
   /**
    * The number first and then the tables: they hold at least what that pass has published. If a later one is being published
-   * just now, what is read may be a mixture; then its number is the old one, and rows graded by it are refused or swept.
+   * just now, the lines read may be of two catalogues; then its number is the old one, and rows graded by it are refused or swept.
    */
   const read = () => acknowledged(() => readPublishedCatalogue(writer));
   let pass = await passAfter(null);

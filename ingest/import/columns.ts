@@ -100,7 +100,7 @@ export function kindOfColumns(columns: ReadonlyMap<string, ColumnKind>): FileKin
     : null;
 }
 
-/** The columns of a file of this kind, and what is wrong with them. */
+/** The columns of a file of this kind, and the faults of them. */
 export function findColumns(
   kind: FileKind,
   columns: ReadonlyMap<string, ColumnKind>,

@@ -25,7 +25,7 @@ export interface Grading {
   catalogue(): Catalogue;
   /**
    * Called after rows are acknowledged. True: the rows follow the published catalogue, or a sweep that has not begun will find them.
-   * False: the catalogue changed meanwhile and has been read again, so the rows must be graded and written again.
+   * False: the catalogue changed during the load and has been read again, so the rows must be graded and written again.
    */
   isStillTrue(): Promise<boolean>;
 }
@@ -68,7 +68,7 @@ export async function openGrading(deps: {
   };
 }
 
-/** Rises with every change of what is published. */
+/** Rises with every change of the published catalogue. */
 async function publishedMark(writer: Writer): Promise<string> {
   const { rows } = await writer.rows({
     name: 'import-catalogue-mark',

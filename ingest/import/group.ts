@@ -157,7 +157,7 @@ function isInside(ranges: readonly BlockRange[]): (block: StagedBlock) => boolea
   };
 }
 
-/** Throws for blocks of which the files lack something, unless they may be skipped; contradictions are never skipped. */
+/** Throws for blocks that the files do not hold whole, unless they may be skipped; contradictions are never skipped. */
 function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockRange[] {
   const problems: string[] = [];
   const report = (some: readonly StagedBlock[], what: (ranges: string) => string): void => {

@@ -34,7 +34,7 @@ const BAD_DATA_CODES: ReadonlySet<number | null> = new Set([
  */
 const SAMPLED_PER_BLOCK = 256;
 
-/** What is loaded, the same for every file of a run. */
+/** The kind of rows that are loaded, the same for every file of a run. */
 export interface LoadTarget {
   readonly chainId: number;
   readonly context: DecodeContext;
@@ -150,7 +150,7 @@ function selectBlocks({ columns }: ImportFile, { chainId }: LoadTarget, blocks: 
     FROM input(${structureOf(columns)}) WHERE ${checks(columns, chainId, [])} AND ${within(blocks)}`;
 }
 
-/** Each column as the engine shall read it. The names are those of columns.ts, never a file's own text. */
+/** Each column as the engine shall read it. The names come from columns.ts, never a file's own text. */
 function structureOf(columns: FoundColumns): Sql {
   const types = Object.entries(columns).flatMap(([key, column]) =>
     column === undefined ? [] : [`\`${column.name}\` ${typeOf(key, column)}`],

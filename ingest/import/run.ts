@@ -176,7 +176,7 @@ function extentsOf(
   }));
 }
 
-/** Without a declaration, whatever the log files hold is imported, and what of it is covered is seen when it is read. */
+/** Without a declaration, everything that the log files hold is imported, and the reading shows which blocks they cover. */
 function wantedRanges(
   group: FileGroup,
   extent: BlockRange,

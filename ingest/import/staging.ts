@@ -9,7 +9,7 @@ import type { BlockRange } from '../write/checkpoints.ts';
 
 /**
  * The tables that one import reads files into. They hold raw bytes and small codes, and only what can matter: logs of known
- * contracts and events, transactions and blocks of candidates. They are dropped at the end, and those of a run that was killed
+ * contracts and events, transactions and blocks of candidates. They are dropped at the end, and tables of a run that was killed
  * at the next start.
  */
 export interface Staging {
@@ -204,7 +204,7 @@ export async function readSeenCodes(writer: Writer, staging: Staging): Promise<s
   return rows.map(([emitter, event]) => `${emitter} ${event}`);
 }
 
-/** Runs of block numbers of which the blocks files hold every one, ascending. */
+/** Runs of block numbers without a gap in the blocks files, ascending. */
 export async function readBlockRuns(writer: Writer, staging: Staging): Promise<BlockRange[]> {
   const { rows } = await writer.rows({
     name: 'import-block-runs',

@@ -9,13 +9,13 @@ import type { Meter, Reading } from '../../core/meter.ts';
  * at once. If the engine fails, the pass is lost and what the previous one published stays; every other error ends the worker.
  */
 
-/** `done`: published. `current`: nothing was written since the last one. `waiting`: what it needs is not there yet. */
+/** `done`: published. `current`: nothing was written since the last one. `waiting`: its input is not there yet. */
 export type PassOutcome = 'done' | 'current' | 'waiting';
 
 export interface Pass {
   /** As metrics and logs name it. */
   readonly name: string;
-  /** What is not as it should be while it fails, for the log. */
+  /** The consequence of a failure, for the log. */
   readonly failureText: string;
   run(signal: AbortSignal): Promise<PassOutcome>;
   /** From the end of a pass to the start of the next, unless it is `waiting`. */
@@ -118,7 +118,7 @@ function createFigures({ meter, clock }: PassDeps) {
     ended({ name }: Pass, outcome: PassOutcome | 'failed', tookMs: number): void {
       meter?.count('passes_total', { pass: name, outcome });
       const before = lasts.get(name);
-      // A look that found nothing new says that what is published is right, not how long a pass takes.
+      // A look that found nothing new says that the published rows are right, not how long a pass takes.
       const lastTookMs = outcome === 'done' || before === undefined ? tookMs : before.tookMs;
       const isFresh = outcome === 'done' || outcome === 'current';
       lasts.set(name, {

@@ -15,7 +15,7 @@ import { during, type FlowScope } from './flows.ts';
 
 /**
  * What each named facilitator relayed in the windows of a pass, from the settlements themselves, because no rollup keeps pairs by facilitator.
- * What is organic is what it is for wallets: the pairs that are not come from the figures of payees that the pass has just staged.
+ * Organic means the same as for wallets: the pairs that are not come from the figures of payees that the pass has just staged.
  */
 
 /** Columns exist for as many windows, whatever the scope has: growth needs the dollars of a third. */
@@ -58,7 +58,7 @@ export function facilitatorsInto(
   const line = sql`sumMapIf([${lineAt(window, atSeconds)}], [toUInt64(1)], [usd], [proven], is_organic AND ${inWindow}) AS line`;
   const excluded = sql`(SELECT chain, wallet, other FROM ranked_wallets ARRAY JOIN excluded AS other
     WHERE gen = ${uint64(staged)} AND role = 'payee')`;
-  // With one chain its figures are those of all chains together (ingest/rankings/figures.ts).
+  // With one chain its figures are also the figures of all chains together (ingest/rankings/figures.ts).
   const ofChains = chains.length === 1 ? sql`[toString(chain)]` : sql`[toString(chain), '']`;
   const from = dateTime(spans.at(-1)?.from ?? 0);
   return sql`INSERT INTO ranked_facilitators (span, chain, facilitator, ${listOf(

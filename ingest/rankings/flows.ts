@@ -58,7 +58,7 @@ export function flows(
 
 const COUNT_MAX_SECONDS = 30;
 
-/** About how many rows `flows` gives: those of closed slices, and the settlements outside. */
+/** About how many rows `flows` gives: rows of closed slices, and the settlements outside. */
 export async function countPairs(writer: Writer, { spans, coverage }: FlowScope): Promise<number> {
   const from = dateTime(spans.at(-1)?.from ?? 0);
   const open = [sql`block_time >= ${from}`, openRows(coverage)];

@@ -9,7 +9,7 @@ import { type WalletRange, within } from './wallet-ranges.ts';
  * alone are compared, a twentieth of all pairs. To find them takes a look at all pairs, so a pass keeps them for its statements.
  */
 
-/** Writes those of a range of wallets under the generation. */
+/** Writes the two-way wallets of a range under the generation. */
 export function twoWayInto(
   staged: bigint,
   of: { readonly window: Window; readonly scope: FlowScope; readonly among: WalletRange },

@@ -15,7 +15,7 @@ export interface RingLimits {
 export type RingCap = 'degree' | 'rings_per_wallet' | 'steps';
 
 export interface Ring {
-  /** Two to four wallets, each of which paid the next, the last the first; the smallest address first. */
+  /** Two to four wallets: each paid the next, the last the first; the smallest address first. */
   readonly members: readonly string[];
   /** The smallest of the payments from member to member. */
   readonly bottleneckUsdMicros: bigint;

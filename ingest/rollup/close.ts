@@ -38,7 +38,7 @@ export const COMPUTE_SETTINGS = {
 /** A record of zero writes leaves the slice dirty. */
 const REOPENED = { ver: 0n, writes: 0n } as const;
 
-/** `busy`: another worker computes this day. `overtaken`: another one recorded a higher `gen` meanwhile; the slice is reopened. */
+/** `busy`: another worker computes this day. `overtaken`: another one has recorded a higher `gen`; the slice is reopened. */
 export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
 
 /**
@@ -141,7 +141,7 @@ const MERGE_MAX_SECONDS = 300;
 /** Two for readers that are under way, which hold on to a pass for some ten seconds. */
 const GENERATIONS_KEPT = 3;
 
-/** `open`: a slice was written to meanwhile, or nothing is closed yet. */
+/** `open`: a slice was written to during the pass, or nothing is closed yet. */
 export type TotalsOutcome = 'merged' | 'current' | 'open';
 
 /**

@@ -120,11 +120,11 @@ export interface RollupLimits {
   readonly closeAnywayAfterMs: number;
   /** A day with more rows is closed by hours: a late row then costs the computation of an hour, not of a day. */
   readonly splitAboveRows: number;
-  /** Slices computed before the list is asked for again: what became dirty meanwhile and is newer goes first. */
+  /** Slices computed before the list is asked for again: a newer slice that has become dirty since goes first. */
   readonly slicesPerPassMax: number;
   /** Minimum interval between merges of relayer totals, when nothing is left to close. Until then slices are read. */
   readonly totalsEveryMs: number;
-  /** Minimum interval between two copies of a month for scans. Until then what is new is read from the rows. */
+  /** Minimum interval between two copies of a month for scans. Until then queries read the new rows from `settlements`. */
   readonly copyEveryMs: number;
 }
 

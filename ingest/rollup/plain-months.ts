@@ -122,7 +122,7 @@ async function readMonths(writer: Writer, endedMs: number): Promise<Month[]> {
 
 const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
 
-/** The columns of plain_settlements, in its order, from those of `settlements`. */
+/** The columns of plain_settlements, in its order, from the columns of `settlements`. */
 function copiedColumns(key: WalletIdKey, gen: bigint): Sql {
   const id = (column: string): string => walletIdText(key, hex(column));
   const columns = [

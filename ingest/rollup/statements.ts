@@ -130,7 +130,7 @@ const TIERS = [
 const TIMES = ['first_time', 'last_time'] as const;
 
 interface KeyColumn extends Column {
-  /** What is grouped by; `value` is a function of it. */
+  /** The column to group by; `value` is a function of it. */
   readonly by: Sql;
 }
 
@@ -177,7 +177,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    // A view copies what is written to pair_day_by_payee.
+    // A view copies the rows to pair_day_by_payee.
     table: PAIR_DAY.name,
     keys: [
       { name: 'payer', by: sql`payer`, value: sql`payer` },

@@ -93,7 +93,7 @@ export interface RollupDeps {
 
 /**
  * Keeps the rollup tables up to date until the signal aborts. Any number of workers may run at once, and each may be killed
- * at any moment: what is not recorded as computed is read from the rows instead (src/operations/index-state/rollups.ts).
+ * at any moment: readers take slices that are not recorded as computed from the rows instead (src/operations/index-state/rollups.ts).
  */
 export async function runRollup(deps: RollupDeps): Promise<void> {
   const limits = { ...ROLLUP_LIMITS, ...deps.limits };
@@ -105,7 +105,7 @@ export async function runRollup(deps: RollupDeps): Promise<void> {
   try {
     while (!signal.aborted) {
       const closed = part === 'totals' ? 0 : await pass({ ...deps, limits, waiting, report });
-      // Something was done: there may be more, and what became dirty meanwhile may be newer.
+      // Something was done: there may be more, and slices that have become dirty since may be newer.
       if (closed > 0) continue;
       // Behind the closing of slices, which readers wait for more.
       if (part !== 'slices') await totals.refresh();

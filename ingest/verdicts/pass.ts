@@ -35,7 +35,7 @@ const GENERATIONS_KEPT = 2;
 const GENERATION_SPREAD = 1_000_000;
 
 export interface VerdictLimits {
-  /** Rows of wallet_rows judged in one statement, about: with as many counterparties they take some 400 MB, of which groups above the spill go to disk. */
+  /** Rows of wallet_rows judged in one statement, about: with as many counterparties they take some 400 MB, and groups above the spill go to disk. */
   readonly rowsPerStatement: number;
   readonly statementMaxSeconds: number;
   readonly spillBytes: number;

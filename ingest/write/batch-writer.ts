@@ -43,7 +43,7 @@ function isPassing(error: EngineError): boolean {
 
 /**
  * Gathers what several windows produced into inserts of the size the engine likes, and answers each window only when its rows
- * are acknowledged. Rows of one chain only, so that a stray insert is found by its scope. What waits is encoded; the rows are
+ * are acknowledged. Rows of one chain only, so that a stray insert is found by its scope. Waiting rows are encoded; the rows are
  * let go. Memory is bounded by the callers: each waits for its own rows, and there are only as many as windows are read at once.
  */
 export interface BatchWriter {
@@ -60,7 +60,7 @@ export interface BatchWriter {
 const ROWS_PER_INSERT_MAX = 50_000;
 /** Callers that will soon bring more wait until this many are together, because each insert has a price of its own … */
 const ROWS_PER_INSERT_WANTED = 12_000;
-/** … but no longer than this after the insert before, so that the first rows of a backfill, and those of a sparse one, do not wait. */
+/** … but no longer than this after the insert before, so that the first rows of a backfill, and the rows of a sparse one, do not wait. */
 const GATHERED_MS_MAX = 250;
 
 interface Pending {

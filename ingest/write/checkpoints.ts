@@ -10,7 +10,7 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
 import type { Versions } from './versions.ts';
 
-/** Arithmetic of block ranges: what is indexed, what is missing, and which piece comes next. Pure. */
+/** Arithmetic of block ranges: which are indexed, which are missing, and which piece comes next. Pure. */
 
 /** Inclusive on both ends. */
 export interface BlockRange {
@@ -76,7 +76,7 @@ export function createWindows(missing: readonly BlockRange[]): {
 }
 
 /**
- * What is known to be indexed. Written only after the rows of a range are acknowledged (docs/design/storage.md), so after any
+ * The ranges that are known to be indexed. Written only after the rows of a range are acknowledged (docs/design/storage.md), so after any
  * crash the ranges here are a promise about the tables.
  */
 export interface Checkpoints {
@@ -118,7 +118,7 @@ const MAX_BLOCKS = 1_000_000;
 
 type Entry = Omit<CheckpointRow, 'chain' | 'contracts' | 'ver'>;
 
-/** `contracts` names what is read of the chain (`contractsName`): ranges that were read for another set promise nothing. */
+/** `contracts` names the contracts whose logs are read (`contractsName`): ranges that were read for another set promise nothing. */
 export function createCheckpoints(
   { chain, contracts }: { readonly chain: Chain; readonly contracts: string },
   writer: Writer,

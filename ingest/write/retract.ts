@@ -45,7 +45,7 @@ function retractionOf({ name, retraction }: Table, above: RowsAbove, versions: V
 }
 
 /**
- * Inserts that run in the engine now. A worker that was killed, or an attempt that timed out, can leave one behind; what such a
+ * Inserts that run in the engine now. A worker that was killed, or an attempt that timed out, can leave one behind; the rows that such an
  * statement was going to write must be stored before any work relies on its absence.
  */
 

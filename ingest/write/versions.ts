@@ -15,7 +15,7 @@ export interface Versions {
   next(): bigint;
   /**
    * From now on above `floor` as well. For work that another process has planned: its machine's clock may be hours ahead, and
-   * what it retracted before must not win over what is written after.
+   * what it retracted before must not win over rows that are written after.
    */
   raise(floor: bigint): void;
 }

@@ -77,7 +77,7 @@ const USER_MAX_CHARS = 100;
 const MENTIONED =
   /^(system|information_schema|version|\w*timezone|current_?(user|database)|database|schema|user|hostname|fqdn|displayname)$/;
 
-/** Whether it can be such a question. For any other text `introspect` would answer null, and parse it for that. */
+/** Whether it can be a question of introspection. For any other text `introspect` would answer null, and parse it for that. */
 export function mayBeIntrospection(text: string): boolean {
   if (text.length > TEXT_MAX_CHARS) return false;
   const first = firstWord(text, 'behind brackets').toUpperCase();

@@ -13,7 +13,7 @@ import { isName, isWord, plain, type Replacement, replaced, type Statement } fro
 
 /**
  * A SELECT over the published catalogue, written over the catalogue's views: `system.tables` becomes the view of its rows, and
- * `version()` a constant with the same name. The tokens are replaced without understanding the text around them; what comes out is
+ * `version()` a constant with the same name. The tokens are replaced without understanding the text around them; the result is
  * judged like any other text under the catalogue's policy, so a replacement in the wrong place can only be refused.
  */
 

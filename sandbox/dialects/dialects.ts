@@ -12,7 +12,7 @@ type Points = Partial<Record<Dialect, number>>;
 
 /**
  * Words and marks by which a dialect is known, and how much each says. They are searched in the tokens with one space between each two of
- * them, so no pattern has to skip blanks or what is quoted.
+ * them, so no pattern has to skip blanks or quoted text.
  */
 const SIGNS: readonly (readonly [RegExp, Points])[] = [
   [/::/, { postgresql: 2 }],

@@ -90,7 +90,7 @@ export function numberOf(node: unknown): number | null {
 
 /**
  * Prints a tree, and refuses the result where a part of the tree was not looked at: a clause that no rule knows, such as TABLESAMPLE,
- * would be missing from what is printed. Throws `Untranslatable`.
+ * would be missing from the printed text. Throws `Untranslatable`.
  */
 export function printedWhole(tree: Node, print: (tree: Node) => string): string {
   const seen = new Map<object, Set<PropertyKey>>();
@@ -99,7 +99,7 @@ export function printedWhole(tree: Node, print: (tree: Node) => string): string 
   return text;
 }
 
-/** Parts that change nothing: they repeat what is printed anyway, or say where it was written. */
+/** Parts that change nothing: they repeat printed parts, or say where it was written. */
 const SILENT: ReadonlySet<string> = new Set([
   'type',
   'keyword',
@@ -114,7 +114,7 @@ function watched<Part>(part: Part, seen: Map<object, Set<PropertyKey>>, made: Ma
   if (typeof part !== 'object' || part === null) return part;
   const parts = new Set<PropertyKey>();
   const known = made.get(part);
-  // A part that was wrapped before is the same to whoever compares it.
+  // A part that was wrapped before is the same for every comparison.
   if (known !== undefined) return known as Part;
   seen.set(part, parts);
   const proxy = new Proxy(part, {

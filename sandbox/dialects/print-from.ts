@@ -235,7 +235,7 @@ function spanText(step: Node | null, scope: Scope, printer: Printer): string | n
 }
 
 interface Steps {
-  /** What is added to the start in row `number`. */
+  /** The interval that row `number` adds to the start. */
   readonly row: string;
   readonly rows: string;
 }

@@ -2,7 +2,7 @@ import { type Comments, quotedEnd, skipBlanks } from '../judge/lexer.ts';
 
 /**
  * Words, texts and brackets of a query in any of the four dialects. Not a parser: it only keeps texts and comments apart from words, so
- * that spelling.ts can replace words without touching what is quoted.
+ * that spelling.ts can replace words without touching quoted text.
  */
 
 export type TokenKind = 'word' | 'number' | 'text' | 'name' | 'mark' | 'space';

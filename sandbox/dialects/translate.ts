@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
 import { type Dialect, TEXT_MAX_CHARS } from './dialects.ts';
 import { isNode, type Node, nodesOf, printedWhole, Untranslatable } from './nodes.ts';
 import { printStatement } from './print-select.ts';
@@ -7,7 +6,7 @@ import { respell } from './spelling.ts';
 
 /** Reads a text as one of four dialects and writes it as ClickHouse. Runs in a thread of its own: the grammars can loop and run out of memory. */
 
-/** Of the library, which has no types for its builds of a single dialect. */
+/** Of node-sql-parser: scripts/build-grammars.mjs takes four grammars out of it, which have no types of their own. */
 interface Grammar {
   astify(text: string, options: { readonly database: string }): unknown;
 }
@@ -15,15 +14,11 @@ interface Grammar {
 const grammars = new Map<Dialect, Grammar>();
 const require = createRequire(import.meta.url);
 
-/** The build holds the four grammars as files of its own (scripts/build-grammars.mjs): the package around them is 89 MB. */
-const FROM_SOURCE = extname(import.meta.url) === '.ts';
-
 /** Loaded once, when its thread starts: each takes about 15 ms and 5 MB. */
 function grammarOf(dialect: Dialect): Grammar {
   const known = grammars.get(dialect);
   if (known !== undefined) return known;
-  const file = FROM_SOURCE ? `node-sql-parser/build/${dialect}.js` : `./grammars/${dialect}.cjs`;
-  const { Parser } = require(file) as { Parser: new () => Grammar }; // its documented export
+  const { Parser } = require(`./grammars/${dialect}.cjs`) as { Parser: new () => Grammar }; // its documented export
   const grammar = new Parser();
   grammars.set(dialect, grammar);
   return grammar;

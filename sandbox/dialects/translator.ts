@@ -49,7 +49,7 @@ export interface TranslatorOptions {
 
 /** A query of the usual length takes 2 to 30 ms, and several times that while the engine has the processor. */
 const TEXT_MAX_MS = 500;
-/** Starting loads the grammars: some 200 ms from the build, and up to two seconds from the source. */
+/** Starting loads the grammars: some 200 ms, and more where the thread compiles the sources first. */
 const START_MAX_MS = 15_000;
 /** Waiting texts. Later ones get no suggestion. */
 const WAITING_MAX = 8;

@@ -4,9 +4,9 @@ import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * Rules about clauses, most of which appear in the engine's tokens but not in its tree: the first word, FORMAT, INTO OUTFILE,
+ * Rules about clauses. Most clauses appear in the engine's tokens but not in its tree: the first word, FORMAT, INTO OUTFILE,
  * SETTINGS. They also refuse every text that the tree would print raw and that could therefore forge a line of it
- * (docs/design/sandbox.md). The tokens are those of the canonical text: no comments, keywords in capitals, one space between words.
+ * (docs/design/sandbox.md). The tokens come from the canonical text: no comments, keywords in capitals, one space between words.
  */
 
 const FORBIDDEN_KINDS = new Set(['Semicolon', 'Comment', 'HereDoc', 'VerticalDelimiter', 'At', 'DoubleAt']);

@@ -5,9 +5,9 @@ import type { Parsed, Token } from './parser.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * What analysts and their tools write for a server of their own, and what is left out of it before the text is judged: SETTINGS that
+ * What analysts and their tools write for a server of their own, and the parts that are left out before the text is judged: SETTINGS that
  * change no answer, PREWHERE, and the published name of the database. Tokens of the engine's canonical text are removed or replaced; the
- * engine then parses what is left, and must print exactly that again (inspect.ts). So the judged text is one that the engine wrote.
+ * engine then parses the rest, and must print exactly that again (inspect.ts). So the judged text is one that the engine wrote.
  */
 
 export interface PlainText {

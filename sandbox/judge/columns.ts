@@ -21,7 +21,7 @@ import {
 } from './scope.ts';
 
 /**
- * Refuses names that are neither a column of a table that the query reads nor declared anywhere in the query. Such a name cannot
+ * Refuses names that are neither a column of a table that the query reads nor declared anywhere in the query. A name of neither kind cannot
  * resolve, so the refusal comes before the query costs anything, and lists the existing columns. Names that may resolve are left to
  * the engine.
  */
@@ -38,7 +38,7 @@ export interface NamesOfQuery {
 /** Shorter names are similar to too many others. */
 const SUGGESTED_FROM_CHARS = 3;
 const WORD = /^[A-Za-z_]\w*$/;
-/** A double-quoted name that was probably meant as a string, because no column can have such a name. */
+/** A double-quoted name that was probably meant as a string, because no column can have that name. */
 const TEXT_LIKE = /^(?!\d+$)[^()'`]+$/;
 /** Functions that make columns whose names appear nowhere. */
 const NAMELESS = /^(untuple|columns)$/i;

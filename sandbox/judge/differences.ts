@@ -65,7 +65,7 @@ function firstArgument(name: string, { written, positionAt }: DifferentText): Pa
   return { near: value.text, position: positionAt(value.at), replacement: `toNullable(${value.text})` };
 }
 
-/** Aggregates that give a value of their type for no rows. Counts, sums and lists of nothing are 0 and [], which is what is meant (docs/sql-dialect.md). */
+/** Aggregates that give a value of their type for no rows. Counts, sums and lists of nothing are 0 and [], as the caller means (docs/sql-dialect.md). */
 const AGGREGATE =
   /^(?!.*or(null|default))(min|max|avg|avgweighted|any|any_value|anylast|first_value|last_value|arg(?:min|max)|median[a-z]*|quantile(?!s)[a-z0-9]*|(?:stddev|var)[a-z_]*|corr|covar[a-z_]*?)(distinct)?(if)?$/i;
 

@@ -46,7 +46,7 @@ export interface Accepted {
   readonly needsLittleMemory?: boolean;
   /** The format that it ends with; only where `readsLikeServer`. */
   readonly format?: string;
-  /** Its SETTINGS, none of which is in `text`. */
+  /** Its SETTINGS; `text` holds none of them. */
   readonly settings?: readonly SqlSetting[];
 }
 
@@ -101,7 +101,7 @@ async function judged<Answer>(
   }
 }
 
-/** The query without what is left out of a client's text (client-text.ts), as the engine prints it. */
+/** The query without the parts that are left out of a client's text (client-text.ts), as the engine prints it. */
 async function plainQuery(
   sent: Parsed,
   { parser, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,

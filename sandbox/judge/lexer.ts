@@ -100,7 +100,7 @@ export interface Name {
   readonly from: number;
 }
 
-/** Words and quoted names outside of texts and comments. What is not closed reaches to the end of the text. */
+/** Words and quoted names outside of texts and comments. One that is not closed reaches to the end of the text. */
 export function* namesIn(text: string): Generator<Name> {
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
     const sign = text.charAt(at);

@@ -7,7 +7,7 @@ import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 export interface SqlParser {
   /** The canonical single-line text with its tokens, and the tokens of the original text. */
   parse(text: string): Promise<Parsed | ParseProblem>;
-  /** Lines of `EXPLAIN QUERY TREE run_passes = 0`. `parameters` are those of the query, as sent. */
+  /** Lines of `EXPLAIN QUERY TREE run_passes = 0`. `parameters` belong to the query, as sent. */
   tree(canonical: string, parameters: QueryParameters): Promise<readonly string[] | ParseProblem>;
   /** Lines of `EXPLAIN AST`: a second, independent view for the self-check. */
   ast(canonical: string): Promise<readonly string[] | ParseProblem>;
@@ -68,7 +68,7 @@ export function createEngineParser(guest: Guest): SqlParser {
   };
 }
 
-/** One round trip: the canonical text, its tokens, and those of the original text. */
+/** One round trip: the canonical text, its tokens, and the tokens of the original text. */
 async function parse(guest: Guest, text: string): Promise<Parsed> {
   const hex = Buffer.from(text, 'utf8').toString('hex');
   const [row] = await guest.explain({

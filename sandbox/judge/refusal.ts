@@ -2,7 +2,7 @@ import { namesIn } from './lexer.ts';
 import type { Token } from './parser.ts';
 
 /**
- * Why a text is not run. `code` names the rule for tests and logs, `detail` describes what is wrong and where, `hint` says what to
+ * Why a text is not run. `code` names the rule for tests and logs, `detail` describes the fault and its place, `hint` says what to
  * write instead. A refusal never names anything that the caller did not write (docs/design/sandbox.md).
  */
 export const REFUSALS = {

@@ -45,7 +45,7 @@ import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
 
 export const QUERY_MAX_BYTES = 64 * 1024;
 
-/** The facts found by the rules so far; each rule sees those of earlier rules. */
+/** The facts found by the rules so far; each rule sees the facts that earlier rules found. */
 export interface Facts {
   /** The canonical text, with the rules' changes so far. */
   readonly text: string;

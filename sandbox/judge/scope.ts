@@ -18,7 +18,7 @@ export function isTablePlace(node: TreeNode): boolean {
   return TABLE_SECTIONS.has(node.section);
 }
 
-/** The CTEs that a name in a table's place may refer to: those of the nearest WITH that declares it. Normally at most one. */
+/** The CTEs that a name in a table's place may refer to: the CTEs of the nearest WITH that declares it. Normally at most one. */
 export function ctesInSight(node: TreeNode, name: string): readonly TreeNode[] {
   for (
     let at: TreeNode | null = node, below: TreeNode | null = null;

@@ -1,7 +1,7 @@
 import { OUTPUT_SETTINGS } from '../../clickhouse/guest/settings.ts';
 
 /**
- * Settings of the engine that a text or a client may send. None of them reaches the engine by its name alone: those of the form are
+ * Settings of the engine that a text or a client may send. None of them reaches the engine by its name alone: settings of the form are
  * passed on by the ClickHouse interface, limits become lower limits of ours, and the others are left out because they change no answer.
  */
 

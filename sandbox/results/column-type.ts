@@ -4,7 +4,7 @@ export interface ResultColumn {
   readonly type: string;
 }
 
-/** The engine's types as trees, for what is done with values by their type. */
+/** The engine's types as trees, for code that treats values by their type. */
 export type ColumnType =
   | { readonly kind: 'leaf'; readonly text: string }
   | {

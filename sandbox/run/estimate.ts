@@ -91,7 +91,7 @@ interface Reading {
 /** The conditions by which views select closed slices, and hours that are not copied (clickhouse/guest/views). */
 const OF_THE_VIEW =
   /\(\(day, hour\) in \d+-element set\)|\(toStartOfHour\(block_time\) in \d+-element set\)/g;
-/** What is left of a condition that has no part of the caller's. */
+/** The rest of a condition, without the parts that the caller wrote. */
 const NOTHING = /^(and|[(),\s])*$/;
 
 function readsOf(plan: unknown): Reading[] {

@@ -32,7 +32,7 @@ const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>>
 const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
   Object.entries(CODES).flatMap(([reason, codes]) =>
     codes.map((code) => [code, reason as QueryFailure] as const),
-  ), // the keys are those of the record
+  ), // its own keys
 );
 
 /** Reasons with our own wording: the engine's names settings, or rights that no caller can have. */

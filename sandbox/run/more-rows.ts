@@ -19,7 +19,7 @@ interface Asked {
 
 /**
  * Asks for the first row behind the file where only that shows it, in the time that the query has left. Of the row nothing is read:
- * the engine computes only what decides whether it is there.
+ * the engine computes only the columns that decide whether it is there.
  */
 export async function withMore(answer: GuestResult, { guest, asked, until }: Asked): Promise<FileResult> {
   const { figures } = answer;

@@ -102,7 +102,7 @@ export function createResolve({ guest, policy }: ResolveDeps): Resolve {
 }
 
 /**
- * With empty tables names resolve by types alone, and scalar subqueries then cost nothing. But such a subquery is NULL, which fails
+ * With empty tables names resolve by types alone, and scalar subqueries then cost nothing. But a scalar subquery is then NULL, which fails
  * where a constant is needed, as in `LIMIT (SELECT …)`; a failed statement is repeated with the rows.
  */
 async function resolvedLines(guest: Pick<Guest, 'explain'>, planning: Planning): Promise<readonly string[]> {

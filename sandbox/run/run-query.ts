@@ -192,7 +192,7 @@ export function csvSettings(csvNull: string): { readonly format_csv_null_represe
   return { format_csv_null_representation: csvNull };
 }
 
-/** What ran is charged, as for every failure after rows were read. */
+/** The work that was done is charged, as for every failure after rows were read. */
 function tooManyRows(
   rowsMax: number,
   { engineMs, rowsRead, bytesRead, memoryBytes }: RunFigures,

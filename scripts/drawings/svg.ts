@@ -1,5 +1,5 @@
 /**
- * The parts of a drawing in docs/images. Colours come from classes: a page of the documentation gives them those of its theme, and on its
+ * The parts of a drawing in docs/images. Colours come from classes: a page of the documentation gives them the colours of its theme, and on its
  * own the file follows the reader's system.
  */
 

@@ -2,7 +2,7 @@ import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/
 import { arrow, box, drawing, label, type Place, zone } from './svg.ts';
 
 /**
- * The public tables by what a row is, and the columns that join them. Throws when a table has no place, or a named column is not in its
+ * The public tables by the subject of a row, and the columns that join them. Throws when a table has no place, or a named column is not in its
  * table, so that the drawing cannot differ from the declaration.
  */
 

@@ -1,7 +1,7 @@
-import { KNOWN_CHAINS } from '../../core/domain/chains.ts';
+import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 
-/** The parts of `client/` that follow from the declarations. */
+/** The parts of `client/` and `console/` that follow from the declarations. */
 
 /** The first line of each file. */
 export const HEAD =
@@ -11,11 +11,22 @@ const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
 `;
 
+const CHAINS_HEAD = `// Written by \`npm run gen\` from core/domain/chains.ts. Changes here are lost.
+
+export const CHAIN_NAMES: Readonly<Record<string, string>> = {
+`;
+
 export function clientTokens(): string {
   const entries = KNOWN_CHAINS.flatMap(({ chainId, tokens }) =>
     tokens.map(({ address, decimals }) => `  'eip155:${chainId}/${address}': ${decimals},\n`),
   );
   return `${HEAD}${TOKENS_HEAD}${entries.join('')}};\n`;
+}
+
+/** The names of chains as the console writes them, by CAIP-2 name. */
+export function consoleChains(): string {
+  const entries = KNOWN_CHAINS.map(({ chainId, name }) => `  '${chainOf(chainId)}': '${name}',\n`);
+  return `${CHAINS_HEAD}${entries.join('')}};\n`;
 }
 
 /** The methods of the client and where they lead. A query has methods of its own, written by hand. */

@@ -179,6 +179,6 @@ export interface AccountStore {
     readonly after: string | null;
     readonly limit: number;
   }): Promise<readonly KeyRecord[]>;
-  /** Also revoked and expired keys: what they are worth is the gate's rule. */
+  /** Also revoked and expired keys: the gate decides whether they count. */
   findKey(digest: KeyDigest): Promise<Credential | null>;
 }

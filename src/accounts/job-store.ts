@@ -10,7 +10,7 @@ import type { EndedJobState, JobState } from '../../core/domain/job.ts';
 export interface NewJob {
   readonly id: string;
   readonly organizationId: string;
-  /** What is to be run, and the hold that pays for it: the store does not read it. */
+  /** The call to run and the hold that pays for it: the store does not read them. */
   readonly request: string;
   readonly createdAtMs: number;
 }
@@ -54,7 +54,7 @@ export interface JobStore {
    */
   claim(claim: { readonly nowMs: number; readonly leaseUntilMs: number }): Promise<JobRecord | null>;
   /**
-   * Renews the lease of a claim and keeps what is new (absent: as it was). Resolves with the job as it is then; null when the claim
+   * Renews the lease of a claim and keeps the fields given (absent: as it was). Resolves with the job as it is then; null when the claim
    * is not the newest or the job has ended: its worker must stop.
    */
   renew(
@@ -84,7 +84,7 @@ export interface JobStore {
   unfinished(organizationId: string): Promise<number>;
   /** Null for an unknown job and for one of another organization. */
   find(job: { readonly id: string; readonly organizationId: string }): Promise<JobRecord | null>;
-  /** Those of an organization, or of one of its keys, newest first and by id; `offset` of them are left out. */
+  /** Jobs of an organization, or of one of its keys, newest first and by id; `offset` of them are left out. */
   list(page: {
     readonly organizationId: string;
     /** Absent or null: all. */

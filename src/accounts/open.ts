@@ -7,7 +7,7 @@ import { openSqliteStore } from './sqlite/store.ts';
 import type { ControlStore } from './store.ts';
 
 /**
- * The store that the configuration names: Redis, or a SQLite file in the data directory. Opening never fails for what is, or is not,
+ * The store that the configuration names: Redis, or a SQLite file in the data directory. Opening never fails for data that is, or is not,
  * there. Throws `MissingPackage` for a SQLite file where its library is not installed.
  */
 export function openControlStore({

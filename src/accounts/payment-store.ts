@@ -117,7 +117,7 @@ export interface PaymentStore {
   }>;
   /**
    * serving → served when answered, → settled when not; also after the lease lapsed, unless another attempt was begun. Changes
-   * nothing when `attempt` is not the latest or was finished already, and for an unknown payment. Once it is served, what was sold is
+   * nothing when `attempt` is not the latest or was finished already, and for an unknown payment. Once it is served, the sold call is
    * forgotten. `uncounted`: the service failed,
    * so the attempt does not count towards `attemptsMax`; only for one that was not answered.
    */

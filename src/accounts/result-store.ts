@@ -1,4 +1,4 @@
-/** What is known of kept results: who paid for each, who may read it, until when it is kept. A part of `ControlStore` (store.ts). */
+/** The record of kept results: who paid for each, who may read it, until when it is kept. A part of `ControlStore` (store.ts). */
 
 export interface ResultRecord {
   /** SHA-256 (hex) of the query, its parameters, the version of the data and the content. */

@@ -5,7 +5,7 @@ import type { AuthorizationId } from './payment-store.ts';
 
 export type { Hold } from '../../core/domain/hold.ts';
 
-/** Units of organizations: what is granted, held and spent. A part of `ControlStore` (store.ts), under the same rules. */
+/** Units of organizations: granted, held and spent. A part of `ControlStore` (store.ts), under the same rules. */
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -34,7 +34,7 @@ export interface LedgerEntry {
   readonly subject: string;
   /** The operation of a hold and of its capture, the reason of a grant, why a hold was given back. */
   readonly note: string;
-  /** What is left free after this change. */
+  /** The free units after this change. */
   readonly balance: number;
   readonly held: number;
 }
@@ -86,8 +86,8 @@ export interface UnitStore {
    * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
    * unknown organization.
    *
-   * `over_budget` where the units that its key began calls with on the UTC day of `heldAtMs` would pass the key's budget; what is
-   * given back of a hold of that day is free again. A hold of an earlier day than the key's last one counts for that one.
+   * `over_budget` where the units that its key began calls with on the UTC day of `heldAtMs` would pass the key's budget; units that are
+   * given back of a hold of that day are free again. A hold of an earlier day than the key's last one counts for that one.
    *
    * Lasts as long as the store is up, and bounds the spending of every process; the death of a process takes nothing from it. It
    * need not be on disk: where the store itself dies (a power cut, a killed Redis), the newest holds may be gone, each as if it had
@@ -96,7 +96,7 @@ export interface UnitStore {
   hold(hold: Hold): Promise<{
     readonly outcome: 'held' | 'insufficient' | 'over_budget' | 'replayed' | 'unknown';
     readonly balance: UnitBalance;
-    /** With `over_budget`: the key's budget, and what is used of it. */
+    /** With `over_budget`: the key's budget, and the used part of it. */
     readonly budget?: { readonly unitsPerDay: number; readonly used: number };
   }>;
   /**

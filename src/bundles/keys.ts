@@ -69,7 +69,7 @@ export function isSignedBy(x: string, text: string, signature: string): boolean 
   }
 }
 
-/** Null for what is no key set. A key under a wrong name is left out. */
+/** Null for a text that is no key set. A key under a wrong name is left out. */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   if (!Value.Check(KeySetShape, value)) return null;
   return value.keys.filter(({ x, kid }) => publicKeyFrom(x).kid === kid);

@@ -30,7 +30,7 @@ import type { BundleStore, Draft } from './store.ts';
 import { type BundleTable, bundleColumns, daysSelect, fileType } from './tables.ts';
 
 /**
- * Makes what is missing of the bundles and a new revision of each day whose rows changed. A file has its name before the manifest
+ * Makes the missing bundles and a new revision of each day whose rows changed. A file has its name before the manifest
  * names it, and the manifest is replaced whole, so a run that is killed anywhere leaves bundles that are whole: the next one goes on.
  */
 
@@ -47,7 +47,7 @@ export interface MakeDeps {
 export interface Made {
   /** Entries that were added to the manifests. */
   readonly files: number;
-  /** Those of them that took the place of an older revision. */
+  /** The files among them that took the place of an older revision. */
   readonly revised: number;
   /** Days that were read again and had not changed. */
   readonly unchanged: number;
@@ -113,7 +113,7 @@ async function planOf(work: Work, { chains, tables }: Wanted): Promise<TablePlan
       work.say(`${chain}: no bundles, because ${found.reason}`);
       continue;
     }
-    // Before any row is read: what is written meanwhile is seen by the next run.
+    // Before any row is read: the next run sees rows that are written during this one.
     const fingerprints = await readFingerprints(work.reader, chain, work.facts);
     for (const table of tables)
       plans.push(await planTable(work, { chain, table }, { ...found, fingerprints }));
@@ -141,7 +141,7 @@ async function planTable(
   return { ...of, finalizedBlock: found.finalizedBlock, entries, isNewlySigned, known, days };
 }
 
-/** Throws `UserError` for a manifest that is not as it was written: what is added to it would vouch for it. */
+/** Throws `UserError` for a manifest that was changed after it was written: an entry added to it would vouch for the change. */
 async function readEntries(
   store: BundleStore,
   of: BundleOf,

@@ -188,7 +188,7 @@ const PlainManifest = Type.Composite([
   }),
 ]);
 
-/** What is wrong with the log itself, in words; empty for nothing. Its files are not looked at. */
+/** The faults of the log itself, in words; empty for nothing. Its files are not looked at. */
 export function manifestFaults(manifest: Manifest): string[] {
   const { entries } = manifest;
   const revisions = new Map<string, number>();

@@ -270,7 +270,7 @@ export interface SearchData {
   readonly index: AsPlainObject;
 }
 
-/** The factor of a section's score: a guide is shown before what is looked up, and the design last. */
+/** The factor of a section's score: a guide is shown before a reference page, and the design last. */
 const WEIGHTS: Partial<Record<DocsPage['reader'], number>> = { operators: 0.7, reference: 0.7, design: 0.3 };
 /** Of its many short sections each would be shown before the guides. */
 const COOKBOOK_WEIGHT = 0.4;

@@ -10,14 +10,14 @@ export interface TableCell {
 const NARROW_CHARS = 50;
 /** The padding of a cell. */
 const CELL_CHARS = 3.5;
-/** Longer texts are broken into lines, and need so much to be read: two columns of them fit. */
+/** Longer texts are broken into lines, and a reader needs this width: two columns of them fit. */
 const SHORT_CHARS = 12;
 const PROSE_CHARS = 21;
 
 /**
  * A table that scrolls on its own where it is too wide, and takes the focus to be scrolled by keyboard. Where a telephone cannot show
  * it, its rows become entries below each other (docs.css, `.stacks`): each cell then bears the name of its column, unless there is only one
- * beside the name of the entry.
+ * next to the name of the entry.
  */
 export function tableHtml(head: readonly TableCell[], rows: readonly (readonly TableCell[])[]): string {
   const columns = head.map((name, at) => [name, ...rows.map((row) => row[at] ?? EMPTY)]);

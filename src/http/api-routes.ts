@@ -145,7 +145,7 @@ function sendBody({ print, pack }: OperationRoute, { request, reply, body }: Ans
   const text = print(reply, body);
   if (pack === null || text.length < COMPRESS_ABOVE_BYTES || !takesGzip(request.headers))
     return reply.send(text);
-  // The server leaves alone what is encoded already.
+  // The server leaves an answer alone that is encoded already.
   reply.header('content-encoding', 'gzip').header('vary', `${VARY}, accept-encoding`);
   return reply.send(pack(body, text));
 }

@@ -7,7 +7,7 @@ import type { BoundSandbox, OperationDeps } from '../operations/deps.ts';
 /** The state of one request: its times, and the signal that stops its work. */
 export interface RequestFacts {
   readonly startedMs: number;
-  /** When its operation began to run; what lies before is `queue` in Server-Timing. */
+  /** When its operation began to run; the time before it is `queue` in Server-Timing. */
   runMs: number | undefined;
   /** Time spent waiting for a turn of the engine; `queue`, too. */
   queuedMs: number;

@@ -106,7 +106,7 @@ export interface BodyHeaders {
 }
 
 /**
- * The fields of the object. Throws `unsupported_media_type` for anything but JSON as it is, `malformed_request` for what is not
+ * The fields of the object. Throws `unsupported_media_type` for anything but JSON as it is, `malformed_request` for a body that is not
  * one object, and for objects that programs read differently: a name given twice, `__proto__`.
  */
 export function readJsonBody(bytes: Uint8Array | undefined, headers: BodyHeaders): Record<string, unknown> {
@@ -154,7 +154,7 @@ function parse(text: string): unknown {
 /** Tokens that show names and nesting; numbers and words between them are skipped. The text was parsed as JSON before. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:]/g;
 
-/** Refuses names given twice, of which JSON.parse silently keeps the last. */
+/** Refuses names given twice: JSON.parse silently keeps the last. */
 function checkNames(text: string): void {
   const open: (Set<string> | null)[] = []; // null for an array
   let last = '';

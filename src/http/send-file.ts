@@ -51,12 +51,12 @@ function sendBody(
 
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
-/** `whole` also for what is not understood: a server may leave a range out of account. Several ranges are answered with the whole. */
+/** `whole` also for a range that is not understood: a server may leave a range out of account. Several ranges are answered with the whole. */
 function rangeOf({ headers }: FastifyRequest, { bytes, etag }: FileAnswer): ByteRange | 'whole' | 'outside' {
   const [, first, last] = ONE_RANGE.exec(headers.range ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole';
   const ifRange = headers['if-range'];
-  // A file that changed meanwhile must not be put together from two.
+  // A file that changed between two requests must not be put together from two.
   if (ifRange !== undefined && ifRange !== etag) return 'whole';
   if (first === '') {
     const length = Math.min(Number(last), bytes);

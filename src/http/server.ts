@@ -45,7 +45,7 @@ export function keepRequestsYoung(): void {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set by routes whose URLs may be longer than those of an operation. */
+    /** Set by routes whose URLs may be longer than the URLs of an operation. */
     readonly urlMaxChars?: number;
   }
 }

@@ -70,7 +70,7 @@ interface FrontFacts {
   readonly publicUrl: string;
 }
 
-/** Places below the URL of the service: where each is and what it is for. */
+/** Places below the URL of the service: the path of each and its purpose. */
 const PLACES = {
   docs: { path: '/docs', meaning: 'Documentation for people; every page also as Markdown.' },
   console: { path: '/console', meaning: 'The index in a browser: live payments, profiles, SQL.' },

@@ -94,7 +94,7 @@ export function installLoadShedding(app: FastifyInstance, options: SheddingOptio
       meter?.count('requests_shed_total', { reason });
       const { observedAs } = request.routeOptions.config;
       meter?.count('http_requests_total', { operation: observedAs ?? UNNAMED, status: '503' });
-      // Routes without an operation have refusals of their own form, such as those of the ClickHouse interface.
+      // Routes without an operation have refusals of their own form, such as the refusals of the ClickHouse interface.
       if (request.routeOptions.config.operation === undefined) {
         if (reason === 'connections') reply.header('connection', 'close');
         return done(fail('overloaded', REFUSALS[reason]));

@@ -45,7 +45,7 @@ export interface NewSqlJob extends JobName {
   readonly request: JobRequest;
 }
 
-/** What is to be run, and what pays for it. */
+/** The call to run, and the hold or payment behind it. */
 export interface JobRequest {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ export function jobOf(record: JobRecord): SqlJob {
   };
 }
 
-/** Told by this process's runner, so that its own callers need not wait for the next look. */
+/** Called by this process's runner, so that its own callers need not wait for the next look. */
 export type JobNews = EventEmitter<Record<string, []>>;
 
 export interface JobsDeps {
@@ -219,7 +219,7 @@ async function cancel(
 
 /**
  * Resolves with the next news of the job, when the time is over, or when the signal aborts. A timer of its own: Node 20 forgets an
- * `AbortSignal.timeout` that only `AbortSignal.any` refers to, and its waiter is never told.
+ * `AbortSignal.timeout` that only `AbortSignal.any` refers to, and its waiter never hears of it.
  */
 function nextNews(news: JobNews, id: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { Log } from '../../core/log.ts';
 
 /**
- * How a process learns that a job waits. The jobs themselves, their order and their claims are in the control store: what is announced
+ * How a process learns that a job waits. The jobs themselves, their order and their claims are in the control store: the announcement
  * here only says that a look at the store is worth it, so an announcement may be lost or come twice. Two adapters: `polledLine` below,
  * for the one process of a SQLite file, and bullmq-line.ts for many processes over Redis.
  *
@@ -23,7 +23,7 @@ export interface LineWork {
   readonly signal: AbortSignal;
 }
 
-/** A second is little beside the time of a query that is worth a job. */
+/** A second is little against the time of a query that is worth a job. */
 const POLL_MS = 1_000;
 
 /** Looks at the store every second, at an announcement, and whenever a job has ended. */

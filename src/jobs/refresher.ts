@@ -145,7 +145,7 @@ async function whyStopped(
 
 const ANEW = 'No run follows: save the query with another key to schedule it anew.';
 
-/** Makes the job of the run. Its units are held first; those of a job that was there already are given back. */
+/** Makes the job of the run. Its units are held first; the units of a job that was there already are given back. */
 async function begin(
   { store, jobs, plans, clock, log }: RefresherDeps,
   due: DueRefresh,

@@ -160,7 +160,7 @@ interface Ending {
   readonly failure: JobFailure | null;
 }
 
-/** What is known of a job before it runs, and ends it: an earlier attempt published its result, or it is not to run any more. */
+/** Facts of a job before it runs that end it: an earlier attempt published its result, or it is not to run any more. */
 function endWithoutRun({ clock }: RunnerDeps, job: SqlJob): Ending | null {
   if (job.resultId !== null) return { state: 'succeeded', usedQu: job.progress?.usedQu ?? 0, failure: null };
   if (job.isCancelled) return { state: 'cancelled', usedQu: 0, failure: null };

@@ -94,7 +94,7 @@ function nothingOf(
   const isUnknown =
     typeof coverage === 'object' && coverage !== null && Reflect.get(coverage, 'known') === false;
   const lists = Object.values(body).filter((value) => Array.isArray(value));
-  // Of what is new, nothing is no proof of anything.
+  // That nothing is new proves nothing.
   const isWhole = (next === null || isWider(call, next)) && !('has_more' in body);
   const isEmpty = operation.paging !== 'none' && isWhole && lists.every((rows) => rows.length === 0);
   if (!isUnknown && !isEmpty) return '';
@@ -102,7 +102,7 @@ function nothingOf(
   return 'An empty answer, not a failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
-/** Those of the index in `meta`, those about a query at the top, with what to write instead. */
+/** Warnings of the index are in `meta`, warnings about a query at the top, with what to write instead. */
 function warningsOf({ meta, warnings: ofQuery }: Readonly<Record<string, unknown>>): string {
   const ofIndex: unknown =
     typeof meta === 'object' && meta !== null ? Reflect.get(meta, 'warnings') : undefined;
@@ -120,7 +120,7 @@ function codeOf(warning: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** A warning of SQL about a constant: what it is, and what to write instead. */
+/** A warning of SQL about a constant: its meaning, and the text to write instead. */
 function constantText(warning: unknown): string {
   if (typeof warning !== 'object' || warning === null) return '';
   const { near, message, replacement } = warning as Readonly<Record<string, unknown>>; // ours, of SqlWarning

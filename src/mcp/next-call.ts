@@ -20,7 +20,7 @@ export interface MadeCall {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** The call for the rest of an answer: what of it was cut, or else what is on the chains that were left out; null where this is all. */
+/** The call for the rest of an answer: the part that was cut, or else the chains that were left out; null where this is all. */
 export function nextOfAnswer(call: MadeCall, body: Readonly<Record<string, unknown>>): NextCall | null {
   return restOfAnswer(call, body) ?? (isNarrowed(body) ? withoutChain(call) : null);
 }

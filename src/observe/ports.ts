@@ -17,7 +17,7 @@ import type { PaidCall, PaymentLane, SettledCall } from '../payment/payment-lane
 import { everyMethod, type Observers, observe, type View, type Views } from './observe.ts';
 import { readStoreHealth, readTelemetry, readWalls } from './readings.ts';
 
-/** What is counted and traced of each port. Names of metrics: core/metric-families.ts; of spans: docs/operators.md. */
+/** The counts and traces of each port. Names of metrics: core/metric-families.ts; of spans: docs/operators.md. */
 
 /**
  * The statements of a port to the engine, by their names, never their texts or values. `user` is the engine user behind it: `reader`,

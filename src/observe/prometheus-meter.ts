@@ -5,7 +5,7 @@ import { FAMILIES, type Family, METRIC_PREFIX } from '../../core/metric-families
 /** The meter over prom-client, and its text in the format of Prometheus 0.0.4. */
 export interface PrometheusMeter extends Meter {
   readonly contentType: string;
-  /** Reads what is read at a scrape, then prints everything. Rejects never. */
+  /** Takes the measures that belong to a scrape, then prints everything. Rejects never. */
   text(): Promise<string>;
 }
 

@@ -12,7 +12,7 @@ export type Answer =
   | { readonly stream: StreamedAnswer }
   | { readonly file: FileAnswer };
 
-/** A file, of which a caller may want a range or, where it has it, nothing. Nothing is opened until a stream is asked for. */
+/** A file: a caller may want a range of it or, where it has it, nothing. Nothing is opened until a stream is asked for. */
 export interface FileAnswer {
   readonly mediaType: string;
   readonly bytes: number;

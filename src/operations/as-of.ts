@@ -10,7 +10,7 @@ import { invalid } from './params.ts';
 
 /** What operations over settlements do with `as_of`. */
 
-/** What an answer is made from: the index as it is, or a snapshot of it. */
+/** The source of an answer: the index as it is, or a snapshot of it. */
 interface State {
   readonly asOf: Snapshot | undefined;
   /** For `metaAnswer`. */

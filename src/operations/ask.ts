@@ -69,7 +69,7 @@ export function cached<Value>(options: {
   readonly staleMs?: number;
   /** False for a value that must not be kept, for example "nothing yet". */
   readonly keep?: (value: Value) => boolean;
-  /** `old`: what callers get meanwhile; undefined where they wait. */
+  /** `old`: callers get it until then; undefined where they wait. */
   readonly load: (old: Value | undefined) => Promise<Value>;
 }): () => Promise<Value> {
   const { clock, maxAgeMs, load, staleMs = 0, keep = () => true } = options;

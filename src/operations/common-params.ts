@@ -81,7 +81,7 @@ function readSnapshot(raw: unknown, name: string): Snapshot | undefined {
   throw invalid(name, `${name} must be a snapshot as meta.snapshot gives it, not ${quoted(raw)}.`);
 }
 
-/** What an answer is about without it, spelled out. */
+/** The scope of an answer without it, spelled out. */
 const ALL_CHAINS = 'all';
 
 /**

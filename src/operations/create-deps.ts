@@ -34,7 +34,7 @@ import { createKeptSql } from './sql/obtain.ts';
 
 /** A caller gets no answer that was begun longer before its request. */
 const JOINED_MAX_MS = 100;
-/** An older one only gives what was written meanwhile once more. */
+/** An older mark makes a reader get changes between the two a second time, and lose none. */
 const HORIZON_MAX_AGE_MS = 1_000;
 
 export interface OperationDepsOptions {

@@ -21,18 +21,18 @@ export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
 /** What one call costs and needs, where that depends on its input. */
 export interface CallTerms {
   readonly price: Price;
-  /** `price.qu` is held and what was used is charged; on the x402 lane a fixed payment covers `price.qu`. */
+  /** `price.qu` is held and the used units are charged; on the x402 lane a fixed payment covers `price.qu`. */
   readonly byUse: boolean;
   /** The tier that the caller's plan must include, and whose own rate limit counts; null for none. */
   readonly tier: SqlTierId | null;
   /**
-   * Present where the run may hand its hold to a job (`Outcome.keepsHold`): how long the job may need it, in milliseconds. Such a call
+   * Present where the run may hand its hold to a job (`Outcome.keepsHold`): how long the job may need it, in milliseconds. Its call
    * is paid for with units only.
    */
   readonly jobHoldMs?: number;
-  /** What is sold, for an offer; the summary of the operation without it. */
+  /** The name of the sold call in an offer; the summary of the operation without it. */
   readonly describes?: string;
-  /** Of a fixed payment: what belongs to the author of what is called, beside the most that the run may cost. */
+  /** Of a fixed payment: the author's part, without the most that the run may cost. */
   readonly share?: AuthorShare;
 }
 
@@ -63,8 +63,8 @@ export interface Operation<
   readonly summary: string;
   readonly description: string;
   /**
-   * The same for a model that chooses among tools: what it is for, in a few sentences that stand alone and speak of tools, not of
-   * routes. What it costs is added.
+   * The same for a model that chooses among tools: its purpose, in a few sentences that stand alone and speak of tools, not of
+   * routes. The cost is added.
    */
   readonly toolText: string;
   /** False where another tool does the same. */
@@ -80,7 +80,7 @@ export interface Operation<
   readonly allowedAs?: string;
   /** The effects of a call, where its input has fewer of them than the operation can have (EFFECTS of gate/access.ts). */
   effects?(input: Checked): readonly Effect[];
-  /** Codes this operation itself can answer with, in addition to those of every route. */
+  /** Codes this operation itself can answer with, in addition to the codes of every route. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
   readonly alsoAnswers?: readonly Other[];
@@ -150,11 +150,11 @@ export interface UsageOperation<P extends Params, Output extends TObject, Checke
   run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
 
-/** An operation whose price and parameters depend on what is stored under its path, and on who calls. */
+/** An operation whose price and parameters depend on the entry that is stored under its path, and on the caller. */
 export interface StoredOperation<P extends Params, Output extends TObject>
   extends Omit<Operation<P, Output>, 'run' | 'preflight' | 'check' | 'effects'> {
   /**
-   * Finds what is called, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
+   * Finds the called entry, once the caller is known and counted. `others`: the parameters that are not among `params`. Rejects with the
    * `Failure` of a call that is not valid, which costs nothing. `bought`: the `item` of an earlier call of this very request that was
    * paid for and not answered. The call is made from that alone, whatever is stored by now.
    */
@@ -204,9 +204,9 @@ export interface PreparedCall {
   readonly effects?: readonly Effect[];
   /** Of a run of SQL. */
   readonly asked?: AskedQuery | null;
-  /** Where only a look-up shows what is called: the call itself, asked for once the caller is known. Its steps take the place of these. */
+  /** Where only a look-up shows the called entry: the call itself, asked for once the caller is known. Its steps take the place of these. */
   resolve?(deps: OperationDeps, caller: Caller, bought: string | null): Promise<PreparedCall>;
-  /** What is called, as its operation writes it for itself: stored with the claim of a payment, and given back to `resolve`. */
+  /** The call, as its operation writes it for itself: stored with the claim of a payment, and given back to `resolve`. */
   readonly item?: string;
   /** The last check, by the engine. */
   review?(deps: OperationDeps, callerName: string): Promise<void>;

@@ -28,7 +28,7 @@ import type { Horizon } from './settlements/changes.ts';
 import type { Tails } from './settlements/tail.ts';
 import type { KeptSql } from './sql/obtain.ts';
 
-/** What an operation is called with: who calls, and everything that it may use. */
+/** The caller of an operation, and everything that it may use. */
 
 /** The credential of the request and the caller behind it. */
 export interface Caller {
@@ -99,7 +99,7 @@ export interface OperationDeps {
 }
 
 /**
- * Runs what is the same for every caller once for all who ask at the same time. `name` says everything that the answer depends on; the
+ * Runs work that is the same for every caller once for all who ask at the same time. `name` says everything that the answer depends on; the
  * reader is that of the run, whose statements stop when all of its callers have left. Rejects with a `Failure` when `left` aborts.
  */
 export type ShareRun = <Answer>(

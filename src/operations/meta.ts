@@ -130,7 +130,7 @@ interface MetaFacts {
   readonly nowMs: number;
   /** Where the answer can be limited to final settlements. */
   readonly finality?: FinalityFilter;
-  /** Of an operation that takes `as_of`: what it was asked for, or what is final now. */
+  /** Of an operation that takes `as_of`: the snapshot that was asked for, or the final blocks of now. */
   readonly snapshot?: Snapshot | null;
   /** Where it was asked for: what it does not hold. */
   readonly leftOut?: readonly string[];
@@ -197,7 +197,7 @@ export async function settlementMeta(
   return emptyMeta(facts, dataset.settlements);
 }
 
-/** What is listed, on the chains that are served. */
+/** The listed endpoints on the chains that are served. */
 type ListedTable = (served: readonly Chain[]) => Promise<TableFacts> | TableFacts;
 
 /** `meta` of a page whose rows are not settlements. */

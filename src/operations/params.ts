@@ -3,7 +3,7 @@ import type { Chain } from '../../core/domain/chains.ts';
 import { fail } from '../../core/errors.ts';
 
 /**
- * What a parameter is: where it stands, what it means, and how it is read. `read` takes a text (HTTP) or a JSON value (other
+ * A parameter: its place, its meaning, and how it is read. `read` takes a text (HTTP) or a JSON value (other
  * surfaces) and throws `invalid_parameter`; it never guesses.
  */
 

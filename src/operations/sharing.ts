@@ -43,7 +43,7 @@ export function createSharing({ joinMaxMs }: { readonly joinMaxMs: number }): Sh
       const isYoung = known !== undefined && performance.now() - known.startedMs <= joinMaxMs;
       const work = isYoung ? known : start(name, begin);
       work.callers += 1;
-      const result = work.result as Promise<Result>; // what is done under one name has one type of result
+      const result = work.result as Promise<Result>; // work under one name has one type of result
       if (left === undefined) return result;
       return untilLeft(result, left, () => {
         work.callers -= 1;

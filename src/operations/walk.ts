@@ -33,7 +33,7 @@ export interface CursorBinding {
   readonly scope: string;
 }
 
-/** Where a list continues. Throws `invalid_parameter` for what is not a cursor of this list. */
+/** Where a list continues. Throws `invalid_parameter` for a text that is not a cursor of this list. */
 export function readBefore<At>(
   kind: CursorKind<At>,
   { keys, scope }: CursorBinding,

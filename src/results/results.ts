@@ -29,7 +29,7 @@ import { createRoom, ownerIdOf, type Room, type RoomLimits, type RoomOwner, stor
 export interface Results {
   /**
    * Stores a result of the sandbox (format `kept`), then lists it: it is whole, or absent. Where there is no room for it, it can be read
-   * from what is given back and from nowhere else (`isKept` false). Rejects with a `Failure` or `QueryFailed`.
+   * from the value given back and from nowhere else (`isKept` false). Rejects with a `Failure` or `QueryFailed`.
    */
   keep(result: SandboxResult, run: KeptRun): Promise<KeptResult>;
   find(id: string): Promise<KeptResult | null>;
@@ -85,7 +85,7 @@ export interface KeptResult extends RunFigures {
   /** Hash of the stored bytes, SHA-256 in hex. Absent of a result that a release before this one kept. */
   readonly sha256?: string;
   readonly maxRows: number;
-  /** There were more rows than `maxRows`, of which one is stored. */
+  /** There were more rows than `maxRows`; one of them is stored. */
   readonly hasMore: boolean;
   readonly run: RunFacts;
 }
@@ -232,7 +232,7 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
   return { record, bytes };
 }
 
-/** False where there is no room. The file first: what is listed is whole. */
+/** False where there is no room. The file first: a listed result is whole. */
 async function stored(
   { store, files }: ResultsDeps,
   room: Room,
@@ -310,7 +310,7 @@ async function removeBeyond(deps: ResultsDeps, owner: RoomOwner): Promise<void> 
   }
 }
 
-/** The record first: what is listed has its file. */
+/** The record first: a listed result has its file. */
 async function removeResult({ store, files }: ResultsDeps, id: string): Promise<void> {
   await askStore(store.results.remove(id));
   await askFiles(files.remove(id));

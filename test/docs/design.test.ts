@@ -19,6 +19,19 @@ const pages = [
   ...designFiles.filter((name) => name.endsWith('.md')),
 ];
 
+const PRODUCT = [
+  'bench',
+  'clickhouse',
+  'client',
+  'console',
+  'core',
+  'demo',
+  'ingest',
+  'sandbox',
+  'scripts',
+  'src',
+];
+
 /** A path in backticks, from a folder at the root. */
 const PATH =
   /`((?:\.ci|bench|clickhouse|client|console|core|demo|deploy|docs|ingest|sandbox|scripts|src|test)\/[\w./-]*)`/g;
@@ -29,6 +42,39 @@ test.each(pages)('%s names files and folders that are there', (page) => {
     .map(([, path = '']) => path)
     .filter((path) => !path.includes('NNNN'));
   expect([...new Set(named)].filter((path) => !isThere(path))).toEqual([]);
+});
+
+/** Of the engine and of contracts. */
+const NAMES_OF_OTHERS = new Set([
+  'AuthorizationUsed',
+  'ReplacingMergeTree',
+  'SummingMergeTree',
+  'arrayReduce',
+  'eth_getLogs',
+  'joinGet',
+  'sipHash64Keyed',
+]);
+/** In backticks: a name in the spelling of TypeScript that cannot be a word of English, with or without the brackets of a call. */
+const NAME = /`((?:[a-z]\w*[A-Z]|[A-Z][a-z]\w*[A-Z]|[A-Z]+_)\w*)(?:\([^`\n]*\))?`/g;
+const DECLARED =
+  /\b(?:function\*?|const|let|class|interface|type)\s+(\w+)|^\s+(?:(?:readonly|async|get) )*(\w+)\??\s*[:(<,]/gm;
+
+test('README, CONTRIBUTING and docs/design name nothing of the code that is not declared there', () => {
+  const declared = new Set(
+    [...PRODUCT, 'test']
+      .flatMap(filesBelow)
+      .filter(
+        (file) => /\.tsx?$/.test(file) && !file.includes('node_modules') && !file.startsWith('test/docs/'),
+      )
+      .flatMap((file) => [...read(file).matchAll(DECLARED)].map(([, name, member]) => name ?? member)),
+  );
+  const lost = pages.flatMap((page) =>
+    [...read(page).matchAll(NAME)]
+      .map(([, name = '']) => name)
+      .filter((name) => !declared.has(name) && !NAMES_OF_OTHERS.has(name))
+      .map((name) => `${page}: ${name}`),
+  );
+  expect([...new Set(lost)]).toEqual([]);
 });
 
 describe('a drawing', () => {
@@ -52,18 +98,6 @@ describe('a drawing', () => {
   });
 });
 
-const PRODUCT = [
-  'bench',
-  'clickhouse',
-  'client',
-  'console',
-  'core',
-  'demo',
-  'ingest',
-  'sandbox',
-  'scripts',
-  'src',
-];
 const SOURCE = /\.(?:ts|tsx|mjs|cjs|js|css|sql|lua)$/;
 /** Frozen by their checksum, comments and all. */
 const FROZEN = /^clickhouse\/migrations\/|^src\/accounts\/sqlite\/migrations\//;

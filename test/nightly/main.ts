@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -132,6 +132,11 @@ process.once('SIGINT', () => {
 
 const parts = chosenParts();
 say(`Node ${process.version}: ${parts.map(({ name }) => name).join(', ')}`);
+const { status } = spawnSync(process.execPath, ['scripts/install-peers.mjs'], {
+  cwd: ROOT,
+  stdio: 'inherit',
+});
+if (status !== 0) process.exit(1);
 const outcomes = await runParts(parts, program.opts<{ minutes?: number }>().minutes);
 for (const outcome of outcomes) say(summary(outcome));
 const failed = outcomes.filter(({ passed }) => !passed);

@@ -14,6 +14,8 @@ interface Locked {
 const ROOT = new URL('../../', import.meta.url);
 const LOCK_FILES = [
   'package-lock.json',
+  'test/peers/package-lock.json',
+  'scripts/tools/package-lock.json',
   'bench/sql/duckdb/package-lock.json',
   'bench/ingest/ponder/package-lock.json',
 ];

@@ -9,7 +9,7 @@ import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts
 
 /**
  * The public tables that can be asked as of a snapshot, in a database of their own under their own names: an accepted text runs in
- * it as it is. Their rows are those of the stored tables and of their history; which of them count is not in the views, but in the
+ * it as it is. Their rows come from the stored tables and from their history; which of them count is not in the views, but in the
  * filters that the engine applies to the stored tables for one statement (setting `additional_table_filters`).
  */
 

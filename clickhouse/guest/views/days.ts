@@ -11,7 +11,7 @@ interface Figure {
   readonly name: string;
   /** In a row of the rollup. */
   readonly stored: string;
-  /** In such a row of a whole day, which is shown as it is. Absent: `stored`. */
+  /** The same column in a stored row of a whole day, which is shown unchanged. Absent: `stored`. */
   readonly whole?: string;
   /** Of all rows of a day in one open slice, over `settlements AS s`. */
   readonly live: string;
@@ -19,7 +19,7 @@ interface Figure {
   readonly merged: string;
 }
 
-/** What a row is about, together with its chain and day. */
+/** The subject of a row, together with its chain and day. */
 interface Key {
   readonly name: string;
   readonly stored: string;

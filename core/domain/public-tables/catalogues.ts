@@ -11,7 +11,7 @@ import {
   USD,
 } from './column.ts';
 
-/** What is listed or configured: endpoints, facilitators with their relayers, tokens. */
+/** Listed or configured: endpoints, facilitators with their relayers, tokens. */
 
 const TIME_OR_NULL = `Nullable(${TIME})`;
 

@@ -14,7 +14,7 @@ import {
   txHash,
 } from './column.ts';
 
-/** ERC-8004 agents and what is attested about them. */
+/** ERC-8004 agents and attestations about them. */
 
 const TIME_OR_NULL = `Nullable(${TIME})`;
 const SERVICE =

@@ -105,7 +105,7 @@ function overHttp(url: string, limits: RpcLimits): Post {
 function readPosted({ status, retryAfter, text }: PostedAnswer): unknown {
   if (status === 429 || status === 413 || status >= 500) throw failureOfStatus(status, retryAfter);
   if (status < 300) return JSON.parse(text);
-  // Other 4xx may carry a JSON-RPC error that says what is wrong with the range.
+  // Other 4xx may carry a JSON-RPC error that names the fault of the range.
   const answer = parseOrNull(text);
   if (isRpcError(readAnswer(answer).error)) return answer;
   throw failureOfStatus(status, retryAfter);

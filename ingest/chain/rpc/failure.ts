@@ -70,7 +70,7 @@ const TOO_LARGE = [
   /more than [\d,]+ (?:results|logs)/i,
   /too many (?:results|logs|blocks)/i,
   /exceed(?:s|ed|ing)?(?: the)? (?:max|limit|range|block range)/i,
-  // What is too large stands before the words: looking back from them reads 40 characters for each, not for each "size" of the text.
+  // The name of the part that is too large stands before the words: looking back from them reads 40 characters for each, not for each "size" of the text.
   /\b(?:exceed|too (?:large|wide|big|many))(?<=(?:range|results?|logs?|size|response)\b.{0,40}\b(?:exceed|too (?:large|wide|big|many)))/i,
   /(?:limited|up) to (?:a |an )?(?:[\d,]+ ?- ?)?[\d,]+k? ?-?(?:blocks?|range|results|logs)/i,
   /ranges? (?:over|greater than|larger than|of more than) [\d,]+/i,

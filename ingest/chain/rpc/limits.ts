@@ -16,7 +16,7 @@ export interface RpcLimits {
   /** Aim for the transactions in one batch of full blocks: Base has about 200 per block, 1 kB each. */
   readonly targetBatchTransactions: number;
   readonly maxResponseBytes: number;
-  /** Attempts of one call before the whole read restarts: its block may have been undone meanwhile. */
+  /** Attempts of one call before the whole read restarts: a reorg may have undone its block. */
   readonly maxCallAttempts: number;
   /** Contradictory answers about one block after which the whole read restarts. */
   readonly maxSegmentAttempts: number;

@@ -64,7 +64,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /**
  * The memory of a rollup (ingest/rollup/close.ts). Two threads, because a sweep is seconds of work a few times a day: over 10 million
- * rows on two cores that were shared with other work it took 3.1 s, and 3.8 s with one thread; a wallet's page took 20 ms meanwhile, 22 ms
+ * rows on two cores that were shared with other work it took 3.1 s, and 3.8 s with one thread; a wallet's page took 20 ms during the batch, 22 ms
  * with one, and 14 ms at rest. Rows are written in blocks of a bounded size, because an hour that is larger than a batch must
  * fit into the memory as well.
  */
@@ -79,7 +79,7 @@ export const REGRADE_SETTINGS = {
 
 /**
  * The hours below `before` (null: all) in which rows are to be written, newest first, and what the others have of the changed keys.
- * One scan of the columns that a grade depends on; it alone says what is counted, marked and written, so that each batch is
+ * One scan of the columns that a grade depends on; it alone chooses the rows to count, mark and write, so that each batch is
  * one statement.
  */
 export async function touchedHours(
@@ -203,7 +203,7 @@ export async function regradeBatch(writer: Writer, order: RegradeOrder, batch: R
 const KEPT_AS: Readonly<Record<string, string>> = { ver: 'old_ver', del: 'old_del' };
 
 /**
- * The rows as they are, for readers of an older revision. Before they are written anew: a crash between the two only keeps what is
+ * The rows as they are, for readers of an older revision. Before they are written anew: a crash between the two keeps a row that is
  * still so, and a repeat finds a row that was written no longer stale.
  */
 function keepStale(order: RegradeOrder, batch: RegradeBatch): Sql {
@@ -246,7 +246,7 @@ function rewrite(order: RegradeOrder, batch: RegradeBatch): Sql {
 /**
  * Makes the hours dirty for the rollups, with a version of the clock: the rows keep a low `ver`, and a predecessor may have written
  * some of them and died before the view marked their hours. Only after the rows are acknowledged: a rollup that was computed
- * meanwhile is computed once more.
+ * during it is computed once more.
  */
 export async function markHours(writer: Writer, hours: readonly number[], ver: bigint): Promise<void> {
   if (hours.length === 0) return;

@@ -258,7 +258,7 @@ async function follow(
     if (!given.json) say('the running service takes the change; waiting for it');
     const followed = await awaitService({ writer, wanted, signal, onProgress });
     if (followed !== null) return followed;
-    // The service ended meanwhile: what it left is ours.
+    // The service has ended: the pass that it left is ours.
   }
   const versions = createVersions(await highestVersion(writer));
   const regrading = { writer, versions, log, signal, onProgress };

@@ -44,7 +44,7 @@ const LOOK_EVERY_MS = 1_000;
  * Publishes the catalogue of the files, so that nothing is graded by an unrecorded one, and returns the object that follows changes.
  *
  * While an ingest process runs, only it changes the catalogue: its files are authoritative, and it reverts whatever another process
- * publishes meanwhile.
+ * publishes at the same time.
  */
 export async function openCatalogue(deps: FollowCatalogueDeps): Promise<FollowedCatalogue> {
   const { config, writer, log, signal, lookEveryMs = LOOK_EVERY_MS } = deps;
@@ -69,7 +69,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
       own = ownOf(pass);
     }
   };
-  /** The next catalogue of the files, or the same one when another process has changed what is published. */
+  /** The next catalogue of the files, or the same one when another process has changed the published one. */
   const nextCatalogue = async (seen: number): Promise<Catalogue> => {
     for (;;) {
       await delay(lookEveryMs, undefined, { signal });
@@ -148,7 +148,7 @@ export async function awaitService(deps: {
 const NO_PROGRESS = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0, isKept: true };
 
 async function look(writer: Writer, wanted: Catalogue) {
-  // The passes after the catalogue: what is published was recorded before.
+  // The passes after the catalogue: the published catalogue was recorded before.
   const isTaken = catalogueChanges(await readPublishedCatalogue(writer), wanted).length === 0;
   const isSwept = (await unfinishedPasses(writer)).length === 0;
   const pass = await highestPass(writer);

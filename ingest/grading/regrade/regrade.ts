@@ -58,7 +58,7 @@ export async function changeCatalogue(
   return { pass, changes };
 }
 
-/** The first change of a key counts: it starts at what is published. */
+/** The first change of a key counts: it starts at the published entry. */
 function distinct(changes: readonly CatalogueChange[]): CatalogueChange[] {
   const found = new Map<string, CatalogueChange>();
   for (const change of changes) if (!found.has(keyOf(change))) found.set(keyOf(change), change);

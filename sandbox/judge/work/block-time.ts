@@ -66,7 +66,7 @@ const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number; readonly va
   },
 ];
 
-/** Throws `Refused` (`too_complex`). `tokens` are those of the canonical text. */
+/** Throws `Refused` (`too_complex`). `tokens` come from the canonical text. */
 export function checkWork(root: TreeNode, tokens: readonly Token[], functions: FunctionCatalogue): Care {
   const nodes = [...walk(root)];
   const named = namedValues(root);

@@ -112,7 +112,7 @@ function all(found: readonly (readonly string[] | null)[]): readonly string[] | 
   return found.every((texts) => texts !== null) ? found.flatMap((texts) => texts ?? []) : null;
 }
 
-/** The printed texts, one or those of an array, without quotes and escapes. */
+/** The printed texts, one or the elements of an array, without quotes and escapes. */
 function constantTexts({ rest }: TreeNode): readonly string[] {
   const printed = /^constant_value: (.*), constant_value_type: /s.exec(rest)?.[1] ?? rest;
   return [...printed.matchAll(/'((?:\\.|[^'\\])*)'?/gs)].map(([, text]) =>

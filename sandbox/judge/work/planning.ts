@@ -80,7 +80,7 @@ export function checkLambdas(root: TreeNode): void {
 /**
  * Whether the engine may plan a query for a caller without a key. Planning computes every call with constant arguments and every
  * subquery that gives a scalar or a set, so a free estimate could compute anything. For such callers it plans only queries made of
- * these functions, each of which takes the same short time for any argument.
+ * these functions; each of them takes the same short time for any argument.
  */
 const CALLS: ReadonlySet<string> = new Set(
   `

@@ -82,7 +82,7 @@ export interface RedisConnection {
 export function openConnection(options: {
   readonly url: string;
   readonly log: Log;
-  /** Runs once, after the first connection. What it rejects with is logged. */
+  /** Runs once, after the first connection. Its rejection is logged. */
   onFirstReady(connection: RedisConnection): Promise<void>;
 }): RedisConnection {
   const { log } = options;

@@ -117,7 +117,7 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
     const owner = name.slice(0, name.lastIndexOf('/') + 1);
     months.set(owner, [...(months.get(owner) ?? []), name]);
   }
-  // What is charged meanwhile may be the first of its month, by a clock that differs.
+  // A charge during the copy may be the first of its month, by a clock that differs.
   const today = dayOf(Date.now());
   const latest = [...new Set([today - 1, today, today + 1].map(monthOf))];
   for await (const name of namesOfKind(organizations)) {
@@ -202,7 +202,7 @@ export async function loadRedis(
   await redis.set(names.layout, LAYOUT);
 }
 
-/** What has expired meanwhile is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
+/** A name that expired during the copy is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
 const SHORTEST_LIFE_MS = 1;
 
 async function writeLine(redis: Redis, name: string, line: CopyLine): Promise<void> {
@@ -214,7 +214,7 @@ async function writeLine(redis: Redis, name: string, line: CopyLine): Promise<vo
   await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
 }
 
-/** Puts a record on the lists that lead to it; nothing for what is on none. */
+/** Puts a record on the lists that lead to it; nothing for a record on none. */
 async function listRecord(redis: Redis, names: Names, name: string): Promise<void> {
   const idAfter = (start: string): string | null =>
     name.startsWith(start) ? name.slice(start.length) : null;

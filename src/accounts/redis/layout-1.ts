@@ -19,7 +19,7 @@ const PARTS = [
   'revoked',
 ] as const;
 
-/** Names that a backup copies together: those of an organization, of a payment, of a key alone, or one reply. */
+/** Names that a backup copies together: the names of an organization, of a payment, of a key alone, or one reply. */
 export async function* groupsOfLayout1(run: Run, keyPrefix: string): AsyncGenerator<readonly string[]> {
   const seen = new Set<string>();
   for await (const name of scan(run, `${escapeGlob(keyPrefix)}:{*`)) {

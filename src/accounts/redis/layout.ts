@@ -6,7 +6,7 @@ import type { RedisConnection } from './connection.ts';
 
 /**
  * Names of the accounts' keys in Redis. All of them are on one node, so a script may change any of them together. Each begins
- * with the deployment's prefix and the number of this layout, then says what it is, then whose.
+ * with the deployment's prefix and the number of this layout, then says its kind, then its owner.
  */
 export const LAYOUT = 2;
 
@@ -46,7 +46,7 @@ export interface Names {
   keyEvents(organizationId: string): string;
   /** Counts of an account in a month, by the fields that capture.lua writes; what the names of all of its months begin with without `month`. */
   usage(owner: string, month?: string): string;
-  /** Entries of the organization's runs of SQL, or of those of one key, in order. */
+  /** Entries of the organization's runs of SQL, or of the runs of one key, in order. */
   queries(organizationId: string, keyId: string | null): string;
   /** A run by its entry. */
   query(organizationId: string, entry: string): string;
@@ -60,7 +60,7 @@ export interface Names {
   readonly runningJobs: string;
   readonly endedJobs: string;
   job(id: string): string;
-  /** Ids of the organization's jobs, or of those of one key, newest first. */
+  /** Ids of the organization's jobs, or of the jobs of one key, newest first. */
   jobsOf(organizationId: string, keyId: string | null): string;
   /** Ids of those that have not ended. */
   unfinishedJobs(organizationId: string): string;
@@ -180,7 +180,7 @@ export async function requireLayout(run: Run, keyPrefix: string): Promise<void> 
   const found = await layoutIn(run, keyPrefix);
   if (found === null) {
     const written = await run((redis) => redis.set(namesOf(keyPrefix).layout, LAYOUT, 'NX'));
-    // Null: another process wrote it meanwhile, to begin as well or to restore.
+    // Null: another process has written it, to begin as well or to restore.
     if (written === null) await requireLayout(run, keyPrefix);
   } else if (found !== String(LAYOUT)) {
     throw otherLayout(found, keyPrefix);

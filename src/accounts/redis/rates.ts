@@ -10,18 +10,18 @@ import type { Names } from './layout.ts';
 const RATE_KEPT_LONGER_MS = 60_000;
 
 /**
- * The most requests of a window that a process counts by itself before it asks Redis again: so much may a limit be exceeded for each
+ * The most requests of a window that a process counts by itself before it asks Redis again: a limit may be exceeded by that number for each
  * further process.
  */
 export const LEASED_MAX = 10;
-/** Of what is left of a window, one in so many: the last requests of a window are counted exactly. */
+/** The share of the remaining requests of a window: the last requests of a window are counted exactly. */
 const LEASED_PER_REMAINING = 10;
-/** What a process was answered counts for so long. */
+/** How long an answer of Redis counts in the process that got it. */
 const LEASE_MS = 1_000;
 /** Windows that are leased at a time; that of a caller unseen for long is forgotten first. */
 const LEASES_MAX = 20_000;
 
-/** What this process knows of a window. Only what it counted itself is missing in Redis, never the reverse: no caller is refused early. */
+/** What this process knows of a window. Redis lacks the counts of this process alone, never the reverse: no caller is refused early. */
 interface Lease {
   /** When the window opened, as Redis wrote it. */
   readonly opened: string;

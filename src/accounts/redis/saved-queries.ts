@@ -90,7 +90,7 @@ function behindPublic({ handle, slug }: { readonly handle: string; readonly slug
   return `${handle} ${slug} \xff`;
 }
 
-/** Names a query among those of all organizations. */
+/** Names a query among the queries of all organizations. */
 function queryEntry({ organizationId, slug }: SavedQueryName): string {
   return `${encodeURIComponent(organizationId)}/${slug}`;
 }

@@ -84,7 +84,7 @@ export function keyOf(row: KeyRow): KeyRecord {
   };
 }
 
-/** The parameters of a key: those of its columns that are not counted. */
+/** The parameters of a key: its columns that are not counted. */
 export function rowOfKey({ limits, used: _, ...plain }: KeyRecord): Parameters {
   if (limits === undefined) return { ...plain };
   const { managesKeys, operations, rights, ...rest } = limits;

@@ -76,7 +76,7 @@ interface Compared {
   readonly isUnchanged: boolean;
 }
 
-/** What is stored under the name, and what of it a save would leave as it is. */
+/** The version stored under the name, and the parts of it that a save would leave unchanged. */
 function comparer(db: Database.Database): (query: Saved) => Compared {
   const known = prepare<QueryRow>(
     db,

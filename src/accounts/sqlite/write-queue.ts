@@ -64,7 +64,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
 }
 
 /**
- * The thread has one batch at a time; the requests that arrive meanwhile are the next one. So a lone request waits for nothing, and a
+ * The thread has one batch at a time; the requests that arrive during it are the next one. So a lone request waits for nothing, and a
  * thousand at once cost a few fsyncs.
  */
 class BatchSender {

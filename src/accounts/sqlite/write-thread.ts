@@ -6,7 +6,7 @@ import { createWrites, type WriteRequest, type Writes } from './writes.ts';
 
 /** Entry of the thread that writes: takes batches, commits them, answers. It waits for the disk so that the event loop does not. */
 
-/** What the thread is started with. */
+/** The thread gets this at its start. */
 export interface WriteThreadData {
   readonly path: string;
 }

@@ -52,7 +52,7 @@ async function readBundle(path: string): Promise<LocalBundle> {
   return { path, directory: dirname(path), manifest };
 }
 
-/** What is wrong with signature and log, in words; empty for nothing. `trusted`: the keys that the service publishes, null for unknown. */
+/** The faults of signature and log, in words; empty for nothing. `trusted`: the keys that the service publishes, null for unknown. */
 export function manifestProblems({ manifest }: LocalBundle, trusted: readonly PublicKey[] | null): string[] {
   return [...signatureProblems(manifest, trusted), ...manifestFaults(manifest)];
 }
@@ -78,7 +78,7 @@ export function wantedEntries({ manifest }: LocalBundle, { since, until }: Days)
   );
 }
 
-/** What is wrong with the file of an entry, in words; null for nothing. */
+/** The fault of the file of an entry, in words; null for nothing. */
 export async function fileProblem(bundle: LocalBundle, entry: Entry): Promise<string | null> {
   const path = pathOf(bundle, entry);
   const size = (await stat(path).catch(() => null))?.size;

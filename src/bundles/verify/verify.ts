@@ -31,7 +31,7 @@ export interface VerifyOrder extends Days {
   /** Null: nothing is compared. */
   readonly url: string | null;
   readonly key: string | null;
-  /** A file with the keys that the service published; null: those of `url`, or none. */
+  /** A file with the keys that the service published; null: the keys of `url`, or none. */
   readonly keysFile: string | null;
 }
 

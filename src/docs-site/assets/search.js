@@ -3,7 +3,7 @@
  * what counts as one word, and in which order pages are shown.
  */
 
-/** Words that say nothing about what is looked for. */
+/** Words that say nothing about the subject of a search. */
 const STOP_WORDS = new Set(
   (
     'a about an and any are as at be by can cannot could did do does for from get give got had has have how i if in into is it its know ' +

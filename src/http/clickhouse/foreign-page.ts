@@ -7,7 +7,7 @@ const OWN_SITES: ReadonlySet<string> = new Set(['', 'same-origin', 'none']);
 
 /**
  * A browser adds a remembered Basic password to requests that pages of other sites make, by a picture, a form or a script, and they
- * would spend its units. Such a page needs a key that it sends itself: in a header that no browser adds, or in the address. Programs
+ * would spend its units. A foreign page needs a key that it sends itself: in a header that no browser adds, or in the address. Programs
  * send no `Sec-Fetch-Site`. Source: Fetch Metadata Request Headers, W3C.
  */
 export function refusedPage({ headers, query }: FastifyRequest): Error | undefined {

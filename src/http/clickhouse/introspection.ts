@@ -56,7 +56,7 @@ const operation = defineUsageOperation({
   terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
   review: ({ question }) => Promise.resolve(question),
   run: async (question, _deps, { caller, callerName }): Promise<Outcome> => {
-    // A client without a key is told when it connects: no query of it could run.
+    // A client without a key hears it when it connects: no query of it could run.
     if (!caller.keyPresent) throw fail('api_key_required', { detail: 'Send an API key as the password.' });
     const answer = await question
       .ask({ callerName, userName: caller.organization?.displayName })

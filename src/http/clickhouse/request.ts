@@ -51,7 +51,7 @@ const WORDS: ReadonlySet<string> = new Set([
 const PARAMETER = /^param_([A-Za-z_]\w{0,63})$/;
 /** What a server answers in when a client names no format. */
 const DEFAULT_FORMAT = 'TabSeparated';
-/** Databases that clients connect to: the published one, and those of the catalogue. */
+/** Databases that clients connect to: the published one, and the databases of the catalogue. */
 const DATABASES: ReadonlySet<string> = new Set([
   PUBLISHED_DATABASE,
   'system',

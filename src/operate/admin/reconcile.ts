@@ -53,7 +53,7 @@ export async function findDifferences(
   return { organizations: books.length, differing: differing.map(({ organization }) => organization) };
 }
 
-/** Each organization by itself, then the shares of all of them: what paid for one is on the books of another. */
+/** Each organization by itself, then the shares of all of them: the payment for one is on the books of another. */
 export async function reconcileAll(
   store: Pick<AdminDeps['store'], 'accounts' | 'payments'> & {
     readonly units: Pick<UnitStore, 'balance' | 'ledger'>;
@@ -76,8 +76,8 @@ export async function reconcileAll(
 }
 
 /**
- * Reads while the service goes on writing. The figures are read between two readings of the ledger: they are those after
- * one of the rows that came meanwhile, or they are wrong.
+ * Reads while the service goes on writing. The figures are read between two readings of the ledger: they are the figures after
+ * one of the rows that came in between, or they are wrong.
  */
 export async function reconcileOne(
   units: Pick<UnitStore, 'balance' | 'ledger'>,
@@ -141,7 +141,7 @@ export interface Difference {
 }
 
 export interface Books {
-  /** Takes the next row of the ledger; what is wrong with it. */
+  /** Takes the next row of the ledger; its fault. */
   take(entry: LedgerEntry): readonly Difference[];
   /** What the rows so far add up to. */
   sum(): UnitBalance;

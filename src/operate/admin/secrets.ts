@@ -21,7 +21,7 @@ interface Rotation {
   readonly file: string;
   readonly keptDays: number;
   readonly keptMs: number;
-  /** What the old secret is still good for. */
+  /** The remaining uses of the old secret. */
   readonly stillGood: string;
   /** What the operator does next. */
   readonly afterwards: string;

@@ -18,7 +18,7 @@ import { findOrganization } from './organization.ts';
 
 const LEDGER_LIMIT_MAX = 1_000;
 const LEDGER_LIMIT = 100;
-/** Names of the sweeper's own grants: an operator's under such a name would take a month's units away. */
+/** Names of the sweeper's own grants: an operator's grant under one of these names would take a month's units away. */
 const MONTHLY_PREFIX = 'monthly:';
 
 interface GivenGrant {

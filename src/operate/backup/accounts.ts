@@ -134,7 +134,7 @@ async function* linesOf(path: string): AsyncGenerator<CopyLine> {
 }
 
 /**
- * The secrets of a deployment that lie in files, and its configuration, which may hold others. What is set by environment variables
+ * The secrets of a deployment that lie in files, and its configuration, which may hold others. Settings in environment variables
  * is not known here and not copied.
  */
 

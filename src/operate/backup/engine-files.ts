@@ -84,7 +84,7 @@ export interface Staging {
   readonly directory: string;
   /** Moves the parts that are there; they are whole. */
   move(): void;
-  /** Removes what is left, also after a failure. */
+  /** Removes the rest, also after a failure. */
   clear(): void;
 }
 
@@ -124,7 +124,7 @@ function copyLists(from: string, to: string): void {
   }
 }
 
-/** Also into a directory that has a part of the same name: those of shards lie one below the other. */
+/** Also into a directory that has a part of the same name: the parts of shards lie one below the other. */
 function moveAll(from: string, to: string): void {
   if (!existsSync(from)) return;
   for (const name of readdirSync(from)) moveOne(join(from, name), join(to, name));

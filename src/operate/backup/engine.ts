@@ -21,9 +21,9 @@ import { tellBytes } from './progress.ts';
  *
  * 1. `checkpoints`, alone and first: ranges that were finished later are read from the chain again, which writes the same rows.
  * 2. Tables that record finished work. Copied before the work itself, they can only cause it to be done again.
- * 3. The rows. What is in one of two tables and not in the other lies above the checkpoint, or in a range that is not finished:
+ * 3. The rows. A row that is in one of two tables and not in the other lies above the checkpoint, or in a range that is not finished:
  *    the next start retracts or repeats it, each table by itself (ingest/write/retract.ts).
- * 4. Marks that something changed, and lists of which too much is harmless. Copied after the rows, they miss no row.
+ * 4. Marks that something changed, and lists that may harmlessly hold too much. Copied after the rows, they miss no row.
  *
  * A regrade changes rows in the middle of the history, which no checkpoint covers: a copy during one is refused (below).
  */
@@ -160,7 +160,7 @@ export function namesOf(
 
 /**
  * The newest pass of the catalogue. A regrade changes rows under their old version, in the middle of the history: two tables that
- * are copied before and after such a change would differ for good, and nothing would ever repeat it.
+ * are copied before and after a regrade would differ for good, and nothing would ever repeat it.
  */
 async function quietCatalogue(writer: Writer): Promise<string> {
   const { rows } = await writer.rows({

@@ -1,8 +1,8 @@
 /** Lines about how far something is, with the time that is left. */
 export interface ToldProgress {
-  /** So much is done in all. Says so now and then. */
+  /** The number done in all. Writes it now and then. */
   reached(done: number): void;
-  /** So much more is done. */
+  /** Adds to the number done. */
   add(more: number): void;
 }
 

@@ -55,7 +55,7 @@ function answerOf(findings: readonly Finding[], failed: boolean): Record<string,
   return { ok: !failed, findings };
 }
 
-/** For people: what is wrong has its remedy on the next line. */
+/** For people: each fault has its remedy on the next line. */
 export function linesOf(findings: readonly Finding[]): string[] {
   const order = Object.keys(CHECKS);
   const place = (check: CheckId): number => order.indexOf(check);

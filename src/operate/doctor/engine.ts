@@ -210,7 +210,7 @@ export function judgeWalls(walls: EngineWalls | undefined): Finding {
 }
 
 /**
- * Reads files as the guest, past the inspector. `files`: those that must be closed, in addition to the usual ones. Nothing of what is
+ * Reads files as the guest, past the inspector. `files` must be closed, in addition to the usual ones. Nothing of the text that is
  * read is shown.
  */
 export async function tryFiles(guest: Guest, files: readonly string[] = FOREIGN_FILES): Promise<Finding> {

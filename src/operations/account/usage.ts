@@ -7,7 +7,7 @@ import { PRICES } from '../prices.ts';
 import { CountShape, DateShape, orNull, UsdShape } from '../shapes.ts';
 import { usageScope } from './scope.ts';
 
-/** What an account used, by day and by what else is asked for. */
+/** The usage of an account, by day and by the groups that are asked for. */
 
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 400;
@@ -180,7 +180,7 @@ function grouped(found: readonly UsageRow[], groups: readonly Group[]) {
     const values = { day: row.day, operation: row.operation, key: row.keyId, lane: row.lane };
     const name = JSON.stringify(groups.map((group) => values[group]));
     const sum = sums.get(name) ?? { ...NOTHING, first: row };
-    // What others paid for is no use of the organization: the two are never added up.
+    // A call that others paid for is no usage of the organization: the two are never added up.
     if (row.lane === 'earned') {
       sum.soldCalls += row.calls;
       sum.earnedUnits += row.units;

@@ -142,7 +142,7 @@ const COLUMNS: Readonly<Record<RankedBy, Readonly<Record<'score' | 'count' | 'cl
 
 /**
  * An entry is `<place of the chain in the list>:<agent_id>`, and of an agent with a score `:<score>:<ratings>:<clients>` too.
- * The inner SELECT chooses over the columns of the order alone; what is printed is printed for the chosen ones.
+ * The inner SELECT chooses over the columns of the order alone; the printed columns are computed for the chosen ones.
  */
 function rankingSql(
   chains: readonly Chain[],

@@ -184,8 +184,8 @@ function ownPairs({ scope, coverage }: PastRead, span: DaySpan, edgesMax: number
 }
 
 /**
- * As much of the span as may be read: the newest whole days that hold no more than `rowsMax` settlements together, at least one. Those of
- * closed days stand for their pairs, which are fewer; of open days versions count each, because each is read.
+ * As much of the span as may be read: the newest whole days that hold no more than `rowsMax` settlements together, at least one. The
+ * settlements of closed days stand for their pairs, which are fewer; of open days versions count each, because each is read.
  */
 async function readableDays(
   reader: Reader,

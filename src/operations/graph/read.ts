@@ -87,7 +87,7 @@ async function readDays(
   const { clock, kept, rowsScannedMax } = deps;
   const { edgesMax, wallet, chain, final } = query;
   const asked = lastDays(clock.nowMs(), days);
-  // Read before the rows, and before what is known of the rollups: a graph may be newer than its mark, never older.
+  // Read before the rows, and before the state of the rollups: a graph may be newer than its mark, never older.
   const atMs = clock.nowMs();
   const mark = await readSpanMark(reader, asked);
   const key = JSON.stringify([wallet, chain, final, edgesMax, asked]);
@@ -129,7 +129,7 @@ interface MarkedRead {
   /** When the mark was read, which is before the graph was. */
   readonly atMs: number;
   /**
-   * Whether every write that the graph depends on is in the mark. Those of one wallet come from its log, which is repaired by itself
+   * Whether every write that the graph depends on is in the mark. The writes of one wallet come from its log, which is repaired by itself
    * after a crash: they are always kept briefly.
    */
   readonly isMarkComplete: boolean;

@@ -72,7 +72,7 @@ export async function finalCoverage(
     name: 'oldest-unfinal',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    // Without an unfinal row the newest one stands in: what is written a moment later is not older.
+    // Without an unfinal row the newest one stands in: a row that is written a moment later is not older.
     sql: sql`SELECT toUnixTimestamp(if(countIf(${unfinal}) > 0, minIf(block_time, ${unfinal}), max(block_time))), count()
       FROM settlements WHERE block_time >= ${oldestFinalTime(blocks)} AND ${allOf(onFinalChain(blocks))}`,
   });

@@ -42,7 +42,7 @@ export interface IdentityStates {
 
 const MAX_AGE_MS = 30_000;
 const MAX_SECONDS = 20;
-/** Chains times statuses times the codes of problems, of which there are some thirty. */
+/** Chains times statuses times the codes of problems, about thirty of them. */
 const GROUPS_MAX = 10_000;
 const RESOURCE = 'agents';
 

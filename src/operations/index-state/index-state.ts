@@ -29,7 +29,7 @@ interface IndexState {
     readonly status: EngineStatus;
     /** Null while it does not answer. */
     readonly uptimeSeconds: number | null;
-    /** Unix milliseconds of its last answer; null before the first. What is shown is no newer. */
+    /** Unix milliseconds of its last answer; null before the first. The figures shown are no newer. */
     readonly answeredAtMs: number | null;
   };
   /** Each null until it was read once. */

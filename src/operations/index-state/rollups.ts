@@ -7,7 +7,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { ask, cached } from '../ask.ts';
 
-/** What is known of the rollups: which part of time they answer for, and how far they are. */
+/** The state of the rollups: which part of time they answer for, and how far they are. */
 
 export interface Rollups {
   /** At most a second old. */

@@ -92,7 +92,7 @@ interface FinalRange extends SnapshotChain {
 
 /**
  * Of each chain the longest range of blocks without a gap that ends at the newest block that is final and indexed, for the contracts that
- * are read now. Ranges are recorded once their rows are acknowledged, under a version above those of the rows.
+ * are read now. Ranges are recorded once their rows are acknowledged, under a version above the versions of the rows.
  */
 async function readRanges(reader: Reader, chains: readonly Chain[]): Promise<FinalRange[]> {
   const { rows } = await ask(reader, RESOURCE, {

@@ -62,7 +62,7 @@ function ofSpan(column: 'span_counts' | 'span_payers' | 'span_usd', window: Wind
 }
 
 interface Ranked {
-  /** Columns: those of `shown`, and count0, count1, parties0, parties1, usd0. */
+  /** Columns: the columns of `shown`, and count0, count1, parties0, parties1, usd0. */
   readonly from: Sql;
   /** Which row it is, and what orders rows of one value. */
   readonly key: Sql;
@@ -128,7 +128,7 @@ export async function readEndpointRanking(
   });
 }
 
-/** Resources of one origin on the same terms show the same payments, so these count once for each capability: those of the one listed first. */
+/** Resources of one origin on the same terms show the same payments, so these count once for each capability: the payments of the one listed first. */
 function offersOfCapabilities(query: DirectoryQuery, figures: Sql): Sql {
   return sql`SELECT slug, pay_to, ${figures}
     FROM (SELECT arrayJoin(capabilities) AS slug, pay_to, network, price_usd, resource, span_counts, span_usd, days, hours

@@ -33,7 +33,7 @@ export function keepRankings<Scope, Kept extends Ranking>(options: {
   readonly clock: Clock;
   /** The rows to read for callers who ask for less than that many; ascending, the last one for every caller. */
   readonly depths: readonly number[];
-  /** At least the first `depth` rows, or all there are. `old`: what callers get meanwhile; undefined where they wait. */
+  /** At least the first `depth` rows, or all there are. `old`: callers get it until then; undefined where they wait. */
   readonly read: (scope: Scope, depth: number, old: Kept | undefined) => Promise<Kept>;
   /** Whether reading anew would give the same: then it is kept on. */
   readonly isCurrent: (kept: Kept) => Promise<boolean>;

@@ -71,7 +71,7 @@ export interface Chosen {
   readonly window: Window;
 }
 
-/** The order and window of a request, with their defaults. Throws `invalid_parameter` that names what is possible. */
+/** The order and window of a request, with their defaults. Throws `invalid_parameter` that names the possible ones. */
 export function choose({ of, by: asked, window: askedWindow, capability }: Asked): Chosen {
   const orders = ordersOf(of);
   const by = asked ?? orders[0] ?? 'settlements';

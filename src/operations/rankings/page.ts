@@ -16,7 +16,7 @@ interface RankingInput {
   readonly capability: string | undefined;
 }
 
-/** What is ranked, with its defaults. Throws `invalid_parameter`. */
+/** The ranked page that a caller asks for, with its defaults. Throws `invalid_parameter`. */
 export function checkedRanking({
   of,
   by,

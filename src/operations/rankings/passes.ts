@@ -18,7 +18,7 @@ export interface RankedPass {
 
 const MAX_SECONDS = 5;
 
-/** Null before the first one. `resource`: what is missing where the engine does not answer. */
+/** Null before the first one. `resource`: the resource that is missing where the engine does not answer. */
 export async function readPass(
   reader: Reader,
   window: Window,

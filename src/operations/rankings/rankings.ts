@@ -22,7 +22,7 @@ import { readWalletRanking, WALLETS_RESOURCE, type WalletSubject } from './walle
 import { type Parts, partsOf } from './windows.ts';
 
 /**
- * Every ranking by payments, read once for all callers (kept.ts). Those of wallets and facilitators come from a pass of the worker (passes.ts).
+ * Every ranking by payments, read once for all callers (kept.ts). Rankings of wallets and facilitators come from a pass of the worker (passes.ts).
  */
 
 export interface RankingScope {

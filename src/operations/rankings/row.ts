@@ -17,7 +17,7 @@ export interface RankedRow {
   readonly verdict: Verdict | null;
 }
 
-/** What is ranked: exactly the fields of its kind. */
+/** The ranked subject: exactly the fields of its kind. */
 export interface RankedSubject {
   readonly wallet?: Address;
   readonly chain?: Chain;

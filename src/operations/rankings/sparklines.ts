@@ -76,7 +76,7 @@ function amounts(query: WalletQuery, { pass, coverage: known, rows, parts }: Spa
     SELECT ${ofChain}, concat('0x', lower(hex(wallet))), toDateTime(toDate(day), 'UTC') AS lost_at, -amount
       FROM ${ranked} ARRAY JOIN lost_days AS day, ${amountOf(by, LOST_AMOUNTS)} AS amount
       WHERE lost_at >= toStartOfDay(${dateTime(parts.from)}) AND NOT ${openRows(coverage, sql`lost_at`)}`;
-  // Sorted by time, of which there is a day or two: the log of wallets has small ranges of each, in every part.
+  // Sorted by time, a day or two of it: the log of wallets has small ranges of each, in every part.
   const during = allOf([sql`block_time >= ${dateTime(parts.from)}`, openRows(coverage)]);
   const live = sql`SELECT ${ofChain} AS of_chain, concat('0x', lower(hex(${own}))) AS wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
       FROM (SELECT chain, block_time, payer, payee, amount_usd, method, del FROM settlements FINAL WHERE ${during})

@@ -42,7 +42,7 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
     sizeCalculation: ({ bytes }) => (bytes?.length ?? 0) + ENTRY_BYTES,
   });
   const underWay = new Map<string, Promise<Ready>>();
-  /** A crowd that comes at once makes one answer. What is too large to remember is read once, so each caller makes its own. */
+  /** A crowd that comes at once makes one answer. An answer that is too large to remember is read once, so each caller makes its own. */
   const madeTogether = async (wanted: Wanted): Promise<Ready> => {
     const { name } = wanted;
     const others = await underWay.get(name)?.catch(() => null);

@@ -5,7 +5,7 @@ import { RESULT_PAGE_PARAMS } from '../sql/page.ts';
 import { csvNullParam, SQL_FORMATS } from '../sql/params.ts';
 import { ownerParam, slugParam, versionParam } from './params.ts';
 
-/** The parameters that every saved query has beside its own. */
+/** The parameters that every saved query has in addition to its own. */
 
 function choiceParam<Choice extends string, Standard extends Choice | undefined>(
   choices: readonly Choice[],

@@ -79,7 +79,7 @@ export const callSavedQuery = defineStoredOperation({
   acceptsUnknownKey: false,
   example: QUERY_ANSWER_EXAMPLE,
   resolve: async ({ input, others }, deps, caller, bought) => {
-    // What was paid for is served also where its author has changed or removed it since.
+    // A call that was paid for is served also where its author has changed or removed it since.
     const { query, isOwn } =
       bought === null
         ? await visibleQuery(input, deps, caller)
@@ -204,7 +204,7 @@ function prepared(call: SavedCall, warm: Warm | null): PreparedCall {
 }
 
 /**
- * What an answer from a kept result costs beside the author's price. Its author pays like a caller of `POST /v0/sql`: once for a result
+ * The cost of an answer from a kept result, without the author's price. Its author pays like a caller of `POST /v0/sql`: once for a result
  * that another organization paid for, under whatever name the same text was called.
  */
 async function warmQu(
@@ -308,7 +308,7 @@ async function answerOf(
   };
 }
 
-/** What the author gets of a call of others, beside the units of the run; null for a query without a price. */
+/** The author's share of a call of others, without the units of the run; null for a query without a price. */
 function shareOf(
   { organizationId, owner, slug, settings: { priceQu } }: SavedQuery,
   runUnits: number,

@@ -3,7 +3,7 @@ import type { SqlTierId } from '../../../core/domain/plan.ts';
 import type { Visibility } from '../../../core/domain/saved-query.ts';
 import { type Price, SQL_QU_USD_MICROS, sqlBudget, sqlTierOf } from '../prices.ts';
 
-/** What a saved query is made of. */
+/** The parts of a saved query. */
 
 /** A placeholder of the text, as its author describes it. */
 export interface SavedParameter {
@@ -103,7 +103,7 @@ export function soldQu({ tier, maxQu }: Run, { priceQu }: Sold): number {
   return callQu({ tier, maxQu }) + priceQu;
 }
 
-/** Units of a run that a connection waits for: less than those of a job. */
+/** Units of a run that a connection waits for: fewer than for a job. */
 export function callQu({ tier, maxQu }: Pick<SavedContent, 'tier' | 'maxQu'>): number {
   return Math.min(maxQu, sqlBudget(sqlTierOf(tier)).maxQu);
 }

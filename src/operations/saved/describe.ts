@@ -13,7 +13,7 @@ import {
 } from './definition.ts';
 import type { ListedQueryShape, PublicQueryShape, SavedQueryShape } from './shapes.ts';
 
-/** Who may see a saved query, and what each of them is told about it. */
+/** Who may see a saved query, and which facts about it each of them sees. */
 
 /** Whether the caller is of that organization. The key that is lent to all visitors of the console is a stranger to it. */
 export function isOfOrganization({ organization, key }: Caller, organizationId: string | null): boolean {
@@ -47,7 +47,7 @@ export function noSuchQuery(): Error {
   });
 }
 
-/** What everyone who may call it is told. The text stays with its organization where that hides it. */
+/** The facts that everyone who may call it sees. The text stays with its organization where that hides it. */
 export function publicAnswer(
   query: SavedQuery,
   isOwn: boolean,

@@ -248,7 +248,7 @@ function isObject(raw: unknown): raw is Readonly<Record<string, unknown>> {
 const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ jobQu }) => jobQu));
 const FRESHNESS_SECONDS = 300;
 
-/** The body of a PUT. What is not sent has its default, also where an earlier version had another value. */
+/** The body of a PUT. A field that is not sent has its default, also where an earlier version had another value. */
 export const SAVE_PARAMS = {
   slug: slugParam,
   sql: {

@@ -67,7 +67,7 @@ interface ListingPage {
   readonly limit: number;
 }
 
-/** Public queries and those of the organization, in one order. */
+/** Public queries and the organization's own, in one order. */
 async function visibleListings(
   saved: Pick<SavedQueries, 'handleOf' | 'listings'>,
   organizationId: string | null,
@@ -156,7 +156,7 @@ export const getOwnerOpenApi = defineOperation({
     const page = { after: null, limit: OWN_MAX };
     const all = organizationId === null ? [] : await saved.list({ organizationId, ...page });
     const shown = isOwn ? all : all.filter(({ settings }) => settings.visibility === 'public');
-    // The same for a handle that none has and one that shows nothing: handles of private owners are not told apart.
+    // The same for a handle that none has and one that shows nothing: the answer does not show which handles have private owners.
     if (shown.length === 0 && !isOwn) throw noSuchQuery();
     return ownerDocument(owner, shown, deps.deployment.publicUrl);
   },

@@ -147,7 +147,7 @@ function settingsOf(input: SaveInput, keyId: string | null): SavedSettings {
   };
 }
 
-/** The version as it is kept. Rejects with what is wrong with its text or its parameters. */
+/** The version as it is kept. Rejects with the fault of its text or of its parameters. */
 async function contentOf(input: SaveInput, deps: OperationDeps, callerName: string): Promise<SavedContent> {
   const { sql, parameters: told, tier, refresh_seconds: refresh } = input;
   // A value is read by the type that the text gives it, so the text is read before it is judged with the values.

@@ -37,11 +37,11 @@ export interface SavedQueries {
     readonly after: string | null;
     readonly limit: number;
   }): Promise<readonly SavedQuery[]>;
-  /** Those of an owner that everyone may see, by slug; null for an unknown handle. */
+  /** The queries of an owner that everyone may see, by slug; null for an unknown handle. */
   ownerOf(handle: string): Promise<string | null>;
   /** Newest first. */
   versions(query: OwnQuery): Promise<readonly VersionFacts[]>;
-  /** Short forms by owner and slug: those of the organization, or all that are public. */
+  /** Short forms by owner and slug: the organization's queries, or all that are public. */
   listings(page: {
     readonly organizationId: string | null;
     readonly after: { readonly handle: string; readonly slug: string } | null;

@@ -29,8 +29,8 @@ const MAX_SECONDS = 10;
 /** How long an entry is certain to be kept. The table drops it a day later (clickhouse/migrations/0026-settlement-changes.sql). */
 const KEPT_MICROS = 29 * 86_400 * 1_000_000;
 /**
- * A clock that is corrected, and on a cluster clocks of several nodes, may differ so much without an entry being missed. What was
- * written last is read so much later.
+ * A clock that is corrected, and on a cluster clocks of several nodes, may differ by this without an entry being missed. Entries
+ * written last are read that much later.
  */
 const CLOCK_ERROR_MICROS = 500_000;
 
@@ -44,7 +44,7 @@ export interface Horizon {
 }
 
 /**
- * An entry has the time at which its insert was under way, and rows are seen when the insert ends. So what is complete ends where the
+ * An entry has the time at which its insert was under way, and rows are seen when the insert ends. So the complete entries end where the
  * oldest insert began that still runs. The time is taken before the engine lists what runs: an insert that is not listed has ended, or
  * begins later. Rollups write no settlement and can take long.
  */
@@ -66,7 +66,7 @@ export interface Window {
   readonly to: number;
 }
 
-/** Whose changes count: those of a chain, or of a wallet. */
+/** The subject whose changes count: a chain, or a wallet. */
 export interface ChangesOf extends Pick<FeedFilters, 'since' | 'until'> {
   readonly chain: Chain | undefined;
   readonly wallet: Address | undefined;

@@ -187,7 +187,7 @@ interface FeedCursors extends FeedFilters {
   readonly as_of: Snapshot | undefined;
 }
 
-/** Undefined where the page has to be read: going forward, with filters, or below what is held. */
+/** Undefined where the page has to be read: going forward, with filters, or below the held rows. */
 async function heldPage(
   { index }: OperationDeps,
   input: FeedInput,

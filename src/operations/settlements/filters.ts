@@ -159,7 +159,7 @@ export function checkBounds({ since, until, min_usd, max_usd }: FeedFilters): vo
     throw invalid('max_usd', 'max_usd must not be below min_usd.');
 }
 
-/** Conditions on the sort key: they may be applied before versions are merged, and they bound what is read. */
+/** Conditions on the sort key: they may be applied before versions are merged, and they bound the rows that are read. */
 export function withinTimes({ since, until }: Pick<FeedFilters, 'since' | 'until'>): Sql[] {
   return [
     ...(since === undefined ? [] : [sql`block_time >= ${dateTime(since)}`]),

@@ -120,7 +120,7 @@ interface Page {
   statements: number;
 }
 
-/** Adds to the page what the window still holds; answers what is left of it, undefined when that is nothing. */
+/** Adds to the page the rows that the window still holds; answers the rest of the window, undefined when there is none. */
 async function giveWindow(
   reader: Reader,
   source: ForwardSource,
@@ -282,7 +282,7 @@ export function forwardBinding(keys: CursorKeys, list: string, input: object): F
   return { keys, scope: [`${list} after`, ...filters].join('\n'), byGrade };
 }
 
-/** Where a caller goes on reading forward. Throws `invalid_parameter` for what is not a cursor of this list and these filters. */
+/** Where a caller goes on reading forward. Throws `invalid_parameter` for a text that is not a cursor of this list and these filters. */
 export function readAfter(
   binding: ForwardBinding,
   input: {

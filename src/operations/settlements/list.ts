@@ -87,7 +87,7 @@ export async function readPage(
     };
   }
   const { held } = sides;
-  // Before the rows: what is written meanwhile is given once more, and nothing is missed.
+  // Before the rows: a row that is written during the read is given once more, and no row is missed.
   const horizon = held ?? (input.as_of === undefined ? await index.horizon() : undefined);
   const page = held ?? (await sides.back());
   return {

@@ -30,7 +30,7 @@ import {
  * without requests the engine is asked nothing. docs/design/storage.md, "The newest pages come from memory".
  */
 export interface Tails {
-  /** Undefined where the page reaches below what is held. Throws `upstream_unavailable` as reading the page would. */
+  /** Undefined where the page reaches below the held rows. Throws `upstream_unavailable` as reading the page would. */
   page(query: TailQuery, statuses: ReadonlyMap<Chain, ChainStatus>): Promise<TailPage | undefined>;
 }
 
@@ -57,7 +57,7 @@ export interface TailTimes {
 }
 
 export interface TailDeps {
-  /** Of the process: what is read serves every caller. */
+  /** Of the process: the rows read serve every caller. */
   readonly reader: Reader;
   readonly clock: Clock;
   readonly newestTime: () => Promise<number | null>;
@@ -194,7 +194,7 @@ class Tail {
     const isFollowed = state !== undefined && startedMs - state.readAtMs < IDLE_MAX_MS;
     const next =
       (isFollowed ? await this.follow(state, startedMs) : undefined) ?? (await this.fill(startedMs));
-    // Unless it was discarded meanwhile.
+    // Unless it was discarded during the read.
     if (this.state === state) this.state = next;
     return next;
   }
@@ -248,7 +248,7 @@ class Tail {
       const held = await this.readSince(nowMs);
       const [engine, memory] = [await this.digest(held.rows.floor), digestOf(held.rows)];
       const isEqual = engine.count === memory.count && engine.sum === memory.sum;
-      // Written to meanwhile: no difference yet.
+      // Written to during the read: no difference yet.
       if (!isEqual && (await this.readSince(performance.now())).rows !== held.rows) return;
       check.differences = isEqual ? 0 : check.differences + 1;
       if (!isEqual && check.differences < DIFFERENCES_MAX) return;

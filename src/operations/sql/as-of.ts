@@ -16,7 +16,7 @@ export const sqlAsOfParam: Param<Snapshot | undefined> = {
   description: `\`meta.snapshot\` of an earlier answer: the tables as they were then, final rows alone. For ${AS_OF_TABLES.join(' and ')}; not with functions of time or chance. Guide: [snapshots](/docs/snapshots).`,
 };
 
-/** What is NULL as of a snapshot. */
+/** Columns that are NULL as of a snapshot. */
 export const SQL_LEFT_OUT = AS_OF_TABLES.flatMap((table) =>
   PUBLIC_TABLES[table].asOf.leftOut.map((column) => `${table}.${column}`),
 );

@@ -34,7 +34,7 @@ export class ClickhouseQuery {
   readonly text: string;
   /** As the client wrote them (`valuesAsRead`). */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Those of the request; those of the text take precedence. */
+  /** Settings of the request; the settings in the text take precedence. */
   readonly settings: readonly SqlSetting[];
   /** Where the text names none. */
   readonly format: string;

@@ -12,7 +12,7 @@ import { type SqlWarning, sqlWarning } from './shapes.ts';
 
 /** Answers from kept results. */
 
-/** The units that an answer costs: those of its run, none where the organization paid for the result before, one for others. */
+/** The units that an answer costs: the units of its run, none where the organization paid for the result before, one for others. */
 export async function unitsForKept(
   { kept, isOwn }: Obtained,
   ownQu: number,

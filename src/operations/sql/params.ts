@@ -340,7 +340,7 @@ function readChoice<Choice extends string>(
   return choice;
 }
 
-/** Parameters of the schema of SQL: what of it is wanted. */
+/** Parameters of the schema of SQL: the wanted part of it. */
 
 /** All tables, or all functions. */
 export const EVERYTHING = '*';

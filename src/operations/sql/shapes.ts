@@ -199,7 +199,7 @@ export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly mes
   return { code, message: message ?? SQL_WARNINGS[code], ...where };
 }
 
-/** Warnings about the text, from the sandbox and from what is indexed. */
+/** Warnings about the text, from the sandbox and from the state of the index. */
 export async function textWarnings(
   { warnings, namedConstants, tables }: Accepted,
   { deployment: { chains }, index: { names } }: Pick<OperationDeps, 'deployment' | 'index'>,

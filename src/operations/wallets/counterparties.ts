@@ -82,7 +82,7 @@ interface Counterparty extends Flows {
   readonly days: number;
   readonly firstSeen: number;
   readonly lastSeen: number;
-  /** What it is ordered by. */
+  /** The column that it is ordered by. */
   readonly value: bigint;
 }
 

@@ -105,7 +105,7 @@ function daysStatement({ span, coverage, ...scope }: DaysQuery) {
 }
 
 type GradedTier = Exclude<EvidenceTier, 'ungraded'>;
-/** What is in none of these is not graded yet. In the order of the columns of `daysStatement`. */
+/** A settlement in none of these is not graded yet. In the order of the columns of `daysStatement`. */
 const GRADED: readonly GradedTier[] = ['proven', 'probable', 'unproven', 'not_x402'];
 
 function liveDays(scope: ProfileScope, { from, to }: TimeRange, coverage: RollupCoverage): Sql {

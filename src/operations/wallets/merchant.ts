@@ -110,7 +110,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   };
 }
 
-/** What is known of a wallet outside its settlements is of today. The verdict of a snapshot is made without rings. */
+/** Facts about a wallet outside its settlements are of today. The verdict of a snapshot is made without rings. */
 const LEFT_OUT = [
   'name',
   'name_source',

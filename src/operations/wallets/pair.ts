@@ -171,7 +171,7 @@ function figuresAnswer({ count, usdMicros, provenCount, provenUsdMicros }: Figur
   };
 }
 
-/** The days that `daily` is about: those of the window, and of a long one the last. */
+/** The days that `daily` is about: the days of the window, and of a long one the last. */
 function dailyWindow({ from, to }: TimeRange) {
   const last = (to ?? 0) - 1;
   const floor = (Math.floor(last / DAY_SECONDS) - (DAILY_SHOWN_MAX - 1)) * DAY_SECONDS;

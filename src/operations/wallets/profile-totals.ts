@@ -100,7 +100,7 @@ interface TotalsQuery extends ProfileScope {
 }
 
 const MAX_SECONDS = 10;
-/** Two directions on a thousand chains over a month and what is below it. */
+/** Two directions on a thousand chains over a month and the units below it. */
 export const GROUPS_MAX = 62_000;
 const NOTHING: Tally = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0n, provenUsdMicros: 0n };
 

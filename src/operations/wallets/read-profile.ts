@@ -287,7 +287,7 @@ async function coverageOf(
   return finalCoverage(deps.reader, coverage, served);
 }
 
-/** Columns before those of the scan: the ten of a group. */
+/** Columns before the columns of the scan: the ten of a group. */
 const SCAN_FROM = 10;
 
 interface WholeWallet {

@@ -21,7 +21,7 @@ import {
 } from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
-/** What a summary says that a profile does not: what is offered, and what is usually paid. */
+/** The part of a summary that a profile lacks: the offers, and the usual payments. */
 
 const MAX_SECONDS = 5;
 

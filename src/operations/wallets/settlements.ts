@@ -147,7 +147,7 @@ function partyFilter({ counterparty }: Pick<WalletQuery, 'counterparty'>): Sql[]
 
 /**
  * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Without lazy materialization,
- * which reads each granule twice: once for the columns of the order, and again for those of the rows that it keeps.
+ * which reads each granule twice: once for the columns of the order, and again for the columns of the rows that it keeps.
  */
 function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
   const conditions = [...inLog(query, below), ...keyFilters(query)];

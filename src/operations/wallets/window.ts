@@ -44,7 +44,7 @@ export function spanOf(window: Window, until: number): TimeRange {
   return { from: window === 'all' ? 0 : Math.max(0, until - DAYS[window] * DAY_SECONDS), to: until };
 }
 
-/** What is settled within the present second is in the window. */
+/** A settlement within the present second is in the window. */
 export function windowEnd(nowMs: number): number {
   return Math.floor(nowMs / 1_000) + 1;
 }
@@ -64,7 +64,7 @@ export function windowAnswer(window: Window, until: number) {
   };
 }
 
-/** What the rollups answer for, where only final rows may count: those of the chains that are asked for. */
+/** The time that the rollups answer for, where only final rows may count: the rollups of the chains that are asked for. */
 export async function coverageFor(
   {
     reader,

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect } from 'vitest';
@@ -12,6 +11,7 @@ import { OPERATIONS } from '../../../src/operations/index.ts';
 import type { ApiAnswer } from '../../kit/api.ts';
 import { test } from '../../kit/fixtures.ts';
 import { type PausableProxy, pausableProxy } from '../../kit/pausable-proxy.ts';
+import { peerFile, peersAreThere } from '../../kit/peers.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { watchText } from '../../kit/secrets-watch.ts';
 import type { Customer, SqlApi } from '../../kit/sql-api.ts';
@@ -19,7 +19,8 @@ import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Clients that speak stdio only, as docs/mcp.md connects them: mcp-remote as a child process, the real application behind it. */
 
-const PROGRAM = fileURLToPath(new URL('../../../node_modules/mcp-remote/dist/proxy.js', import.meta.url));
+const IS_ABSENT = !peersAreThere();
+const PROGRAM = peerFile('mcp-remote/dist/proxy.js');
 const KEY_HEADER = 'X-API-Key:$' + '{SETTLEMENT_INDEX_KEY}';
 /** Half a minute of one core at the least, in small steps. */
 const LONG = 'SELECT sum(cityHash64(number, number, number)) AS s FROM numbers(1000000000)';
@@ -106,7 +107,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   call_saved_query: { owner: 'unknown-owner', slug: 'unknown-query' },
 };
 
-describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
+describe.skipIf(IS_ABSENT).each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
   test('every tool of the service is there and answers, with the key of the environment', async () => {
     const { client } = await start({ protocol });
     const { tools } = await client.listTools();
@@ -133,34 +134,46 @@ describe.each(['auto', 'legacy'])('with --protocol %s', (protocol) => {
   });
 });
 
-test('an unknown key is refused by the tool, opens no sign-in and is never shown', async () => {
-  const key = 'six_live_nobody_knows_this_one';
-  const { client, said } = await start({ key });
-  const refused = await call(client, 'list_flows');
-  expect(refused).toMatchObject({ isError: true, said: { code: 'invalid_api_key' } });
-  expect(said()).not.toContain(key);
-  expect(said()).not.toMatch(/authorize|browser/i);
-});
+test.skipIf(IS_ABSENT)(
+  'an unknown key is refused by the tool, opens no sign-in and is never shown',
+  async () => {
+    const key = 'six_live_nobody_knows_this_one';
+    const { client, said } = await start({ key });
+    const refused = await call(client, 'list_flows');
+    expect(refused).toMatchObject({ isError: true, said: { code: 'invalid_api_key' } });
+    expect(said()).not.toContain(key);
+    expect(said()).not.toMatch(/authorize|browser/i);
+  },
+);
 
-test('while the service is away a call is an error, and the next one after it came back answers', async () => {
-  const { client } = await start();
-  expect((await call(client, 'list_flows', { limit: 1 })).said.flows).toHaveLength(1);
-  await proxy.stop();
-  await expect(call(client, 'list_flows')).rejects.toThrow();
-  await proxy.start();
-  expect((await call(client, 'list_flows', { limit: 2 })).said.flows).toHaveLength(2);
-});
+test.skipIf(IS_ABSENT)(
+  'while the service is away a call is an error, and the next one after it came back answers',
+  async () => {
+    const { client } = await start();
+    expect((await call(client, 'list_flows', { limit: 1 })).said.flows).toHaveLength(1);
+    await proxy.stop();
+    await expect(call(client, 'list_flows')).rejects.toThrow();
+    await proxy.start();
+    expect((await call(client, 'list_flows', { limit: 2 })).said.flows).toHaveLength(2);
+  },
+);
 
-test('a call that the client cancels is waited for no longer, and the next one answers', async () => {
-  const { client } = await start();
-  const leaving = new AbortController();
-  const running = client.callTool({ name: 'run_sql', arguments: { sql: LONG } }, { signal: leaving.signal });
-  running.catch(() => undefined);
-  await waitUntil('the query runs', async () => (await queriesOfGuest()) > 0);
-  leaving.abort();
-  await expect(running).rejects.toThrow();
-  expect((await call(client, 'list_flows', { limit: 1 })).said.flows).toHaveLength(1);
-});
+test.skipIf(IS_ABSENT)(
+  'a call that the client cancels is waited for no longer, and the next one answers',
+  async () => {
+    const { client } = await start();
+    const leaving = new AbortController();
+    const running = client.callTool(
+      { name: 'run_sql', arguments: { sql: LONG } },
+      { signal: leaving.signal },
+    );
+    running.catch(() => undefined);
+    await waitUntil('the query runs', async () => (await queriesOfGuest()) > 0);
+    leaving.abort();
+    await expect(running).rejects.toThrow();
+    expect((await call(client, 'list_flows', { limit: 1 })).said.flows).toHaveLength(1);
+  },
+);
 
 async function queriesOfGuest(): Promise<number> {
   const { rows } = await world.engine.writer.rows({

@@ -1,4 +1,4 @@
--- KEYS: runs of the organization in order, those of the key, the run, times up to which runs were forgotten. ARGV: the run's entry in
+-- KEYS: runs of the organization in order, runs of the key, the run, times up to which runs were forgotten. ARGV: the run's entry in
 -- the two lists, began at, the field of its key among those times, the run, for how long it is kept, the most runs of an organization;
 -- what the names of runs and of the lists of keys begin with.
 local all, of_key = unpack(redis.call('HMGET', KEYS[4], 'all', ARGV[3]))

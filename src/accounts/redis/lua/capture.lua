@@ -1,4 +1,4 @@
--- KEYS: those of units-common, what the names of the organization's usage begin with; with a share those of grant.lua for its
+-- KEYS: the keys of units-common, what the names of the organization's usage begin with; with a share those of grant.lua for its
 -- organization. ARGV: hold id, its entry among the open holds,
 -- units, at; the overdue time up to which resolved holds are forgotten, and how many of them; the month of the usage; where the hold
 -- is to be made again if it was lost: its units, held at, overdue at, operation, key or '' (all '' otherwise); with a share its id, units,

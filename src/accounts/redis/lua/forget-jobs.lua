@@ -1,4 +1,4 @@
--- KEYS: ended jobs. ARGV: ended until, how many, what names of jobs, of the jobs of an organization and of those of a key begin with.
+-- KEYS: ended jobs. ARGV: ended until, how many, what names of jobs, of the jobs of an organization and of the jobs of a key begin with.
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
 for _, id in ipairs(ids) do
   local job = ARGV[3] .. id

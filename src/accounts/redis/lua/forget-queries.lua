@@ -1,4 +1,4 @@
--- KEYS: runs of the organization in order, those that may be forgotten (the same, or those of one key), times up to which runs were
+-- KEYS: runs of the organization in order, runs that may be forgotten (the same, or the runs of one key), times up to which runs were
 -- forgotten. ARGV: the entry to forget or ''; the last entry that is forgotten and the time and field that are remembered for it; what
 -- the names of runs and of the lists of keys begin with.
 local entries

@@ -1,4 +1,4 @@
--- The share that a payment was claimed with. KEYS: those of grant.lua for the author's organization, the payment. ARGV: the author's
+-- The share that a payment was claimed with. KEYS: the keys of grant.lua for the author's organization, the payment. ARGV: the author's
 -- organization, grant id, at, largest sum, the month of the usage. The amount is what the payment's record says.
 local found = redis.call('HMGET', KEYS[9], 'state', 'saleUnits', 'shareOrganizationId', 'shareUnits', 'shareRunUnits', 'shareNote',
   'shareOperation')

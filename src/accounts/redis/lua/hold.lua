@@ -1,4 +1,4 @@
--- KEYS: those of units-common. ARGV: hold id, its entry among the open holds, units, held at, overdue at, operation; the largest number
+-- KEYS: the keys of units-common. ARGV: hold id, its entry among the open holds, units, held at, overdue at, operation; the largest number
 -- of holds that are kept out of the append-only file, which bounds the time of the change that logs them; the key of the call or ''.
 local units = read_units()
 if redis.call('EXISTS', ORGANIZATION) == 0 then return answer('unknown', 0, units) end

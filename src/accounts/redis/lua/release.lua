@@ -1,4 +1,4 @@
--- KEYS: those of units-common. ARGV: hold id, its entry among the open holds, kind, note, at; the overdue time up to which resolved
+-- KEYS: the keys of units-common. ARGV: hold id, its entry among the open holds, kind, note, at; the overdue time up to which resolved
 -- holds are forgotten, and how many of them.
 local units = read_units()
 local state = redis.call('HGET', HOLDS, ARGV[1])

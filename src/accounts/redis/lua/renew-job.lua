@@ -1,4 +1,4 @@
--- KEYS: job, running jobs. ARGV: id, attempt, lease until, and in turn names and values of what is new.
+-- KEYS: job, running jobs. ARGV: id, attempt, lease until, and in turn names and values of the changed fields.
 local found = redis.call('HMGET', KEYS[1], 'state', 'attempt')
 if found[1] ~= 'running' or found[2] ~= ARGV[2] then return false end
 redis.call('HSET', KEYS[1], 'leaseUntilMs', ARGV[3])

@@ -52,7 +52,7 @@ local function caller_key(encoded)
   return CALLER_KEYS .. string.gsub(encoded, '%%(%x%x)', function(hex) return string.char(tonumber(hex, 16)) end)
 end
 
--- Units that a key may not begin calls with any more: its budget, what is used of it, and the day that it is used on.
+-- Units that a key may not begin calls with any more: its budget, the used part of it, and the day that it is used on.
 local function key_budget(encoded, held_at)
   local found = redis.call('HMGET', caller_key(encoded), 'kind', 'unitsPerDay', 'usedDay', 'usedUnits')
   local day = day_of(held_at)
@@ -65,7 +65,7 @@ local function set_used(encoded, day, used)
   redis.call('HSET', caller_key(encoded), 'usedDay', digits(day), 'usedUnits', digits(used))
 end
 
--- Of a hold that ended: only those of the day that the key's units are counted for are free again.
+-- Of a hold that ended: only units of the day that the key's units are counted for are free again.
 local function give_back_to_key(encoded, held_at, units)
   if not encoded or encoded == '' or units == 0 then return end
   local budget = key_budget(encoded, held_at)
@@ -130,7 +130,7 @@ local function forget_holds(overdue_until, count)
   end
 end
 
--- The end of an open hold: what remains of it is its state, for repetitions.
+-- The end of an open hold: only its state remains, for repetitions.
 local function end_hold(units, hold, row)
   forget_holds(hold.forget_until, hold.forget_count)
   units.held = units.held - hold.units

@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import { createClient as createWebClient } from '@clickhouse/client-web';
-import { ClickHouseDriver } from '@cubejs-backend/clickhouse-driver';
-import { afterAll, expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { startEmbeddedEngine } from '../../../../clickhouse/embedded/supervisor.ts';
 import { DOOR_ROWS, type Door, openDoor } from '../../../kit/clickhouse-door.ts';
 import { testLog } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { peersAreThere, requirePeer } from '../../../kit/peers.ts';
 
 /** The interface as published clients use it. */
 
@@ -84,66 +82,14 @@ test('@clickhouse/client pings, queries with parameters, streams, and shows erro
   await stranger.close();
 });
 
-test('@clickhouse/client-web queries and shows errors', async () => {
-  const client = createWebClient({
-    url: door.url,
-    username: 'x',
-    password: door.key,
-    compression: { response: true },
-  });
-  const answer = await client.query({ query: COUNT, format: 'JSONCompact' });
-  expect(await answer.json()).toMatchObject({ data: [[DOOR_ROWS]] });
-  await expect(client.query({ query: 'SELEC' })).rejects.toMatchObject({ code: '62' });
-  await client.close();
-});
-
-const require = createRequire(import.meta.url);
-
 interface OldClient {
   query(text: string, more?: object): { toPromise(): Promise<unknown> };
 }
-
-test('clickhouse (npm) queries with parameters and shows errors', async () => {
-  const { ClickHouse } = require('clickhouse') as { ClickHouse: new (options: object) => OldClient }; // no types of its own
-  const { hostname, port } = new URL(door.url);
-  const client = new ClickHouse({
-    url: `http://${hostname}`,
-    port: Number(port),
-    basicAuth: { username: 'x', password: door.key },
-    isUseGzip: true,
-    format: 'json',
-    config: {
-      session_id: 'session_id if need',
-      session_timeout: 60,
-      output_format_json_quote_64bit_integers: 0,
-      enable_http_compression: 0,
-      database: 'default',
-    },
-  });
-  expect(await client.query(COUNT).toPromise()).toEqual([{ n: DOOR_ROWS }]);
-  expect(await client.query('SELECT {a:UInt8} AS a', { params: { a: 5 } }).toPromise()).toEqual([{ a: 5 }]);
-  await expect(client.query('SELECT nope FROM settlements').toPromise()).rejects.toThrow(/nope/);
-});
-
-test('@cubejs-backend/clickhouse-driver tests its connection and queries', async () => {
-  const { hostname, port } = new URL(door.url);
-  const driver = new ClickHouseDriver({
-    host: hostname,
-    port,
-    username: 'x',
-    password: door.key,
-    database: 'default',
-    protocol: 'http:',
-  } as never);
-  try {
-    await driver.testConnection();
-    const rows = await driver.query('SELECT count() AS n FROM default.settlements WHERE log_index < ?', [10]);
-    expect(rows).toEqual([{ n: '10' }]);
-  } finally {
-    await driver.release();
-  }
-});
-
+interface CubeDriver {
+  testConnection(): Promise<unknown>;
+  query(text: string, values: readonly unknown[]): Promise<unknown>;
+  release(): Promise<void>;
+}
 interface DbgateDriver {
   connect(connection: object): Promise<object>;
   getVersion(handle: object): Promise<{ version: string }>;
@@ -166,8 +112,8 @@ interface DbgateStructure {
 
 /** The plugin as DbGate loads it, which gives it one package of its own as a global. */
 function loadDbgate(): DbgateDriver {
-  Object.assign(globalThis, { DBGATE_PACKAGES: { 'dbgate-tools': require('dbgate-tools') } });
-  const plugin = require('dbgate-plugin-clickhouse') as {
+  Object.assign(globalThis, { DBGATE_PACKAGES: { 'dbgate-tools': requirePeer('dbgate-tools') } });
+  const plugin = requirePeer('dbgate-plugin-clickhouse') as {
     initialize?: (env: object) => void;
     drivers: [DbgateDriver];
   };
@@ -175,41 +121,106 @@ function loadDbgate(): DbgateDriver {
   return plugin.drivers[0];
 }
 
-test('dbgate-plugin-clickhouse connects, shows the structure, queries and shows errors', async () => {
-  const driver = loadDbgate();
-  const handle = await driver.connect({
-    databaseUrl: door.url,
-    user: 'x',
-    password: door.key,
-    database: 'default',
-  });
-  try {
-    expect((await driver.getVersion(handle)).version).toMatch(/^\d+\.\d+/);
-    expect(await driver.listDatabases(handle)).toContainEqual({ name: 'default' });
-    const { tables, views } = await driver.analyseFull(handle, await driver.getVersion(handle));
-    const settlements = [...tables, ...views].find(({ pureName }) => pureName === 'settlements');
-    expect(settlements?.columns.map(({ columnName }) => columnName)).toContain('amount_usd');
-    const { rows } = await driver.query(handle, COUNT);
-    expect(rows).toEqual([{ n: DOOR_ROWS }]);
-    await expect(driver.query(handle, 'SELECT nope FROM settlements')).rejects.toThrow(/nope/);
-    const seen: object[] = [];
-    await new Promise<void>((done, fail) => {
-      const row = (one: object) => void seen.push(one);
-      const info = ({ severity, message }: { severity: string; message: string }) =>
-        severity === 'error' ? fail(new Error(message)) : undefined;
-      driver
-        .stream(handle, 'SELECT log_index FROM settlements ORDER BY 1 LIMIT 3', {
-          recordset: () => undefined,
-          row,
-          info,
-          done,
-        })
-        .catch(fail);
+describe.skipIf(!peersAreThere())('clients of others', () => {
+  test('@clickhouse/client-web queries and shows errors', async () => {
+    const { createClient: createWebClient } = requirePeer('@clickhouse/client-web') as {
+      createClient: typeof createClient; // the same interface, for browsers
+    };
+    const client = createWebClient({
+      url: door.url,
+      username: 'x',
+      password: door.key,
+      compression: { response: true },
     });
-    expect(seen).toHaveLength(3);
-  } finally {
-    await driver.close(handle);
-  }
+    const answer = await client.query({ query: COUNT, format: 'JSONCompact' });
+    expect(await answer.json()).toMatchObject({ data: [[DOOR_ROWS]] });
+    await expect(client.query({ query: 'SELEC' })).rejects.toMatchObject({ code: '62' });
+    await client.close();
+  });
+
+  test('clickhouse (npm) queries with parameters and shows errors', async () => {
+    const { ClickHouse } = requirePeer('clickhouse') as { ClickHouse: new (options: object) => OldClient }; // no types of its own
+    const { hostname, port } = new URL(door.url);
+    const client = new ClickHouse({
+      url: `http://${hostname}`,
+      port: Number(port),
+      basicAuth: { username: 'x', password: door.key },
+      isUseGzip: true,
+      format: 'json',
+      config: {
+        session_id: 'session_id if need',
+        session_timeout: 60,
+        output_format_json_quote_64bit_integers: 0,
+        enable_http_compression: 0,
+        database: 'default',
+      },
+    });
+    expect(await client.query(COUNT).toPromise()).toEqual([{ n: DOOR_ROWS }]);
+    expect(await client.query('SELECT {a:UInt8} AS a', { params: { a: 5 } }).toPromise()).toEqual([{ a: 5 }]);
+    await expect(client.query('SELECT nope FROM settlements').toPromise()).rejects.toThrow(/nope/);
+  });
+
+  test('@cubejs-backend/clickhouse-driver tests its connection and queries', async () => {
+    const { hostname, port } = new URL(door.url);
+    const { ClickHouseDriver } = requirePeer('@cubejs-backend/clickhouse-driver') as {
+      ClickHouseDriver: new (options: object) => CubeDriver;
+    };
+    const driver = new ClickHouseDriver({
+      host: hostname,
+      port,
+      username: 'x',
+      password: door.key,
+      database: 'default',
+      protocol: 'http:',
+    });
+    try {
+      await driver.testConnection();
+      const rows = await driver.query(
+        'SELECT count() AS n FROM default.settlements WHERE log_index < ?',
+        [10],
+      );
+      expect(rows).toEqual([{ n: '10' }]);
+    } finally {
+      await driver.release();
+    }
+  });
+
+  test('dbgate-plugin-clickhouse connects, shows the structure, queries and shows errors', async () => {
+    const driver = loadDbgate();
+    const handle = await driver.connect({
+      databaseUrl: door.url,
+      user: 'x',
+      password: door.key,
+      database: 'default',
+    });
+    try {
+      expect((await driver.getVersion(handle)).version).toMatch(/^\d+\.\d+/);
+      expect(await driver.listDatabases(handle)).toContainEqual({ name: 'default' });
+      const { tables, views } = await driver.analyseFull(handle, await driver.getVersion(handle));
+      const settlements = [...tables, ...views].find(({ pureName }) => pureName === 'settlements');
+      expect(settlements?.columns.map(({ columnName }) => columnName)).toContain('amount_usd');
+      const { rows } = await driver.query(handle, COUNT);
+      expect(rows).toEqual([{ n: DOOR_ROWS }]);
+      await expect(driver.query(handle, 'SELECT nope FROM settlements')).rejects.toThrow(/nope/);
+      const seen: object[] = [];
+      await new Promise<void>((done, fail) => {
+        const row = (one: object) => void seen.push(one);
+        const info = ({ severity, message }: { severity: string; message: string }) =>
+          severity === 'error' ? fail(new Error(message)) : undefined;
+        driver
+          .stream(handle, 'SELECT log_index FROM settlements ORDER BY 1 LIMIT 3', {
+            recordset: () => undefined,
+            row,
+            info,
+            done,
+          })
+          .catch(fail);
+      });
+      expect(seen).toHaveLength(3);
+    } finally {
+      await driver.close(handle);
+    }
+  });
 });
 
 test('url() of a ClickHouse server elsewhere reads an answer as a table', async () => {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
+import { parquetMetadata } from 'hyparquet';
 import { describe, expect } from 'vitest';
 import {
   JSON_ROWS_MAX,
@@ -37,15 +37,6 @@ test.beforeEach(async () => {
 const numbers = (rows: number) => `SELECT number AS n FROM numbers(${rows})`;
 const MEBIBYTE = 1024 * 1024;
 
-async function countedBy(file: string): Promise<number> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  const [row] = (await connection.runAndReadAll(`SELECT count(*) FROM '${file}'`)).getRows();
-  connection.closeSync();
-  instance.closeSync();
-  return Number(row?.[0]);
-}
-
 async function rowsIn(format: SqlFormat, { bytes, body }: Pick<SqlReply, 'bytes' | 'body'>): Promise<number> {
   switch (format) {
     case 'json':
@@ -58,9 +49,10 @@ async function rowsIn(format: SqlFormat, { bytes, body }: Pick<SqlReply, 'bytes'
     case 'arrow':
       return tableFromIPC(bytes).numRows;
     case 'parquet': {
-      const file = join(directory, 'answer.parquet');
-      writeFileSync(file, bytes);
-      return countedBy(file);
+      const { buffer, byteOffset, byteLength } = bytes;
+      return Number(
+        parquetMetadata(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer).num_rows,
+      ); // of its own memory
     }
   }
 }
