@@ -63,8 +63,9 @@ export type Definitions = ReadonlyMap<string, string>;
 const LOOK_MAX_SECONDS = 30;
 const TABLES_MAX = 10_000;
 const CREATED = /^CREATE (?:TABLE IF NOT EXISTS|MATERIALIZED VIEW IF NOT EXISTS|OR REPLACE VIEW) (\w+)/;
-/** Statements that Keeper replicates; a table's settings are local to each replica. */
-const REPLICATED = /^(?:ALTER TABLE \w+ (?!MODIFY SETTING)|INSERT INTO )/;
+/** Statements that Keeper replicates; a table's settings and the query of a view that fills a table are local to each replica. */
+const REPLICATED = /^(?:ALTER TABLE \w+ (?!MODIFY (?:SETTING|QUERY))|INSERT INTO )/;
+const QUERY_CHANGED = /^ALTER TABLE (\w+) MODIFY QUERY/;
 
 /** The definitions in a database of an up-to-date node. */
 export async function readDefinitions(writer: Writer, database: string): Promise<Definitions> {
@@ -83,6 +84,8 @@ export function replicaStatement(
   { names, made }: { readonly names: LocalNames; readonly made: Definitions },
 ): string | null {
   if (REPLICATED.test(statement)) return null;
+  const changed = QUERY_CHANGED.exec(statement)?.[1];
+  if (changed !== undefined && !made.has(changed)) return null;
   const created = CREATED.exec(statement)?.[1];
   if (created === undefined) return localStatement(statement, names);
   // A later migration dropped it: do not create it again.

@@ -1,6 +1,7 @@
 import type { EndpointMethod } from '../../core/domain/capability.ts';
 import { type Span, spansOf, WINDOWS, type Window } from '../../core/domain/window.ts';
 import {
+  bigUint64,
   chainOrNull,
   digest128,
   enumeration,
@@ -96,6 +97,14 @@ export const PAYEE_ACTIVITY = {
 export const OFFER_ACTIVITY = {
   name: 'offer_activity',
   columns: {},
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** When both were last counted and what they say was listed, changed or not: one row. */
+export const ENDPOINT_COUNTS = {
+  name: 'endpoint_counts',
+  columns: { of: name, counted_at: time, ver: bigUint64 },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;

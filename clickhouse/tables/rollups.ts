@@ -23,7 +23,7 @@ export const PAIR_DAY_BY_PAYEE = sliceTable('pair_day_by_payee');
  * Which tables and columns a computation fills, recorded with it: a slice that was computed by an older release counts as open until it
  * is computed again. View `rollup_slices` has the same number; raise both when a table or column is added here.
  */
-export const ROLLUP_FIGURES = 1;
+export const ROLLUP_FIGURES = 2;
 
 /** What each slice was computed from. */
 export const ROLLUP_STATE = {

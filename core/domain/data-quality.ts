@@ -11,7 +11,7 @@ export const VERDICTS = ['unobserved', 'insufficient', 'clean', 'mixed', 'suspec
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Raise whenever a definition, a threshold or the rule changes: stored verdicts carry it. */
-export const METHOD_VERSION = '1';
+export const METHOD_VERSION = '2';
 
 /**
  * A wallet with more rows (a settlement is one, a payment to itself two) is never read whole: it is judged by its newest ones. Reading
@@ -19,6 +19,15 @@ export const METHOD_VERSION = '1';
  */
 export const WHOLE_WALLET_ROWS_MAX = 200_000;
 export const NEWEST_ROWS_MAX = 20_000;
+
+/**
+ * A smaller payment is dust: it counts in figures, and for no signal, verdict or reason, because anyone can make thousands of them for a
+ * dollar. A tenth of a cent is the least price in the examples of x402 ($0.001), so what is sold for less is not judged by how often it is
+ * bought. Every surface asks here, in SQL by `IS_DUST` (clickhouse/engine/counted-rows.ts).
+ */
+export const DUST_BELOW_USD_MICROS = 1_000n;
+/** `$0.001`, as texts name it. */
+export const DUST_BELOW = `$${Number(DUST_BELOW_USD_MICROS) / 1_000_000}`;
 
 /** With fewer settlements every share is large and shows no pattern. */
 export const SAMPLE_MIN_SETTLEMENTS = 10;
@@ -110,10 +119,10 @@ export const SIGNALS_OF_ROLE: Readonly<Record<JudgedRole, readonly SignalId[]>> 
   ],
 };
 
-/** Figures of the scanned settlements in the judged role. */
+/** Figures of the scanned settlements in the judged role, without dust. */
 export interface JudgedFacts {
   readonly role: JudgedRole;
-  /** Whether the wallet has any settlement in the role, scanned or not. */
+  /** Whether the wallet has any settlement in the role, scanned or not, dust or not. */
   readonly observed: boolean;
   /** Settlements of the role that were scanned, self-payments included. */
   readonly settlements: number;
@@ -213,7 +222,7 @@ function verdictOf(facts: JudgedFacts, signals: readonly Measured[]): Verdict {
 /** The rule in words, for answers. */
 export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
   unobserved: 'No settlement on the chains asked for has this wallet in this role.',
-  insufficient: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements in this role were scanned: too few to judge.`,
+  insufficient: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements of ${DUST_BELOW} or more in this role were scanned: too few to judge.`,
   clean: 'No signal reached its threshold.',
   mixed: 'Signals of one kind reached their threshold: either money that comes back, or few counterparties.',
   suspect:

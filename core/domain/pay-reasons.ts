@@ -1,18 +1,13 @@
-import { SAMPLE_MIN_SETTLEMENTS, type SignalId, type Verdict } from './data-quality.ts';
+import { DUST_BELOW, SAMPLE_MIN_SETTLEMENTS, type SignalId, type Verdict } from './data-quality.ts';
 
 /**
  * What speaks for and against paying an address, from figures that the index has: a closed list with fixed thresholds. Answers, the
- * table in docs/methodology.md and the tests use the same constants. Money is in millionths of a dollar, times are Unix seconds.
+ * table in docs/methodology.md and the tests use the same constants. Dust (core/domain/data-quality.ts) counts for none of them. Money is in
+ * millionths of a dollar, times are Unix seconds.
  */
 
 const DAY_SECONDS = 86_400;
 export const MANY_COUNTERPARTIES_MIN = 10;
-/**
- * A smaller payment counts for no reason, because anyone can make thousands of them for a dollar. A tenth of a cent is the least price in
- * the examples of x402 ($0.001), so offers below it are not judged by how often it is bought.
- */
-export const DUST_BELOW_USD_MICROS = 1_000n;
-const DUST_BELOW = `$${Number(DUST_BELOW_USD_MICROS) / 1_000_000}`;
 export const LONG_HISTORY_DAYS_MIN = 90;
 export const NEW_WALLET_DAYS = 7;
 export const INACTIVE_DAYS = 30;
@@ -25,25 +20,24 @@ export const BADLY_RATED_BELOW = 40;
 export const REFUND_WINDOW = '30d';
 
 export const REASONS_FOR = {
-  mostly_proven: 'Half or more of the dollars that it received are proven x402 payments.',
+  mostly_proven: `Half or more of the dollars that other wallets paid it, ${DUST_BELOW} or more at once, are proven x402 payments.`,
   many_counterparties: `${MANY_COUNTERPARTIES_MIN} or more other wallets paid it, each ${DUST_BELOW} or more at once.`,
   long_history: `The first payment to it of ${DUST_BELOW} or more by another wallet is ${LONG_HISTORY_DAYS_MIN} or more days old.`,
   domain_proven: 'The domain that its ERC-8004 agent claims names that agent.',
   offer_published: 'The domain of a resource itself publishes an offer that is paid to it.',
-  well_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment rate its agent, together ${WELL_RATED_MIN} or better of 100.`,
+  well_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment of ${DUST_BELOW} or more rate its agent, together ${WELL_RATED_MIN} or better of 100.`,
 } as const;
 
 export const REASONS_AGAINST = {
-  never_paid: 'No settlement to it is indexed.',
-  not_paid_on_chain:
-    'No settlement to it is indexed on the chain that was asked for: it is paid on other chains.',
-  few_settlements: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements to judge it by, or fewer than that of ${DUST_BELOW} or more by others.`,
+  never_paid: `No payment of another wallet to it of ${DUST_BELOW} or more is indexed.`,
+  not_paid_on_chain: `No payment of another wallet to it of ${DUST_BELOW} or more is indexed on the chain that was asked for: it is paid on other chains.`,
+  few_settlements: `It was paid, and by fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements to judge it by, or fewer than that of ${DUST_BELOW} or more by others.`,
   self_payment_share: 'It pays itself: the signal reached its threshold.',
   payer_concentration: 'Few payers account for what it received: the signal reached its threshold.',
   single_payer_dominance: 'One payer accounts for most of it: the signal reached its threshold.',
   reciprocity: 'It pays back to its payers: the signal reached its threshold.',
   ring_membership: 'Money passes through it back to its start: the signal reached its threshold.',
-  mostly_unproven: 'Less than half of the dollars that it received are proven x402 payments.',
+  mostly_unproven: `Less than half of the dollars that other wallets paid it, ${DUST_BELOW} or more at once, are proven x402 payments.`,
   new_wallet: `The first payment to it of ${DUST_BELOW} or more by another wallet is less than ${NEW_WALLET_DAYS} days old.`,
   inactive: `The last payment to it of ${DUST_BELOW} or more by another wallet is more than ${INACTIVE_DAYS} days old.`,
   no_identity: 'On the chains asked for no ERC-8004 agent uses it, and no listed offer is paid to it.',
@@ -51,21 +45,20 @@ export const REASONS_AGAINST = {
   domain_refuted: 'The domain that its agent claims does not name that agent.',
   offer_contested:
     'A resource that it asks to be paid for is listed with other payees as well, and the domain of the resource does not say that this one is right.',
-  badly_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment rate its agent, together below ${BADLY_RATED_BELOW} of 100.`,
+  badly_rated: `${RATING_CLIENTS_MIN} or more clients with a proven payment of ${DUST_BELOW} or more rate its agent, together below ${BADLY_RATED_BELOW} of 100.`,
 } as const;
 
 /** What it costs to get a reason without deserving it, or to be rid of one. Relaying costs about a tenth of a cent a payment on an L2. */
 export const REASON_COSTS: Readonly<Record<ReasonFor | ReasonAgainst, string>> = {
-  mostly_proven:
-    'A payment to oneself through a facilitator: its fee. It says how payments were made, not that something was sold.',
+  mostly_proven: `One payment of ${DUST_BELOW} by a further wallet through a facilitator, and its fee. It says how payments were made, not that something was sold.`,
   many_counterparties: `${MANY_COUNTERPARTIES_MIN} wallets and ${MANY_COUNTERPARTIES_MIN} × ${DUST_BELOW}, which come back if the wallets are one’s own: some cents. Read it with the signals and \`received\`.`,
   long_history: `One payment of ${DUST_BELOW}, and waiting for ${LONG_HISTORY_DAYS_MIN} days.`,
   domain_proven:
     'A domain: some dollars a year. It ties the address to that domain and says nothing of others.',
   offer_published: 'A domain, as above: the offer is the domain’s own word.',
-  well_rated: `${RATING_CLIENTS_MIN} wallets that each pay the agent once and rate it: some cents. Money that comes back shows in the signals.`,
-  never_paid: 'Rid of it by one payment.',
-  not_paid_on_chain: 'Rid of it by one payment on that chain.',
+  well_rated: `${RATING_CLIENTS_MIN} wallets that each pay the agent ${DUST_BELOW} and rate it: some cents. Money that comes back shows in the signals.`,
+  never_paid: `Rid of it by one payment of ${DUST_BELOW} by a further wallet.`,
+  not_paid_on_chain: `Rid of it by one payment of ${DUST_BELOW} by a further wallet on that chain.`,
   few_settlements: `Rid of it by ${SAMPLE_MIN_SETTLEMENTS} payments of ${DUST_BELOW}: a cent, and their fees.`,
   self_payment_share:
     'Rid of it by other wallets of one’s own; then payments between them show as reciprocity or rings.',
@@ -87,7 +80,7 @@ export const REASON_COSTS: Readonly<Record<ReasonFor | ReasonAgainst, string>> =
   domain_refuted: 'Rid of it by claiming no domain.',
   offer_contested:
     'Others can cause it for nothing, by listing the resource under their own address, until its domain publishes the offer.',
-  badly_rated: `Others can cause it by ${RATING_CLIENTS_MIN} wallets that each pay once and rate badly: the prices of ${RATING_CLIENTS_MIN} calls.`,
+  badly_rated: `Others can cause it by ${RATING_CLIENTS_MIN} wallets that each pay ${DUST_BELOW} or more and rate badly: the prices of ${RATING_CLIENTS_MIN} calls.`,
 };
 
 export type ReasonFor = keyof typeof REASONS_FOR;
@@ -95,13 +88,11 @@ export type ReasonAgainst = keyof typeof REASONS_AGAINST;
 
 export interface PayFacts {
   readonly verdict: Verdict;
-  /** Whether settlements to it are indexed on chains that were not asked for. */
+  /** Whether others paid it on chains that were not asked for, as in `paid`. */
   readonly isPaidElsewhere: boolean;
   /** Signals that reached their threshold, of the wallet as a payee. */
   readonly triggered: readonly SignalId[];
-  readonly receivedUsdMicros: bigint;
-  readonly provenUsdMicros: bigint;
-  /** Payments to it by other wallets, of `DUST_BELOW_USD_MICROS` or more. */
+  /** Payments to it by other wallets, without dust. */
   readonly paid: PaidFacts;
   readonly nowSeconds: number;
   /** Of the agent that stands for the wallet; null without one. */
@@ -117,6 +108,9 @@ export interface PayFacts {
 export interface PaidFacts {
   readonly payers: number;
   readonly settlements: number;
+  readonly usdMicros: bigint;
+  /** The part of it that a named facilitator relayed. */
+  readonly provenUsdMicros: bigint;
   /** Null without any. */
   readonly firstSeen: number | null;
   readonly lastSeen: number | null;
@@ -139,9 +133,9 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, string>>): Key[]
 }
 
 function holdingFor(facts: PayFacts): Readonly<Record<ReasonFor, boolean>> {
-  const { receivedUsdMicros, provenUsdMicros, paid, identity, offers } = facts;
+  const { paid, identity, offers } = facts;
   return {
-    mostly_proven: receivedUsdMicros > 0n && provenUsdMicros * 2n >= receivedUsdMicros,
+    mostly_proven: paid.settlements > 0 && paid.provenUsdMicros * 2n >= paid.usdMicros,
     many_counterparties: paid.payers >= MANY_COUNTERPARTIES_MIN,
     long_history: daysSince(paid.firstSeen, facts) >= LONG_HISTORY_DAYS_MIN,
     domain_proven: identity?.domainProof === 'proven',
@@ -151,12 +145,12 @@ function holdingFor(facts: PayFacts): Readonly<Record<ReasonFor, boolean>> {
 }
 
 function holdingAgainst(facts: PayFacts): Readonly<Record<ReasonAgainst, boolean>> {
-  const { verdict, triggered, receivedUsdMicros, provenUsdMicros, identity, offers } = facts;
-  const { settlements, firstSeen, lastSeen } = facts.paid;
+  const { verdict, triggered, isPaidElsewhere, identity, offers } = facts;
+  const { settlements, usdMicros, provenUsdMicros, firstSeen, lastSeen } = facts.paid;
   const has = (signal: SignalId): boolean => triggered.includes(signal);
   return {
-    never_paid: verdict === 'unobserved' && !facts.isPaidElsewhere,
-    not_paid_on_chain: verdict === 'unobserved' && facts.isPaidElsewhere,
+    never_paid: settlements === 0 && !isPaidElsewhere,
+    not_paid_on_chain: settlements === 0 && isPaidElsewhere,
     few_settlements:
       verdict === 'insufficient' || (verdict !== 'unobserved' && settlements < SAMPLE_MIN_SETTLEMENTS),
     self_payment_share: has('self_payment_share'),
@@ -164,7 +158,7 @@ function holdingAgainst(facts: PayFacts): Readonly<Record<ReasonAgainst, boolean
     single_payer_dominance: has('single_payer_dominance'),
     reciprocity: has('reciprocity'),
     ring_membership: has('ring_membership'),
-    mostly_unproven: receivedUsdMicros > 0n && provenUsdMicros * 2n < receivedUsdMicros,
+    mostly_unproven: settlements > 0 && provenUsdMicros * 2n < usdMicros,
     new_wallet: firstSeen !== null && daysSince(firstSeen, facts) < NEW_WALLET_DAYS,
     inactive: lastSeen !== null && daysSince(lastSeen, facts) > INACTIVE_DAYS,
     no_identity: identity === null && offers.count === 0,

@@ -1,3 +1,4 @@
+import { IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
   PRIOR_CLIENTS,
@@ -170,7 +171,8 @@ export function tagScoresOf(due: Sql): Sql {
 
 /**
  * Feedback whose file proves a payment: the file matches its logged hash, agent and client, and names a settlement from the client to
- * a current or former owner or wallet of the agent. Transactions are public, so a payment between other parties proves nothing.
+ * a current or former owner or wallet of the agent. Transactions are public, so a payment between other parties proves nothing, and neither
+ * does dust.
  */
 function provenFeedback(due: Sql): Sql {
   const files = sql`agent_feedback_files FINAL WHERE (chain, agent_id) IN ${due} AND del = 0 AND status = 'good' AND problem = ''
@@ -180,7 +182,7 @@ function provenFeedback(due: Sql): Sql {
   // Finds candidates by the transaction index among unmerged versions, then merges only these rows (as src/operations/attestations/proofs.ts).
   const settled = sql`SELECT chain, tx_hash, payer, payee FROM (SELECT * FROM settlements FINAL WHERE (block_time, chain, block_number, log_index) IN (
       SELECT block_time, chain, block_number, log_index FROM settlements WHERE tx_hash IN (SELECT proof_tx FROM ${files})))
-    WHERE del = 0`;
+    WHERE del = 0 AND NOT ${IS_DUST}`;
   return sql`SELECT chain, agent_id, (block_number, log_index) FROM ${files}
     AND (chain, agent_id, proof_to) IN (${own}) AND (proof_chain, proof_tx, proof_from, proof_to) IN (${settled})`;
 }

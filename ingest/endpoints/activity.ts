@@ -1,6 +1,12 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { hoursFrom, observedFrom, observedSpans } from '../../clickhouse/tables/endpoints.ts';
+import {
+  ENDPOINT_COUNTS,
+  hoursFrom,
+  observedFrom,
+  observedSpans,
+} from '../../clickhouse/tables/endpoints.ts';
+import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { PayeeConfig } from '../../core/config/catalogue.ts';
 import { address } from '../../core/domain/address.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
@@ -50,6 +56,16 @@ export async function countActivity(writer: Writer, { chains, nowMs, ver }: Coun
     written += await countWritten(writer, name, ver);
   }
   return written > 0;
+}
+
+/** Records when the listed figures were counted; once the list that follows from the count is derived. */
+export function recordCount(writer: Writer, { nowMs, ver }: Pick<Count, 'nowMs' | 'ver'>): Promise<void> {
+  return insertRows(writer, {
+    name: 'endpoint-count',
+    table: ENDPOINT_COUNTS,
+    rows: [{ of: 'observed', countedAt: Math.floor(nowMs / 1_000) }],
+    fixed: { ver },
+  });
 }
 
 async function countWritten(

@@ -6,7 +6,13 @@ import type { Log } from '../../core/log.ts';
 import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
-import { countActivity, createListedPayees, type ListedPayees, loadListedPayees } from './activity.ts';
+import {
+  countActivity,
+  createListedPayees,
+  type ListedPayees,
+  loadListedPayees,
+  recordCount,
+} from './activity.ts';
 import type { BazaarLimits } from './bazaar.ts';
 import { dollarTokens } from './item.ts';
 import { deriveList } from './list.ts';
@@ -100,6 +106,8 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
   let listedAtMs = Number.NEGATIVE_INFINITY;
   let countedAtMs = Number.NEGATIVE_INFINITY;
   let countTookMs = 0;
+  /** When a count was begun whose figures are not recorded as listed yet. */
+  let unrecordedMs: number | null = null;
   let payeesChangedAtMs = Number.NEGATIVE_INFINITY;
 
   const arePayeesDue = (isIdle: boolean): boolean => {
@@ -126,7 +134,9 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
     let attempts = 0;
     const hasChanged = await acknowledged(() => {
       attempts++;
-      return countActivity(writer, { chains, nowMs: deps.nowMs(), ver: versions.next() });
+      const nowMs = deps.nowMs();
+      unrecordedMs = nowMs;
+      return countActivity(writer, { chains, nowMs, ver: versions.next() });
     });
     // An unacknowledged attempt may have written everything.
     if (hasChanged || attempts > 1) listWaits = true;
@@ -140,6 +150,10 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
     await acknowledged(() => deriveList(writer, () => versions.next()));
     listedAtMs = performance.now();
     await followContested();
+  };
+  const record = async (nowMs: number): Promise<void> => {
+    unrecordedMs = null;
+    await acknowledged(() => recordCount(writer, { nowMs, ver: versions.next() }));
   };
   const followContested = async (): Promise<void> =>
     deps.onContested(await acknowledged(() => loadContestedOrigins(writer)));
@@ -156,6 +170,7 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
       if (arePayeesDue(isIdle)) await followPayees();
       if (isCountDue(isIdle)) await recount();
       if (isListDue(isIdle)) await list();
+      if (unrecordedMs !== null && !listWaits) await record(unrecordedMs);
     },
   };
 }

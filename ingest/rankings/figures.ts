@@ -9,7 +9,8 @@ import { type WalletRange, within } from './wallet-ranges.ts';
 
 /**
  * The figures of every wallet in one role: what it paid or was paid in each window, and how much of it is organic (docs/methodology.md,
- * "Rankings"): not paid by a wallet to itself, not between members of one ring, and not between two wallets that paid each other.
+ * "Rankings"): not paid by a wallet to itself, not between members of one ring, and not between two wallets that paid each other. All payments
+ * count in them; the verdict is on those that are no dust.
  */
 
 export interface FiguresScope {
@@ -55,15 +56,28 @@ function groupBy({ chains }: FlowScope, columns: Sql): Sql {
     : sql`GROUP BY GROUPING SETS ((chain, ${columns}), (${columns}))`;
 }
 
+/** What of the newest window is judged, and in how many payments of all windows together. */
+function judgedSums({ spans }: FlowScope, prefix: string, when: Sql): Sql[] {
+  const [now, oldest] = [spans[0], spans.at(-1)];
+  if (now === undefined || oldest === undefined) throw new TypeError('a ranking without a window');
+  return [
+    sql`sumIf(judged_usd, ${when} AND ${during(sql`at`, now)}) AS ${trustedText(`${prefix}judged_usd0`)}`,
+    sql`sumIf(judged_n, ${when} AND ${during(sql`at`, { from: oldest.from, to: now.to })}) AS ${trustedText(`${prefix}judged_any`)}`,
+  ];
+}
+
 /**
- * One row for each wallet and counterparty of `rows`: chain, wallet, other, the sums of every span, is_self, is_mutual (the other one paid,
- * too, in any of the spans) and is_organic. Both directions of a pair are added up in one group.
+ * One row for each wallet and counterparty of `rows`: chain, wallet, other, the sums of every span, judged_usd0, is_self, is_mutual (the other
+ * one paid, too, in any of the spans), is_judged_mutual (the same without dust) and is_organic. Both directions of a pair are added up in one
+ * group.
  */
 function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
   const indexes = scope.spans.map((_, index) => index);
   const both = [
     ...spanSums(scope, 'forth_', sql`payer = lo`),
     ...spanSums(scope, 'back_', sql`payer != lo`),
+    ...judgedSums(scope, 'forth_', sql`payer = lo`),
+    ...judgedSums(scope, 'back_', sql`payer != lo`),
     sql`${dayByDay(scope, sql`payer = lo`)} AS forth_days`,
     sql`${dayByDay(scope, sql`payer != lo`)} AS back_days`,
   ];
@@ -78,7 +92,9 @@ function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
   // Forth, `lo` pays `hi`.
   const walletIsLo = role === 'payer' ? sql`NOT is_back` : sql`is_back`;
   return sql`SELECT chain, if(${walletIsLo}, lo, hi) AS wallet, if(${walletIsLo}, hi, lo) AS other, ${listOf(chosen)}, if(is_back, back_days, forth_days) AS days,
+      if(is_back, back_judged_usd0, forth_judged_usd0) AS judged_usd0,
       lo = hi AS is_self, NOT is_self AND ${any('forth')} AND ${any('back')} AS is_mutual,
+      NOT is_self AND forth_judged_any > 0 AND back_judged_any > 0 AS is_judged_mutual,
       NOT is_self AND NOT is_mutual AND (lo, hi) NOT IN ${RING_PAIRS} AS is_organic
     FROM (
       SELECT chain, lo, hi, ${listOf(both)}
@@ -93,7 +109,7 @@ function dayByDay({ spans: [now] }: FlowScope, when: Sql): Sql {
   return sql`sumMapIf([toUInt16(toDate(at))], [n], [usd], [proven], ${counts})`;
 }
 
-/** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, self_usd, mutual_usd, lost_days, excluded. */
+/** What of a wallet's payments is not organic, and from whom: columns lost_n0 …, lost_parties0 …, lost_days, excluded; and what is judged, self_usd and mutual_usd. */
 function lostFigures(of: FiguresScope): Sql {
   const { scope, role, among, staged } = of;
   const lost = scope.spans.flatMap((_, index) => [
@@ -109,7 +125,7 @@ function lostFigures(of: FiguresScope): Sql {
     sql`payer IN ${twoWay(staged)}`,
     sql`payee IN ${twoWay(staged)}`,
   ]);
-  return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(usd0, is_self) AS self_usd, sumIf(usd0, is_mutual) AS mutual_usd,
+  return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(judged_usd0, is_self) AS self_usd, sumIf(judged_usd0, is_judged_mutual) AS mutual_usd,
       sumMapIf(days.1, days.2, days.3, days.4, NOT is_organic) AS lost_days, groupArrayIf(other, NOT is_organic) AS excluded
     FROM (${pairs(of, rows)})
     WHERE ${within(sql`wallet`, among)}
@@ -117,16 +133,16 @@ function lostFigures(of: FiguresScope): Sql {
 }
 
 /**
- * How narrowly a wallet's dollars of the window are spread: columns largest_usd and squared. Only of wallets with enough settlements to be
- * judged, because it takes a group for each pair.
+ * How narrowly a wallet's dollars of the window are spread, without dust: columns largest_usd and squared. Only of wallets with enough
+ * settlements to be judged, because it takes a group for each pair.
  */
 function narrowFigures({ scope, role, among }: FiguresScope, now: Sql): Sql {
   const [wallet] = sides(role);
   const wanted = within(wallet, among);
   const judged = sql`(SELECT ${wallet} FROM (${flows(scope, role, [wanted])}) WHERE ${now} GROUP BY ${wallet}
-    HAVING sum(n) >= ${uint32(SAMPLE_MIN_SETTLEMENTS)})`;
+    HAVING sum(judged_n) >= ${uint32(SAMPLE_MIN_SETTLEMENTS)})`;
   return sql`SELECT chain, wallet, max(sum_usd) AS largest_usd, sum(${micros(sql`sum_usd`)} * ${micros(sql`sum_usd`)}) AS squared
-    FROM (SELECT chain, ${wallet} AS wallet, sum(usd) AS sum_usd
+    FROM (SELECT chain, ${wallet} AS wallet, sum(judged_usd) AS sum_usd
       FROM (${flows(scope, role, [wanted, sql`${wallet} IN ${judged}`, sql`payer != payee`])}) WHERE ${now} ${groupBy(scope, sql`payer, payee`)})
     GROUP BY chain, wallet`;
 }
@@ -154,13 +170,17 @@ export function walletFigures(of: FiguresScope): Sql {
   const parties = Array.from({ length: PARTIES_WINDOWS }, (_, index) =>
     index < scope.spans.length ? sql`${column('met', index)} - ${column('lost_parties', index)}` : zero('n'),
   );
+  const judged = [
+    sql`sumIf(judged_n, ${during(sql`at`, now)}) AS judged_n0`,
+    sql`sumIf(judged_usd, ${during(sql`at`, now)}) AS judged_usd0`,
+  ];
   // Of a wallet that did nothing in the window but in the one before.
-  const verdict = sql`if(settlements = 0, 'unobserved', ${verdictOf(role)})`;
+  const verdict = sql`if(n0 = 0, 'unobserved', ${verdictOf(role)})`;
   return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdict}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
     FROM (SELECT *, ${SHARE_COLUMNS} FROM (
-      SELECT *, n0 AS settlements, ${micros(sql`usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
+      SELECT *, judged_n0 AS settlements, ${micros(sql`judged_usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
-      FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...met])}
+      FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...judged, ...met])}
         FROM (${flows(scope, role, [within(wallet, among)])}) ${groupBy(scope, wallet)}) AS paid
       LEFT JOIN (${lostFigures(of)}) AS lost USING (chain, wallet)
       LEFT JOIN (${narrowFigures(of, during(sql`at`, now))}) AS narrow USING (chain, wallet)

@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, texts, trustedText } from '../../clickhouse/engine/sql.ts';
 import { closedSlices, cutBy, openRows, type RollupCoverage } from '../../clickhouse/tables/coverage.ts';
@@ -33,8 +33,8 @@ export function flowScope(
 }
 
 /**
- * Columns chain, payer, payee, at (a moment inside the slice), n, usd and proven: a row for each closed slice of a pair, and one for each
- * settlement outside. `parties`: conditions on payer and payee alone. `sortedBy`: the party that is grouped or chosen by.
+ * Columns chain, payer, payee, at (a moment inside the slice), n, usd and proven, and without dust judged_n and judged_usd: a row for each closed
+ * slice of a pair, and one for each settlement outside. `parties`: conditions on payer and payee alone. `sortedBy`: the party that is grouped or chosen by.
  */
 export function flows(
   { chains, spans, coverage }: FlowScope,
@@ -47,11 +47,13 @@ export function flows(
   const closed = [sql`day >= toDate(${from})`, closedSlices(coverage), served, ...parties];
   const open = [sql`block_time >= ${from}`, openRows(coverage)];
   return sql`SELECT chain, payer, payee, toDateTime(day, 'UTC') + first_second AS at, settlement_count AS n,
-      proven_usd + other_usd AS usd, proven_usd AS proven
+      proven_usd + other_usd AS usd, proven_usd AS proven, toUInt64(settlement_count - dust_count) AS judged_n,
+      proven_usd + other_usd - dust_proven_usd - dust_other_usd AS judged_usd
     FROM ${pairDay} FINAL WHERE ${allOf(closed)} AND settlement_count > 0
     UNION ALL
     SELECT chain, payer, payee, block_time, toUInt64(1), toDecimal128(amount_usd, 6),
-      if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6))
+      if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)),
+      toUInt64(NOT ${IS_DUST}), if(${IS_DUST}, toDecimal128(0, 6), toDecimal128(amount_usd, 6))
     FROM (SELECT chain, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${allOf(open)})
     WHERE ${allOf([IS_COUNTED, served, ...parties])}`;
 }

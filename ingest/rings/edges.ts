@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
@@ -9,7 +9,7 @@ import type { PaymentEdge } from './graph.ts';
 export interface PassLimits extends RingLimits {
   /** Closed UTC days, today excluded. */
   readonly windowDays: number;
-  /** An edge counts from these on: a single payment back is a refund, and dust proves nothing. */
+  /** An edge counts from these on, dust left out: a single payment back is a refund. */
   readonly edgeUsdMicrosMin: bigint;
   readonly edgePaymentsMin: number;
   /** Edges read, strongest first. 200,000 take about 100 MB here. */
@@ -40,7 +40,7 @@ export const PASS_LIMITS: PassLimits = {
 };
 
 /** Changes whenever the same payments could give other rings. */
-export const RING_METHOD_VERSION = 'rings-1';
+export const RING_METHOD_VERSION = 'rings-2';
 
 /** Unix seconds, from included, to excluded: whole UTC days. */
 export interface RingWindow {
@@ -94,7 +94,7 @@ export async function readEdges(
               AND payer IN (SELECT payee FROM settlements WHERE ${during} AND payer != payee)
               AND payee IN (SELECT payer FROM settlements WHERE ${during} AND payer != payee)
         )
-        WHERE ${IS_COUNTED}
+        WHERE ${IS_COUNTED} AND NOT ${IS_DUST}
         GROUP BY payer, payee
         HAVING usd >= toDecimal128(${text(decimalText(limits.edgeUsdMicrosMin))}, 6)
           AND count() >= ${uint32(limits.edgePaymentsMin)}

@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import { dateTime, type Sql, sql, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { CHAIN_HOUR, PAIR_DAY, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
 import { EVIDENCE_LADDER, type EvidenceTier, methodsOfTier } from '../../core/domain/evidence.ts';
@@ -110,6 +110,9 @@ const MEASURES = {
   unproven_usd: usdOf(isOf('unproven')),
   not_x402_count: countOf(isOf('not_x402')),
   not_x402_usd: usdOf(isOf('not_x402')),
+  dust_count: countOf(IS_DUST),
+  dust_proven_usd: usdOf(sql`${isOf('proven')} AND ${IS_DUST}`),
+  dust_other_usd: usdOf(sql`NOT ${isOf('proven')} AND ${IS_DUST}`),
   first_time: sql`minIf(block_time, live)`,
   last_time: sql`maxIf(block_time, live)`,
   first_second: sql`minIf(${SECOND}, live)`,
@@ -184,7 +187,17 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
       { name: 'payee', by: sql`payee`, value: sql`payee` },
       CHAIN,
     ],
-    measures: ['settlement_count', 'proven_count', 'proven_usd', 'other_usd', 'first_second', 'span'],
+    measures: [
+      'settlement_count',
+      'proven_count',
+      'proven_usd',
+      'other_usd',
+      'dust_count',
+      'dust_proven_usd',
+      'dust_other_usd',
+      'first_second',
+      'span',
+    ],
     states: [],
     isSliced: true,
     source: rowsAndRetracted,

@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import { partnerFigures, SCAN_SUMS } from '../../clickhouse/engine/counterparty-scan.ts';
 import { REFUND_FIGURES, REFUND_SUMS } from '../../clickhouse/engine/refund-figures.ts';
 import {
@@ -118,7 +118,7 @@ export function refundsOfLarge({ wallet }: LargeWallet, { gen, judgedAt }: PartO
 const micros = (role: Sql): Sql =>
   sql`toInt256(toDecimal256(sumIf(amount_usd, role = ${role} AND is_judged), 6) * 1000000)`;
 
-/** `isJudged`: which rows of these wallets. The others only show that there are some. */
+/** `isJudged`: which rows of these wallets, dust never. The others only show that there are some. */
 function verdicts(wallets: Sql, isJudged: Sql, { gen, judgedAt, ringGen }: PartOfPass): Sql {
   const [payee, payer] = [sql`'payee'`, sql`'payer'`];
   const count = (role: Sql): Sql => sql`countIf(role = ${role} AND is_judged)`;
@@ -143,7 +143,7 @@ function verdicts(wallets: Sql, isJudged: Sql, { gen, judgedAt, ringGen }: PartO
             SELECT wallet, counterparty = unhex(substring(wallet, 3)) AS is_self,
               [(${payee}, ${count(payee)}, ${count(payer)}, ${micros(payee)}, ${isSeen(payee)}),
                 (${payer}, ${count(payer)}, ${count(payee)}, ${micros(payer)}, ${isSeen(payer)})] AS sides
-            FROM (SELECT wallet, counterparty, role, amount_usd, ${isJudged} AS is_judged FROM wallet_rows FINAL WHERE ${wallets} AND ${IS_COUNTED})
+            FROM (SELECT wallet, counterparty, role, amount_usd, ${isJudged} AND NOT ${IS_DUST} AS is_judged FROM wallet_rows FINAL WHERE ${wallets} AND ${IS_COUNTED})
             GROUP BY wallet, counterparty)
           ARRAY JOIN sides AS side
           WHERE side.5

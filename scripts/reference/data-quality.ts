@@ -1,4 +1,5 @@
 import {
+  DUST_BELOW,
   METHOD_VERSION,
   MOSTLY_ROUND_SHARE,
   SAMPLE_MIN_SETTLEMENTS,
@@ -21,8 +22,8 @@ export function dataQualityBlock(): string {
   const half = Number(MOSTLY_ROUND_SHARE) / Number(SHARE_SCALE);
   return `
 ${table(['signal', 'kind', 'threshold', 'measures'], signals)}
-A signal is triggered when its value reaches the threshold. Method version ${METHOD_VERSION}; a wallet is judged from ${SAMPLE_MIN_SETTLEMENTS} settlements on, and
-"most of the money" begins at a share of ${half}. Verdicts; \`suspect\` goes before \`mixed\`:
+A signal is triggered when its value reaches the threshold. Method version ${METHOD_VERSION}; a wallet is judged from ${SAMPLE_MIN_SETTLEMENTS} settlements of ${DUST_BELOW} or more on,
+and "most of the money" begins at a share of ${half}. Verdicts; \`suspect\` goes before \`mixed\`:
 
 ${VERDICTS.map((verdict) => `- \`${verdict}\`: ${VERDICT_MEANING[verdict]}\n`).join('')}
 `;

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, saveSourceState, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
@@ -148,4 +148,5 @@ async function seedCatalogue(writer: Writer, nowSeconds: number): Promise<void> 
   );
   await countActivity(writer, { chains: [BASE], nowMs: nowSeconds * 1_000, ver: versions.next() });
   await deriveList(writer, () => versions.next());
+  await recordCount(writer, { nowMs: nowSeconds * 1_000, ver: versions.next() });
 }

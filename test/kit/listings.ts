@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { address } from '../../core/domain/address.ts';
-import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
@@ -35,6 +35,7 @@ export function testListings(writer: Writer): Listings {
     async derive(at = NOON) {
       await countActivity(writer, { chains: [BASE, POLYGON], nowMs: at * 1_000, ver: versions.next() });
       await deriveList(writer, () => versions.next());
+      await recordCount(writer, { nowMs: at * 1_000, ver: versions.next() });
     },
   };
 }

@@ -19,7 +19,7 @@ import {
 import { type ChainHistory, writePayments } from '../../demo/history/write-history.ts';
 import { listedSellers, offerOf } from '../../demo/identities/offers.ts';
 import { seededRandom } from '../../demo/random.ts';
-import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
@@ -217,6 +217,7 @@ async function fillOffers(writer: Writer, cast: Cast, config: Config): Promise<v
   );
   await countActivity(writer, { chains: [chain], nowMs: SAMPLE_NOW * 1_000, ver: versions.next() });
   await deriveList(writer, () => versions.next());
+  await recordCount(writer, { nowMs: SAMPLE_NOW * 1_000, ver: versions.next() });
 }
 
 async function fillFees(writer: Writer): Promise<void> {

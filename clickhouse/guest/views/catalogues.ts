@@ -33,6 +33,7 @@ export function endpointsBody(database: string): ViewBody<'endpoints'> {
       unique_payers_30d: `${COUNTS}.3`,
       settled_usd_30d: `${COUNTS}.4`,
       last_settled_at: `nullIf(${COUNTS}.5, toDateTime(0, 'UTC'))`,
+      counted_at: `nullIf((SELECT max(counted_at) FROM ${database}.endpoint_counts), toDateTime(0, 'UTC'))`,
     },
     from: `(SELECT *, ${ORIGIN_TEXT} AS origin, ${IS_RANGE_TEXT} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED_TEXT} AS published
   FROM ${database}.endpoint_offers FINAL WHERE del = 0) AS t

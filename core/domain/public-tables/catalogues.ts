@@ -61,6 +61,7 @@ export const ENDPOINTS = {
     column('unique_payers_30d', 'UInt64', 'Different payers of these, about two in a hundred off.'),
     column('settled_usd_30d', USD, 'Dollars of these.'),
     column('last_settled_at', TIME_OR_NULL, 'Time of the newest of these; NULL without any.'),
+    column('counted_at', TIME_OR_NULL, 'When these were last counted; NULL before the first count.'),
   ],
 } as const satisfies PublicTable;
 

@@ -1,3 +1,4 @@
+import { DUST_BELOW } from '../data-quality.ts';
 import {
   addressColumn,
   blockNumber,
@@ -84,7 +85,7 @@ export const AGENTS = {
     column(
       'paid_score',
       'Nullable(Float64)',
-      'score of only those ratings whose file proves a payment to the agent; NULL without one.',
+      `score of only those ratings whose file proves a payment of ${DUST_BELOW} or more to the agent; NULL without one.`,
     ),
     column('paid_rating_count', 'UInt64', 'Ratings that paid_score is of.'),
     column('paid_rating_clients', 'UInt64', 'Different addresses that gave these.'),

@@ -1,4 +1,5 @@
 import {
+  DUST_BELOW,
   NEWEST_ROWS_MAX,
   SAMPLE_MIN_SETTLEMENTS,
   SIGNALS,
@@ -96,7 +97,7 @@ export const WALLET_VERDICTS = {
     column(
       'verdict',
       NAME,
-      `insufficient: fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements. clean: no reason. mixed: reasons of one kind. suspect: most of the money comes back, or some does and few counterparties account for it.`,
+      `insufficient: fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements of ${DUST_BELOW} or more. clean: no reason. mixed: reasons of one kind. suspect: most of the money comes back, or some does and few counterparties account for it.`,
       VERDICTS.filter((verdict) => verdict !== 'unobserved'),
     ),
     column(
@@ -112,10 +113,10 @@ export const WALLET_VERDICTS = {
     column(
       'settlement_count',
       'UInt64',
-      `Settlements that were judged, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
+      `Settlements that were judged, those of ${DUST_BELOW} or more, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
     ),
     column('settled_usd', USD, 'Dollars of these.'),
-    column('self_payment_share', SHARE, 'Signal self_payment_share, 0 to 1; NULL without dollars.'),
+    column('self_payment_share', SHARE, 'Signal self_payment_share, 0 to 1; NULL without dollars that were judged.'),
     column(
       'concentration',
       SHARE,

@@ -7,6 +7,7 @@ import {
   RATING_TAGS,
   TAG_SCORES_MAX,
 } from '../../../core/domain/agent.ts';
+import { DUST_BELOW } from '../../../core/domain/data-quality.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
 import type { Directory } from '../names.ts';
 import {
@@ -141,8 +142,7 @@ export const AgentShape = Type.Object(
     rating_clients: { ...CountShape, description: 'Different addresses that gave these ratings.' },
     paid_score: orNull(
       Type.Number({
-        description:
-          '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
+        description: `\`score\` of the ratings whose file proves a payment: a settlement of this index of ${DUST_BELOW} or more from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.`,
       }),
     ),
     paid_rating_count: { ...CountShape, description: 'Ratings that `paid_score` is of.' },

@@ -91,6 +91,8 @@ export interface EndpointRow {
   readonly isContested: boolean;
   /** Published ones first, then most paid. */
   readonly claimants: readonly EndpointClaimant[];
+  /** When everything that is observed was counted: Unix seconds; null before the first count. */
+  readonly countedAt: number | null;
   /** Unix seconds; null where no listing says. */
   readonly lastUpdated: number | null;
 }
@@ -111,7 +113,8 @@ export async function readEndpoints(
     sql: sql`SELECT resource, method, service_name, description, mime_type, tags, capabilities, pay_to, network, toString(price_usd),
         offers, sources, shared_pay_to, settlement_count, unique_payers, toString(settled_usd), toUnixTimestamp(last_settled_at),
         toUnixTimestamp(last_updated), toUnixTimestamp(observed_since), same_terms, is_published, contested, claimants,
-        payee_count, payee_payers, toString(payee_usd), toUnixTimestamp(payee_last)
+        payee_count, payee_payers, toString(payee_usd), toUnixTimestamp(payee_last),
+        (SELECT toUnixTimestamp(max(counted_at)) FROM endpoint_counts)
       FROM endpoint_list FINAL
       WHERE del = 0 AND (resource, method) IN (
         SELECT resource, method FROM endpoint_list FINAL WHERE ${allOf([sql`del = 0`, ...conditions(filter)])}
@@ -167,6 +170,7 @@ function decodeEndpoint(row: readonly unknown[]): EndpointRow {
     isContested: integerField(row[21]) !== 0,
     claimants: readClaimants(textField(row[22])),
     payeeObserved: paymentsField(row.slice(23, 27)),
+    countedAt: timeField(row[27]),
   };
 }
 

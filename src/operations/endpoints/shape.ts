@@ -49,6 +49,11 @@ const PAYMENT_FIELDS = {
   },
   settled_usd_30d: UsdShape,
   last_settled_at: NullableTime,
+  counted_at: {
+    ...NullableTime,
+    description:
+      'When the payments were counted, which is earlier than `meta.as_of`: every few minutes. Null before the first count.',
+  },
 };
 
 const ObservedShape = Type.Object(
@@ -175,11 +180,11 @@ export function endpointAnswer(
     capabilities: [...row.capabilities],
     last_updated: timeTextOrNull(row.lastUpdated),
     observed: {
-      ...paymentsAnswer(row.observed),
+      ...paymentsAnswer(row.observed, row),
       since: timeText(Math.max(row.observed.since, observedFrom(Math.floor(nowMs / 1_000)))),
       resources_on_same_terms: row.sameTerms,
     },
-    payee_observed: paymentsAnswer(row.payeeObserved),
+    payee_observed: paymentsAnswer(row.payeeObserved, row),
     shared_pay_to: row.isPayToShared,
     stale: row.sources.every(isStale),
   };
@@ -200,12 +205,16 @@ function acceptAnswer(offer: EndpointOfferRow): Static<typeof AcceptShape> {
   };
 }
 
-function paymentsAnswer(observed: ObservedPayments): Static<typeof PayeeObservedShape> {
+function paymentsAnswer(
+  observed: ObservedPayments,
+  { countedAt }: Pick<EndpointRow, 'countedAt'>,
+): Static<typeof PayeeObservedShape> {
   return {
     settlement_count_30d: observed.settlementCount,
     unique_payers_30d: observed.uniquePayers,
     settled_usd_30d: usdNumber(observed.settledUsdMicros),
     last_settled_at: timeTextOrNull(observed.lastSettledAt),
+    counted_at: timeTextOrNull(countedAt),
   };
 }
 
@@ -296,6 +305,7 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
     unique_payers_30d: 311,
     settled_usd_30d: 182.04,
     last_settled_at: '2026-11-20T09:14:57Z',
+    counted_at: '2026-11-20T09:15:02Z',
     since: '2026-10-22T00:00:00Z',
     resources_on_same_terms: 0,
   },
@@ -304,6 +314,7 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
     unique_payers_30d: 342,
     settled_usd_30d: 317.4,
     last_settled_at: '2026-11-20T09:14:57Z',
+    counted_at: '2026-11-20T09:15:02Z',
   },
   shared_pay_to: true,
   stale: false,

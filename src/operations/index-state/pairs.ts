@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, dateTime, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import {
   closedSlices,
@@ -33,6 +33,7 @@ export interface PairFilter {
  * - `payer`, `payee`: FixedString(20); `chain`; `day`: Date
  * - `settlement_count`, `proven_count`: UInt64
  * - `settled_usd`, `proven_usd`: Decimal(38, 6); proven is a part of settled
+ * - `dust_count`, `dust_usd`, `dust_proven_usd`: the parts that are too small to count for a reason (core/domain/data-quality.ts)
  * - `first_time`, `last_time`: DateTime('UTC')
  *
  * A pair has a row for each closed slice and chain, and one for each settlement outside: add them up (`GROUP BY payer, payee`). Payments of
@@ -77,7 +78,7 @@ function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: Roll
     closedSlices(coverage),
   ];
   return sql`SELECT payer, payee, chain, day, settlement_count, proven_count, proven_usd + other_usd AS settled_usd, proven_usd,
-      toDateTime(day, 'UTC') + first_second AS first_time, first_time + span AS last_time
+      dust_count, dust_proven_usd + dust_other_usd AS dust_usd, dust_proven_usd, toDateTime(day, 'UTC') + first_second AS first_time, first_time + span AS last_time
     FROM ${trustedText(table.name)} FINAL WHERE ${allOf(conditions)} AND settlement_count > 0`;
 }
 
@@ -94,7 +95,8 @@ function openPairs({ from, to }: TimeRange, filter: PairFilter, coverage: Rollup
   const isProven = sql`method = 'facilitator_relay'`;
   const figures = sql`chain, toDate(block_time) AS day, toUInt64(1) AS settlement_count, toUInt64(${isProven}) AS proven_count,
     toDecimal128(amount_usd, 6) AS settled_usd, if(${isProven}, settled_usd, toDecimal128(0, 6)) AS proven_usd,
-    block_time AS first_time, block_time AS last_time`;
+    toUInt64(${IS_DUST}) AS dust_count, if(${IS_DUST}, settled_usd, toDecimal128(0, 6)) AS dust_usd,
+    if(${IS_DUST}, proven_usd, toDecimal128(0, 6)) AS dust_proven_usd, block_time AS first_time, block_time AS last_time`;
   const [own, other] = payer === undefined ? [payee, undefined] : [payer, payee];
   if (own === undefined) {
     return sql`SELECT payer, payee, ${figures} FROM (SELECT * FROM settlements FINAL WHERE ${allOf(during)}) WHERE ${IS_COUNTED}`;

@@ -1,4 +1,4 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
@@ -13,7 +13,8 @@ import type { WalletRole } from './slice.ts';
 
 /**
  * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (FixedString(20), the wallet itself among
- * them), `chain`, `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, `first_time`, `last_time`; to be added up by `other`.
+ * them), `chain`, `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, the same without dust as `judged_n`, `judged_usd` and
+ * `judged_proven`, `first_time`, `last_time`; to be added up by `other`.
  *
  * Most wallets are small: their own rows are one read of the table ordered by wallet. Only of larger ones the days of pairs are read,
  * which take a look into each month for a wallet with a single payment, too.
@@ -102,6 +103,7 @@ function rowPayments(scope: PaymentScope): Sql {
   const counted = [IS_COUNTED, ...(other === undefined ? [] : [sql`counterparty = ${addressBytes(other)}`])];
   return sql`(SELECT counterparty AS other, chain, role = 'payee' AS inbound, toDate(block_time) AS day, 1 AS n, toDecimal128(amount_usd, 6) AS usd,
       method = 'facilitator_relay' AS proven_n, if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven,
+      NOT ${IS_DUST} AS judged_n, if(judged_n, usd, toDecimal128(0, 6)) AS judged_usd, if(judged_n, proven, toDecimal128(0, 6)) AS judged_proven,
       block_time AS first_time, block_time AS last_time
     FROM ${walletRows(scope.asOf, during)} WHERE ${allOf(counted)})`;
 }
@@ -110,7 +112,8 @@ function pairPayments(
   { wallet, other, role, span, chain, final }: PaymentScope,
   coverage: RollupCoverage,
 ): Sql {
-  const figures = sql`chain, day, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven, first_time, last_time`;
+  const figures = sql`chain, day, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven,
+    toUInt64(settlement_count - dust_count) AS judged_n, settled_usd - dust_usd AS judged_usd, proven_usd - dust_proven_usd AS judged_proven, first_time, last_time`;
   const received = pairsBetween(span, { chain, final, payer: other, payee: wallet }, coverage);
   const paid = pairsBetween(span, { chain, final, payer: wallet, payee: other }, coverage);
   return sql`(${unionAll([

@@ -3,7 +3,7 @@ import { EngineError, type Reader, type Rows, type Statement } from '../../../cl
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import { type JudgedRole, type Judgement, judge } from '../../../core/domain/data-quality.ts';
+import { type JudgedRole, type Judgement, judge, METHOD_VERSION } from '../../../core/domain/data-quality.ts';
 import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
@@ -49,7 +49,7 @@ export interface CounterpartyScan {
   readonly settlements: number;
   /** Distinct other wallets in both directions. */
   readonly counterparties: number;
-  /** The judged role only; dollars in millionths. */
+  /** The judged role only, without dust; dollars in millionths. */
   readonly inRole: {
     readonly settlements: number;
     readonly usdMicros: bigint;
@@ -142,7 +142,8 @@ function decodeScan(row: readonly unknown[], scannedAt: number | null = null): C
 }
 
 /**
- * The same as the newest pass of verdicts found it, up to an hour ago: null where the wallet was not large then, or only final rows count.
+ * The same as the newest pass of verdicts by this method found it, up to an hour ago: null where the wallet was not large then, or only final
+ * rows count.
  * So a profile of a busy wallet reads its days and today's rows, and not its newest 20,000.
  */
 async function readKeptScan(
@@ -156,7 +157,7 @@ async function readKeptScan(
     maxRows: 1,
     sql: sql`SELECT settlements, counterparties, role_settlements, toString(usd), toString(self_usd), toString(largest_usd), toString(squared),
         toString(reciprocal_usd), toUnixTimestamp(judged_at)
-      FROM large_wallets WHERE gen = (SELECT max(gen) FROM verdict_passes)
+      FROM large_wallets WHERE gen = (SELECT max(gen) FROM verdict_passes WHERE method_version = ${text(METHOD_VERSION)})
         AND wallet = ${text(wallet)} AND chain = ${text(chain ?? '')} AND role = ${text(role)}`,
   });
   const [row] = rows;

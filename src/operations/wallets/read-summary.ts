@@ -1,12 +1,12 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
-import { DUST_BELOW_USD_MICROS, type PaidFacts } from '../../../core/domain/pay-reasons.ts';
+import type { PaidFacts } from '../../../core/domain/pay-reasons.ts';
 import { ask } from '../ask.ts';
 import type { FinalBlock } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
@@ -86,8 +86,8 @@ function microsOrNull(field: unknown): bigint | null {
 }
 
 /**
- * What others paid a wallet, without dust. Of a wallet that is too large to be read by rows, the payments of a pair on one day count where they
- * are no dust on average.
+ * What others paid a wallet, without dust. Of a wallet that is too large to be read by rows, the first and the last time are those of a pair's
+ * first and last day with a payment that counts.
  */
 export async function readPaid(
   reader: Reader,
@@ -96,23 +96,30 @@ export async function readPaid(
     ...scope
   }: Omit<PaymentScope, 'span' | 'role' | 'other'> & { readonly coverage: RollupCoverage },
 ): Promise<PaidFacts> {
-  const dustUsd = trustedText(`toDecimal128('${Number(DUST_BELOW_USD_MICROS) / 1_000_000}', 6)`);
   const question: PaymentQuestion = {
     name: 'wallet-paid',
     maxRows: 1,
     sql: (
       payments,
-    ) => sql`SELECT uniqExact(other), sum(n), toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
-      FROM ${payments} WHERE inbound = 1 AND other != ${addressBytes(scope.wallet)} AND usd >= ${dustUsd} * n`,
+    ) => sql`SELECT uniqExact(other), sum(judged_n), toString(sum(judged_usd)), toString(sum(judged_proven)),
+        toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
+      FROM ${payments} WHERE inbound = 1 AND other != ${addressBytes(scope.wallet)} AND judged_n > 0`,
   };
   const all = { ...scope, span: { from: 0, to: null } };
   const rows =
     (await askSmallWallet(reader, { ...all, role: 'payee' }, question)) ??
     (await askPairs({ reader, coverage }, all, question));
-  const [payers, count, first, last] = rows[0] ?? [];
+  const [payers, count, usd, proven, first, last] = rows[0] ?? [];
   const settlements = integerField(count);
   const [firstSeen, lastSeen] = settlements === 0 ? [null, null] : [integerField(first), integerField(last)];
-  return { payers: integerField(payers), settlements, firstSeen, lastSeen };
+  return {
+    payers: integerField(payers),
+    settlements,
+    usdMicros: microsFromDecimal(textField(usd)),
+    provenUsdMicros: microsFromDecimal(textField(proven)),
+    firstSeen,
+    lastSeen,
+  };
 }
 
 /** Of the newest payments that a wallet received from others. */

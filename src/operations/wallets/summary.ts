@@ -6,6 +6,7 @@ import { type PaidFacts, payReasons, REFUND_WINDOW } from '../../../core/domain/
 import type { AgentRow } from '../agents/row.ts';
 import { chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { Directory } from '../names.ts';
@@ -13,6 +14,7 @@ import { PRICES } from '../prices.ts';
 import { timeTextOrNull } from '../shapes.ts';
 import { type Elsewhere, elsewhereAnswer, readElsewhere } from './elsewhere.ts';
 import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
+import type { ProfileScope } from './profile-totals.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
   NO_OFFERS,
@@ -46,6 +48,7 @@ interface SummaryFacts {
   readonly offers: WalletOffers;
   readonly refunds: Refunds;
   readonly paid: PaidFacts;
+  readonly isPaidElsewhere: boolean;
   readonly price: UsualPrice | null;
   readonly directory: Directory;
   /** The first one in question. */
@@ -63,10 +66,8 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
   const agent = agentOf(facts.agents.shown);
   const { speaksFor, speaksAgainst } = payReasons({
     verdict,
-    isPaidElsewhere: elsewhere !== null && elsewhere.length > 0,
+    isPaidElsewhere: facts.isPaidElsewhere,
     triggered: signals.filter(({ triggered }) => triggered).map(({ id }) => id),
-    receivedUsdMicros: inbound.usdMicros,
-    provenUsdMicros: inbound.provenUsdMicros,
     paid: facts.paid,
     nowSeconds,
     identity: agent === null ? null : provenFacts(agent, directory),
@@ -166,6 +167,18 @@ function shortMeta({ chain, as_of, freshness, warnings }: Meta): SummaryAnswer['
   };
 }
 
+/** Whether others paid it on the chains that were not asked for: looked up where there are settlements, and none here that would say so. */
+async function isPaidElsewhere(
+  deps: Pick<OperationDeps, 'reader' | 'index'>,
+  scope: ProfileScope,
+  { paid, elsewhere }: Pick<SummaryFacts, 'paid' | 'elsewhere'>,
+): Promise<boolean> {
+  if (paid.settlements > 0 || elsewhere === null || elsewhere.length === 0) return false;
+  const everywhere = { ...scope, chain: undefined };
+  const coverage = await coverageFor(deps, everywhere);
+  return (await readPaid(deps.reader, { ...everywhere, coverage })).settlements > 0;
+}
+
 export const getEntitySummary = defineOperation({
   id: 'getEntitySummary',
   method: 'GET',
@@ -224,6 +237,7 @@ export const getEntitySummary = defineOperation({
       offers,
       refunds,
       paid,
+      isPaidElsewhere: await isPaidElsewhere(deps, scope, { paid, elsewhere }),
       price,
       directory,
       chains: chain === undefined ? chains : [chain],

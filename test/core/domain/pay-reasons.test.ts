@@ -9,9 +9,14 @@ const PLAIN: PayFacts = {
   verdict: 'clean',
   isPaidElsewhere: false,
   triggered: [],
-  receivedUsdMicros: 0n,
-  provenUsdMicros: 0n,
-  paid: { payers: 3, settlements: 20, firstSeen: days(40), lastSeen: days(2) },
+  paid: {
+    payers: 3,
+    settlements: 20,
+    usdMicros: 20n,
+    provenUsdMicros: 20n,
+    firstSeen: days(40),
+    lastSeen: days(2),
+  },
   nowSeconds: NOW,
   identity: { domainProof: 'unchecked', isImitation: false, paidScore: null, paidClients: 0 },
   offers: { count: 0, published: 0, contested: 0 },
@@ -33,12 +38,28 @@ const identity = (fields: Partial<NonNullable<PayFacts['identity']>>) => ({
 
 const paid = (fields: Partial<PayFacts['paid']>) => ({ paid: { ...PLAIN.paid, ...fields } });
 
-test('a plain wallet has no reason of either kind', () => {
-  expect(reasonsOf({})).toEqual([]);
+/** What a wallet has that no other wallet paid. */
+const UNPAID = {
+  paid: {
+    payers: 0,
+    settlements: 0,
+    usdMicros: 0n,
+    provenUsdMicros: 0n,
+    firstSeen: null,
+    lastSeen: null,
+  },
+} as const;
+
+test('a plain wallet has no reason but how it is paid', () => {
+  expect(reasonsOf({})).toEqual(['mostly_proven']);
 });
 
 const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[] = [
-  ['mostly_proven', { receivedUsdMicros: 9n, provenUsdMicros: 5n }, { receivedUsdMicros: 0n }],
+  [
+    'mostly_proven',
+    paid({ usdMicros: 8n, provenUsdMicros: 4n }),
+    paid({ usdMicros: 9n, provenUsdMicros: 4n }),
+  ],
   ['many_counterparties', paid({ payers: 10 }), paid({ payers: 9 })],
   ['long_history', paid({ firstSeen: days(90) }), paid({ firstSeen: days(90) + 1 })],
   ['domain_proven', identity({ domainProof: 'proven' }), identity({ domainProof: 'unreachable' })],
@@ -48,12 +69,8 @@ const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[
     { offers: { count: 1, published: 0, contested: 0 } },
   ],
   ['well_rated', identity({ paidScore: 60, paidClients: 5 }), identity({ paidScore: 99, paidClients: 4 })],
-  ['never_paid', { verdict: 'unobserved' }, { verdict: 'unobserved', isPaidElsewhere: true }],
-  [
-    'not_paid_on_chain',
-    { verdict: 'unobserved', isPaidElsewhere: true },
-    { verdict: 'insufficient', isPaidElsewhere: true },
-  ],
+  ['never_paid', { ...UNPAID, verdict: 'suspect' }, { ...UNPAID, isPaidElsewhere: true }],
+  ['not_paid_on_chain', { ...UNPAID, isPaidElsewhere: true }, paid({ settlements: 1 })],
   ['few_settlements', { verdict: 'insufficient' }, { verdict: 'mixed' }],
   ['self_payment_share', { triggered: ['self_payment_share'] }, {}],
   ['payer_concentration', { triggered: ['payer_concentration'] }, {}],
@@ -62,8 +79,8 @@ const CASES: readonly (readonly [string, Partial<PayFacts>, Partial<PayFacts>])[
   ['ring_membership', { triggered: ['ring_membership'] }, {}],
   [
     'mostly_unproven',
-    { receivedUsdMicros: 9n, provenUsdMicros: 4n },
-    { receivedUsdMicros: 8n, provenUsdMicros: 4n },
+    paid({ usdMicros: 9n, provenUsdMicros: 4n }),
+    paid({ usdMicros: 8n, provenUsdMicros: 4n }),
   ],
   ['new_wallet', paid({ firstSeen: days(7) + 1 }), paid({ firstSeen: days(7) })],
   ['inactive', paid({ lastSeen: days(30) - 1 }), paid({ lastSeen: days(30) })],
@@ -97,7 +114,8 @@ describe.each(CASES)('%s', (reason, holds, not) => {
 });
 
 test('a wallet that was never seen is neither new nor inactive', () => {
-  expect(
-    reasonsOf({ ...paid({ firstSeen: null, lastSeen: null }), verdict: 'unobserved', identity: null }),
-  ).toEqual(['never_paid', 'no_identity']);
+  expect(reasonsOf({ ...UNPAID, verdict: 'unobserved', identity: null })).toEqual([
+    'never_paid',
+    'no_identity',
+  ]);
 });

@@ -121,6 +121,26 @@ const told = <Answer>(ask: () => Promise<Answer>) => expect.poll(ask, { timeout:
 
 const RELAYED = { seen: SEEN.authorization_used | SEEN.third_party_relay | SEEN.direct_call };
 
+test('what is observed is recorded as counted once it is listed, and again by a count that finds nothing new', async () => {
+  const recorded = async () => {
+    const [row] = await ask(sql`SELECT toUnixTimestamp(counted_at), ver FROM endpoint_counts FINAL`);
+    return row === undefined ? null : { at: Number(row[0]), ver: BigInt(String(row[1])) };
+  };
+  const paid = async () =>
+    Number((await ask(sql`SELECT sum(settlement_count) FROM endpoint_list FINAL WHERE del = 0`))[0]?.[0]);
+  const began = Math.floor(Date.now() / 1_000);
+  bazaar.items = [listedItem('https://shop.example/1', { payTo: SHOP })];
+  await start();
+  await waitUntil('the list is derived', lists('https://shop.example/1'));
+  await waitUntil('a count is recorded', async () => (await recorded()) !== null);
+  const first = await recorded();
+  if (first === null) throw new Error('no count');
+  expect(first.at).toBeGreaterThanOrEqual(began);
+  // Twenty times as long as the first one took, which on a busy machine is a minute.
+  await waitUntil('another count', async () => ((await recorded())?.at ?? 0) > first.at, 150_000);
+  expect(await paid()).toBe(0);
+}, 180_000);
+
 test('payments to a listed address are those of a catalogued payee, after one pass for the whole list', async () => {
   await insertSettlements(engine.writer, [
     settlement({ blockNumber: 1, payee: SHOP, ...RELAYED }),

@@ -2,7 +2,7 @@ import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { judge, type Verdict } from '../../../core/domain/data-quality.ts';
+import { DUST_BELOW_USD_MICROS, judge, type Verdict } from '../../../core/domain/data-quality.ts';
 
 /** Rankings of wallets recounted the slow way: every live settlement, loops and bigints, no SQL. */
 
@@ -38,6 +38,8 @@ interface Counted {
 const sumOf = (rows: readonly Settlement[]): bigint =>
   rows.reduce((sum, row) => sum + row.amountUsdMicros, 0n);
 
+const isJudged = ({ amountUsdMicros }: Settlement): boolean => amountUsdMicros >= DUST_BELOW_USD_MICROS;
+
 type Windows = Pick<NaiveQuery, 'windowSeconds' | 'nowSeconds' | 'chains'>;
 
 /** What counts in a window and the two before it, and which of it is organic. */
@@ -59,7 +61,7 @@ function countedIn(
     payer !== payee &&
     !paid.has(`${payee} ${payer}`) &&
     !rings.some((members) => members.includes(payer) && members.includes(payee));
-  return { windows, rows, ageOf, paid, isOrganic };
+  return { windows, rows, ageOf, isOrganic };
 }
 
 /** Facilitators by what they relayed; the same without wallets and verdicts. */
@@ -125,7 +127,8 @@ export function naiveRanking(
   query: NaiveQuery,
 ): NaiveRow[] {
   const { side, by, minCounterparties, includeFlagged } = query;
-  const { windows, rows, ageOf, paid, isOrganic } = countedIn(all, rings, query);
+  const { windows, rows, ageOf, isOrganic } = countedIn(all, rings, query);
+  const judgedPaid = new Set(rows.filter(isJudged).map(({ payer, payee }) => `${payer} ${payee}`));
 
   const counted = [...new Set(rows.map((row) => row[side]))]
     .map((wallet) => countWallet(wallet))
@@ -145,19 +148,20 @@ export function naiveRanking(
       return sumOf(organic) - sumOf(organicOf(back + 1));
     };
     const now = mine.filter((row) => ageOf(row) === 0);
-    const others = now.filter((row) => otherOf(row) !== wallet);
+    const judged = now.filter(isJudged);
+    const others = judged.filter((row) => otherOf(row) !== wallet);
     const sums = [...new Set(others.map(otherOf))].map((other) =>
       sumOf(others.filter((row) => otherOf(row) === other)),
     );
     const { verdict } = judge({
       role: side,
       observed: now.length > 0,
-      settlements: now.length,
-      usdMicros: sumOf(now),
-      selfUsdMicros: sumOf(now.filter((row) => otherOf(row) === wallet)),
+      settlements: judged.length,
+      usdMicros: sumOf(judged),
+      selfUsdMicros: sumOf(judged.filter((row) => otherOf(row) === wallet)),
       largestUsdMicros: sums.toSorted((a, b) => (a > b ? -1 : 1))[0] ?? 0n,
       squaredUsdMicros: sums.reduce((sum, one) => sum + one * one, 0n),
-      reciprocalUsdMicros: sumOf(others.filter(({ payer, payee }) => paid.has(`${payee} ${payer}`))),
+      reciprocalUsdMicros: sumOf(others.filter(({ payer, payee }) => judgedPaid.has(`${payee} ${payer}`))),
       rings: rings.filter((members) => members.includes(wallet)).length,
     });
     const organic = organicOf(0);

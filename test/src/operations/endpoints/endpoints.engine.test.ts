@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { countActivity } from '../../../../ingest/endpoints/activity.ts';
+import { countActivity, recordCount } from '../../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { deriveList, type SourceState, saveSourceState, WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
@@ -97,6 +97,7 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
   ]);
   await countActivity(engine.writer, { chains: [BASE, POLYGON], nowMs: NOON * 1_000, ver: versions.next() });
   await deriveList(engine.writer, () => versions.next());
+  await recordCount(engine.writer, { nowMs: (NOON - 90) * 1_000, ver: versions.next() });
 });
 
 const namesOf = (body: { endpoints: { resource: string }[] }) =>
@@ -153,6 +154,7 @@ test('it answers without a key, the most paid first, each row with its offers an
       unique_payers_30d: 2,
       settled_usd_30d: 0.03,
       last_settled_at: '2026-11-20T12:00:00Z',
+      counted_at: '2026-11-20T11:58:30Z',
       since: '2026-11-20T12:00:00Z',
       resources_on_same_terms: 0,
     },
@@ -161,6 +163,7 @@ test('it answers without a key, the most paid first, each row with its offers an
       unique_payers_30d: 2,
       settled_usd_30d: 0.03,
       last_settled_at: '2026-11-20T12:00:00Z',
+      counted_at: '2026-11-20T11:58:30Z',
     },
     shared_pay_to: false,
     stale: false,

@@ -97,11 +97,11 @@ describe('verdicts', () => {
       verdict: 'clean',
       note: 'No signal reached its threshold.',
       signals: [
-        { id: 'self_payment_share', value: 0, threshold: 0.1, triggered: false, method_version: '1' },
-        { id: 'payer_concentration', value: 0.1, threshold: 0.25, triggered: false, method_version: '1' },
-        { id: 'single_payer_dominance', value: 0.1, threshold: 0.5, triggered: false, method_version: '1' },
-        { id: 'reciprocity', value: 0, threshold: 0.1, triggered: false, method_version: '1' },
-        { id: 'ring_membership', value: 0, threshold: 1, triggered: false, method_version: '1' },
+        { id: 'self_payment_share', value: 0, threshold: 0.1, triggered: false, method_version: '2' },
+        { id: 'payer_concentration', value: 0.1, threshold: 0.25, triggered: false, method_version: '2' },
+        { id: 'single_payer_dominance', value: 0.1, threshold: 0.5, triggered: false, method_version: '2' },
+        { id: 'reciprocity', value: 0, threshold: 0.1, triggered: false, method_version: '2' },
+        { id: 'ring_membership', value: 0, threshold: 1, triggered: false, method_version: '2' },
       ],
     });
   });
