@@ -2,8 +2,8 @@ import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import { createGate } from '../../src/gate/call.ts';
-import type { GateLimits } from '../../src/gate/tools.ts';
 import type { Gate } from '../../src/gate/gate.ts';
+import type { GateLimits } from '../../src/gate/tools.ts';
 import type { ControlPlace } from './open-control.ts';
 
 /** The moments of a call by use after which its process can be gone, in order. */
