@@ -36,12 +36,10 @@ export async function stateFor(
   if (asked === undefined)
     return { asOf: undefined, meta: { snapshot: await index.snapshots.current() }, nowMs: clock.nowMs() };
   const asOf = await index.snapshots.answerable(asked, chain);
-  // Chains that are imported have no record of what was final when: no snapshot holds them.
-  const isHeld = (one: Chain): boolean => asOf.chains.some((held) => held.chain === one);
-  const chainsLeftOut = chain === undefined ? deployment.chains.filter((one) => !isHeld(one)) : [];
+  const rowsLeftOut = await index.snapshots.leftOut(asOf, chain === undefined ? deployment.chains : [chain]);
   return {
     asOf,
-    meta: { snapshot: asOf, leftOut: [...chainsLeftOut, ...leftOut] },
+    meta: { snapshot: asOf, leftOut: [...rowsLeftOut, ...leftOut] },
     nowMs: snapshotTime(asOf) * 1_000,
   };
 }

@@ -64,7 +64,7 @@ const SERVED_FIELDS = {
   left_out: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'With `as_of`: fields that are empty because a snapshot does not hold them, and chains of which it holds no row. Everything else but `meta` and cursors is the same each time.',
+        'With `as_of`: fields that are empty because a snapshot does not hold them, chains of which it holds no row, and blocks of a chain whose rows it does not hold (`eip155:8453 before block 61`): those beyond a gap, and what was imported without a record. Everything else but `meta` and cursors is the same each time.',
     }),
   ),
 };
@@ -156,13 +156,18 @@ export function metaAnswer(facts: MetaFacts): Meta {
 /** A verdict that was made without one of its signals. */
 export const VERDICT_LEFT_OUT = 'data_quality.signals.ring_membership';
 
+/** Whether an entry of `left_out` is of rows: a chain, or blocks of one. */
+function isOfRows(entry: string): boolean {
+  return isChain(entry.split(' ', 1)[0] ?? '');
+}
+
 function warningsFor(facts: MetaFacts): Warning[] {
   const served = servedChains(facts);
   const isUnknown = (chain: Chain): boolean => (facts.statuses.get(chain)?.finalizedBlock ?? null) === null;
   const isMissed = facts.finality === 'finalized' && served.some(isUnknown);
   const warnings = warningsOf(served, facts.statuses, facts.nowMs);
   if (isMissed) warnings.push('finality_unknown');
-  const isPartial = facts.leftOut?.some((name) => isChain(name) || name === VERDICT_LEFT_OUT) ?? false;
+  const isPartial = facts.leftOut?.some((name) => isOfRows(name) || name === VERDICT_LEFT_OUT) ?? false;
   if (isPartial) warnings.push('snapshot_is_partial');
   return warnings;
 }

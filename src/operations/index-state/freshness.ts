@@ -26,7 +26,7 @@ export const WARNINGS = {
   finality_unknown:
     'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
   snapshot_is_partial:
-    'The snapshot holds no rows of a chain that is served, or the verdict was made without rings: `left_out` says what is missing.',
+    'The snapshot lacks rows of a chain that is served, or the verdict was made without rings: `left_out` says what is missing.',
   graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',
   endpoints_catalog_stale:
     'Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was.',

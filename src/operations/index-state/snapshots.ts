@@ -20,6 +20,11 @@ export interface Snapshots {
    * never was so, or where it holds nothing of `chain`.
    */
   answerable(snapshot: Snapshot, chain?: Chain): Promise<Snapshot>;
+  /**
+   * Rows of the index that the snapshot has not, of these chains, in words for `left_out`: chains that it holds nothing of, and the blocks of
+   * a chain that lie beyond a gap or were imported without a record. Blocks that were indexed without a gap since are newer, and not told.
+   */
+  leftOut(snapshot: Snapshot, chains: readonly Chain[]): Promise<readonly string[]>;
 }
 
 const RESOURCE = 'chains';
@@ -27,6 +32,8 @@ const MAX_AGE_MS = 1_000;
 /** An older snapshot is one too: answers may name it while a newer one is read. */
 const STALE_MS = 2_000;
 const MAX_SECONDS = 10;
+/** Imports are rare, and to look at all of their rows takes a scan. */
+const IMPORTED_MAX_AGE_MS = 60_000;
 /** Far above the number of EVM chains a deployment can list. */
 const CHAINS_MAX = 1_000;
 const LADDER_CHARS = 8;
@@ -44,6 +51,14 @@ interface HeldState {
   readonly snapshot: Snapshot | null;
   /** The oldest revision that can be answered. */
   readonly oldestRevision: number;
+  /** Chains with recorded blocks below a gap. */
+  readonly withGap: ReadonlySet<Chain>;
+}
+
+/** The rows of a chain that is read from no node. */
+interface ImportedRows {
+  readonly oldestBlock: number;
+  readonly newestBlock: number;
 }
 
 export function createSnapshots(deps: {
@@ -57,6 +72,11 @@ export function createSnapshots(deps: {
   const load = () => readHeldState(deps.reader, deps.chains);
   const recent = cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load });
   const named = cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, staleMs: STALE_MS, load });
+  const imported = cached({
+    clock: deps.clock,
+    maxAgeMs: IMPORTED_MAX_AGE_MS,
+    load: () => readImported(deps.reader, deps.chains),
+  });
   return {
     current: async () => (await named()).snapshot,
     answerable: async (snapshot, chain) => {
@@ -65,11 +85,27 @@ export function createSnapshots(deps: {
       if (refused !== null) throw refused;
       return snapshot;
     },
+    async leftOut(snapshot, chains) {
+      const [{ withGap }, rows] = await Promise.all([recent(), imported()]);
+      return chains.flatMap((chain) => {
+        const held = snapshot.chains.find((one) => one.chain === chain);
+        if (held === undefined) return [chain];
+        const { oldestBlock, newestBlock } = rows.get(chain) ?? {
+          oldestBlock: held.from,
+          newestBlock: held.to,
+        };
+        return [
+          ...(withGap.has(chain) || oldestBlock < held.from ? [`${chain} before block ${held.from}`] : []),
+          ...(newestBlock > held.to ? [`${chain} after block ${held.to}`] : []),
+        ];
+      });
+    },
   };
 }
 
 const NO_SNAPSHOTS: Snapshots = {
   current: () => Promise.resolve(null),
+  leftOut: (_snapshot, chains) => Promise.resolve(chains),
   answerable: () =>
     Promise.reject(invalid(PARAMETER, 'This deployment is a cluster, which answers no snapshots yet.')),
 };
@@ -79,15 +115,20 @@ async function readHeldState(reader: Reader, chains: readonly Chain[]): Promise<
   const { revision, oldestRevision } = passes;
   const versions = ranges.map(({ version }) => version).sort((a, b) => (a < b ? -1 : 1));
   const version = versions.at(-1) ?? 0n;
-  const held = ranges.map(({ version: _, ...range }) => range);
+  const held = ranges.map(({ version: _, firstRecorded: _first, ...range }) => range);
   return {
     snapshot: held.length > 0 ? { revision, ladder: LADDER, version, chains: held } : null,
     oldestRevision,
+    withGap: new Set(
+      ranges.filter(({ firstRecorded, from }) => firstRecorded < from).map(({ chain }) => chain),
+    ),
   };
 }
 
 interface FinalRange extends SnapshotChain {
   readonly version: bigint;
+  /** The lowest block that any range has. */
+  readonly firstRecorded: number;
 }
 
 /**
@@ -99,7 +140,7 @@ async function readRanges(reader: Reader, chains: readonly Chain[]): Promise<Fin
     name: 'snapshot-ranges',
     maxSeconds: MAX_SECONDS,
     maxRows: CHAINS_MAX,
-    sql: sql`SELECT chain, any(named), maxIf(range_start, begins AND range_start <= final), any(final) AS end, toString(max(ver))
+    sql: sql`SELECT chain, any(named), maxIf(range_start, begins AND range_start <= final), any(final) AS end, toString(max(ver)), min(range_start)
       FROM (
         SELECT chain, named, range_start, range_end, ver, least(finalized_block, max(range_end) OVER (PARTITION BY chain)) AS final,
           row_number() OVER before = 1 OR range_start > max(range_end) OVER before + 1 AS begins
@@ -117,7 +158,28 @@ async function readRanges(reader: Reader, chains: readonly Chain[]): Promise<Fin
     from: integerField(row[2]),
     to: integerField(row[3]),
     version: bigintField(row[4]),
+    firstRecorded: integerField(row[5]),
   }));
+}
+
+/** Of chains that are read from no node, what their rows reach from and to: a record says only what files hold whole. */
+async function readImported(
+  reader: Reader,
+  chains: readonly Chain[],
+): Promise<ReadonlyMap<Chain, ImportedRows>> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'snapshot-imported',
+    maxSeconds: MAX_SECONDS,
+    maxRows: CHAINS_MAX,
+    sql: sql`SELECT chain, min(block_number), max(block_number) FROM settlements
+      WHERE del = 0 AND chain IN (SELECT chain FROM chain_status FINAL WHERE state = 'imported' AND chain IN ${texts(chains)}) GROUP BY chain`,
+  });
+  return new Map(
+    rows.map(([chain, oldest, newest]) => [
+      textField(chain) as Chain, // one of those that were asked for
+      { oldestBlock: integerField(oldest), newestBlock: integerField(newest) },
+    ]),
+  );
 }
 
 /**

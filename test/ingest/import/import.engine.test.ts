@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
-import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
@@ -20,6 +20,9 @@ import type { ImportArguments } from '../../../ingest/import/options.ts';
 import type { ImportSummary } from '../../../ingest/import/run.ts';
 import { createStaging, dropStaging } from '../../../ingest/import/staging.ts';
 import { runIngest } from '../../../ingest/worker.ts';
+import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
+import { testApi } from '../../kit/api.ts';
 import { compiledSources } from '../../kit/compile-sources.ts';
 import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
 import { recordLogRequests } from '../../kit/lying-rpc.ts';
@@ -33,7 +36,7 @@ import {
   type Layout,
   writeExport,
 } from '../../kit/parquet-export.ts';
-import { reportChain } from '../../kit/rows.ts';
+import { BASE, hash, reportChain } from '../../kit/rows.ts';
 import { startTruthWorld, type TruthWorld } from '../../kit/truth-world.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
@@ -298,6 +301,76 @@ test('an export that holds other contracts and other events counts as one of eve
   const summary = await importInto(into, { parquet: [pattern], assumeFinal: true, allContracts: false });
   expect(summary.covered).toEqual([{ from: 0, to: exported.blocks.length - 1 }]);
   expect(await settlementsIn(into.writer)).toEqual(truth);
+});
+
+/** What a snapshot of now has of the imported chain: its rows, as far as a page shows them, and what the answer says of the others. */
+async function snapshotOf({ access, writer }: Database) {
+  const [chain] = configOf(world.chain.url).chains;
+  if (chain === undefined) throw new Error('no chain');
+  const newest = exported.blocks.length - 1;
+  // As the worker reports a chain without a node (ingest/import/imported-chain.ts).
+  const reached = { indexed_block: String(newest), finalized_block: String(newest) };
+  await reportChain(writer, chain.chain, { state: `'imported'`, ...reached });
+  const reader = createReader(access, testLog);
+  const { chains } = loadConfig({ env: { CHAINS: 'base,base-sepolia' } });
+  const api = await testApi(reader, { config: { chains } });
+  const { snapshot } = (await api.get('/v0/transactions')).body.meta;
+  const blocks: number[] = [];
+  let meta: { left_out: string[]; warnings?: string[] } = { left_out: [] };
+  for (let before: string | null = ''; before !== null; ) {
+    const page = await api.get(`/v0/transactions?limit=100&as_of=${snapshot}${before}`);
+    blocks.push(...page.body.transactions.map((row: { block_number: number }) => row.block_number));
+    meta = page.body.meta;
+    before = page.body.next_before === null ? null : `&before=${page.body.next_before}`;
+  }
+  await api.close();
+  await reader.close();
+  return { blocks: blocks.reverse(), leftOut: meta.left_out, warnings: meta.warnings ?? [] };
+}
+
+/** Another chain of the index, followed to its tip, so that there is a snapshot whatever was imported. */
+async function followAnother({ writer }: Database): Promise<void> {
+  const versions = createVersions(0n);
+  await createCheckpoints({ chain: BASE, contracts: contractsName([]) }, writer, versions).saveHead({
+    start: 1,
+    end: 2_000,
+    hash: hash(1),
+  });
+  await reportChain(writer, BASE);
+}
+
+test('a snapshot has the rows of an imported chain, or its answers name the chain and the blocks that it has not', async () => {
+  const into = await database();
+  await followAnother(into);
+  const all = truth.map(([block]) => Number(block));
+  const chain = 'eip155:84532';
+  const unnamed = {
+    layout: ETHEREUM_ETL,
+    kinds: ['logs', 'transactions'],
+    hasRangeInName: false,
+  } as const;
+  const unproven = await writeExport(into.access, freshDirectory(), exported, unnamed);
+  await importInto(into, { parquet: [unproven], assumeFinal: true });
+  expect(await snapshotOf(into)).toEqual({
+    blocks: [],
+    leftOut: [chain],
+    warnings: expect.arrayContaining(['snapshot_is_partial']),
+  });
+  // Files that are declared to be whole, but for a gap.
+  const declared = (fromBlock: number, toBlock: number) =>
+    importInto(into, { parquet: [unproven], assumeFinal: true, fromBlock, toBlock });
+  await declared(0, 40);
+  await declared(60, 90);
+  expect(await snapshotOf(into)).toEqual({
+    blocks: all.filter((block) => block >= 60 && block <= 90),
+    leftOut: [`${chain} before block 60`, `${chain} after block 90`],
+    warnings: expect.arrayContaining(['snapshot_is_partial']),
+  });
+  await declared(0, exported.blocks.length - 1);
+  const whole = await snapshotOf(into);
+  expect(whole.blocks).toEqual(all);
+  expect(whole.leftOut).toEqual([]);
+  expect(whole.warnings).not.toContain('snapshot_is_partial');
 });
 
 test('only blocks that are final are imported, and without knowing which they are nothing is', async () => {

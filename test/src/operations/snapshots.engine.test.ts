@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { parseSnapshot, printSnapshot } from '../../../core/domain/snapshot.ts';
+import { type BlockRange, contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
 import { emptyAllTables } from '../../kit/empty-tables.ts';
 import { testLog } from '../../kit/engine.ts';
 import { test as base } from '../../kit/fixtures.ts';
@@ -10,6 +13,7 @@ import { jobsOf } from '../../kit/jobs.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { drawnCatalogue, drawnRow } from '../../kit/regrade-history.ts';
 import { ALICE, ANN, BOB, CAFE, catalogueWith, payee, relayed, SHOP } from '../../kit/regrade-world.ts';
+import { hash, insertSettlements, NOON, POLYGON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { type SnapshotWorld, snapshotWorld } from '../../kit/snapshot-world.ts';
 import type { Customer, SqlApi } from '../../kit/sql-api.ts';
 
@@ -246,6 +250,80 @@ test('a payment whose payee is catalogued no more stays in the snapshot', async 
   expect((await asked.get('/v0/transactions')).body.transactions).toHaveLength(1);
   expect((await asked.get('/v0/transactions', before)).body.transactions).toHaveLength(2);
   expect((await asked.get(`/v0/entities/${CAFE}/settlements`, before)).body.settlements).toHaveLength(1);
+});
+
+describe('of a chain that is read from no node', () => {
+  const rows = (...blocks: number[]) =>
+    blocks.map((blockNumber) =>
+      settlement({ chain: POLYGON, blockNumber, blockTime: NOON - 9_000 + blockNumber }),
+    );
+  const imports = async (writer: Writer, blocks: readonly number[], ranges: readonly BlockRange[]) => {
+    await insertSettlements(writer, rows(...blocks), { ver: 1n });
+    const contracts = contractsName([wallet(0xc3)]);
+    const checkpoints = createCheckpoints({ chain: POLYGON, contracts }, writer, createVersions(0n));
+    if (ranges.length > 0)
+      await checkpoints.saveBackfill(ranges.map((range) => ({ ...range, endHash: hash(range.to) })));
+    const newest = String(Math.max(...blocks));
+    await reportChain(writer, POLYGON, {
+      state: `'imported'`,
+      indexed_block: newest,
+      finalized_block: newest,
+    });
+  };
+  const held = async (asked: Asked, snapshot: string) => {
+    const listed = await asked.get('/v0/flows?limit=100', snapshot);
+    const counted = await asked.sql(
+      `SELECT block_number FROM settlements WHERE chain = '${POLYGON}' ORDER BY block_number`,
+      snapshot,
+    );
+    const blocks = counted.body.rows.map((row: { block_number: number | string }) =>
+      Number(row.block_number),
+    );
+    const ofRows = (entries: string[]) => entries.filter((entry) => entry.startsWith('eip155:'));
+    expect(ofRows(counted.body.meta.left_out)).toEqual(ofRows(listed.body.meta.left_out));
+    const isPartial = listed.body.meta.warnings?.includes('snapshot_is_partial') ?? false;
+    return { blocks, leftOut: ofRows(listed.body.meta.left_out), isPartial };
+  };
+
+  test.for([
+    ['without a record', [10, 20, 30], [], { blocks: [], leftOut: [POLYGON], isPartial: true }],
+    [
+      'with a record of all blocks',
+      [10, 20, 30],
+      [{ from: 1, to: 30 }],
+      { blocks: [10, 20, 30], leftOut: [], isPartial: false },
+    ],
+    [
+      'with a gap in the record',
+      [10, 20, 30],
+      [
+        { from: 1, to: 12 },
+        { from: 18, to: 30 },
+      ],
+      { blocks: [20, 30], leftOut: [`${POLYGON} before block 18`], isPartial: true },
+    ],
+    [
+      'with a record of the middle alone',
+      [10, 20, 30],
+      [{ from: 15, to: 25 }],
+      {
+        blocks: [20],
+        leftOut: [`${POLYGON} before block 15`, `${POLYGON} after block 25`],
+        isPartial: true,
+      },
+    ],
+  ] as const)('%s', async ([_, blocks, ranges, expected], { chain, asked, sandbox }) => {
+    await chain.grow(PAID);
+    await chain.finalize(0);
+    await imports(sandbox.writer, blocks, ranges);
+    const snapshot = await asked.snapshot();
+    expect(await held(asked, snapshot)).toEqual(expected);
+    const alone = await asked.get(`/v0/flows?chain=${POLYGON}`, snapshot);
+    expect([
+      alone.status,
+      alone.body.meta?.left_out?.filter((entry: string) => entry.includes(':')) ?? null,
+    ]).toEqual(expected.blocks.length === 0 ? [400, null] : [200, expected.leftOut]);
+  });
 });
 
 describe('refused, and says why', () => {
