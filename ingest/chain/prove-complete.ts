@@ -16,19 +16,21 @@ import { ATTEMPTS_PER_SOURCE, createWholeBlockReader } from './whole-block.ts';
  * A block without our logs is proved by its header if the 2048-bit filter in it (see logs-bloom.ts) excludes our contracts or their
  * events. A block that has no logs but ours is proved by three facts: their indexes have no gap, they make the filter of the header, and
  * the receipt of the block's last transaction ends with the last of them. Of every other block all logs are read, ours and others': from
- * its receipts, or, where the node gives none, by eth_getLogs of its hash. They are whole if their indexes have no gap, if there is a receipt of every transaction, and if together they set every bit
- * of the header's filter; ours must set no other bit. The list's filter need not be equal: some chains return logs that their headers
- * leave out (Polygon's older state-sync logs). What a whole list holds of ours replaces what the range answer said of the block. So a log
- * that every range answer leaves out is found, and the other source decides where one of the two is not whole.
+ * its receipts, or, where the node gives none, by eth_getLogs of its hash. They are whole if their indexes have no gap, if there is a
+ * receipt of every transaction, the last of them sets every bit of its own filter, and if together they set every bit of the header's;
+ * ours must set no other bit. The list's filter need not be equal: some chains return logs that their headers leave out (Polygon's older
+ * state-sync logs). What a whole list holds of ours replaces what the range answer said of the block, but for logs with which that answer
+ * goes on where the list ends: then the list was cut off. So a log that every range answer leaves out is found, and the other source
+ * decides where one of the two is not whole.
  *
- * Not proved: without receipts, the loss of the last logs of a block goes unnoticed if other logs of the block set all of their bits; so
- * does a log that receipts and eth_getLogs leave out alike at the end of a block. Nor does this detect a node that invents logs of others
- * to explain the bits of withheld ones: it protects against nodes that lose logs, not against forgery.
+ * Not proved: the loss of the last logs of a block where every answer leaves them out, and other logs of their transaction set all of their
+ * bits (without receipts: of their block). Nor does this detect a node that invents logs of others to explain the bits of withheld ones: it
+ * protects against nodes that lose logs, not against forgery.
  *
  * Cost: one small receipt for every block that has only logs of ours, a hundred in one exchange. One call, with all logs of the block, for
  * every block that has others too, and on a busy chain, whose filters are nearly full, for nearly every block (about a megabyte each on
- * Base): `completeness: settlement-blocks` avoids it in the backfill by trusting the node. A sample of these blocks would cost less and
- * miss a single lost log: nothing but the other logs of its block shows that an authorization is missing.
+ * Base): `completeness: settlement-blocks` avoids it in the backfill by trusting the node. docs/design/ingest.md says what was refused
+ * because it would be cheaper and lose a log.
  */
 export interface Prover {
   /**
@@ -85,7 +87,7 @@ export function createProver(deps: {
     proved.set(hash, digest);
   };
   const correct = async ({ block, logs }: Suspect, filter: LogFilter): Promise<Correction | null> => {
-    const found = await readWhole(block, filter);
+    const found = await readWhole(block, filter, logs);
     const digest = fingerprint(found);
     remember(block, digest);
     return digest === fingerprint(logs) ? null : [block.number, found];

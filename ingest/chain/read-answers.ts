@@ -45,18 +45,22 @@ export function readBlock(result: unknown, number: number | null, isWanted: IsWa
   const found = quantity(block['number'], 'block number');
   if (number !== null && found !== number)
     throw new ProviderContradiction('wrong-block', `asked for block ${number}, got ${found}`);
-  const bloom = block['logsBloom'];
   const transactions = list(block['transactions'], 'transactions');
   return {
     number: found,
     hash: hash(block['hash'], 'block hash'),
     parentHash: hash(block['parentHash'], 'parent hash'),
     time: quantity(block['timestamp'], 'timestamp', MAX_U32),
-    bloom: typeof bloom === 'string' && BLOOM.test(bloom) ? bloom.toLowerCase() : null,
+    bloom: bloomOf(block),
     transactionCount: transactions.length,
     lastTransaction: lastOf(transactions),
     transactions: isWanted === NONE ? [] : readWanted(transactions, isWanted),
   };
+}
+
+/** The filter of a header or a receipt; null where there is none. */
+export function bloomOf({ logsBloom }: Record<string, unknown>): string | null {
+  return typeof logsBloom === 'string' && BLOOM.test(logsBloom) ? logsBloom.toLowerCase() : null;
 }
 
 /** A block lists hashes, or whole transactions where they were asked for. */
