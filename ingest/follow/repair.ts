@@ -139,7 +139,10 @@ const REREADS_PER_LOOK = 20;
 
 /** Tries the dead letters of final blocks again, and reports how many there are. Ends when the signal aborts or no URL serves the chain. */
 export async function retryDeadLetters(
-  deps: RepairDeps & { readonly repair: Pick<Repair, 'reread'>; readonly limits?: Partial<RetryLimits> },
+  deps: Pick<RepairDeps, 'config' | 'writer' | 'status' | 'log' | 'signal'> & {
+    readonly repair: Pick<Repair, 'reread'>;
+    readonly limits?: Partial<RetryLimits>;
+  },
 ): Promise<void> {
   const { config, repair, status, log, signal } = deps;
   const limits = { ...RETRY_LIMITS, ...deps.limits };
@@ -166,7 +169,7 @@ export async function retryDeadLetters(
 }
 
 /** The newest blocks with dead letters, and how many there are in all blocks. */
-async function readDeadLetters({ config: { chain }, writer }: RepairDeps) {
+async function readDeadLetters({ config: { chain }, writer }: Pick<RepairDeps, 'config' | 'writer'>) {
   const { rows } = await writer.rows({
     name: `dead-letters ${chain}`,
     maxSeconds: LOOK_MAX_SECONDS,
