@@ -1,4 +1,4 @@
-import { type Attack, bounded, harmless, refused } from './attack.ts';
+import type { AttackLine } from './attack.ts';
 
 /** Texts that cost before anything runs: parsing and analysis are not under the engine's time limit. */
 
@@ -15,11 +15,16 @@ const doubling = (count: number, first: string): string =>
   `c0 AS (${first}), ${each(count, (at) => `c${at + 1} AS (SELECT l.a FROM c${at} AS l, c${at} AS r)`)}`;
 
 /** The engine sees that the tree grows; it takes seconds where every level is a query of its own. */
-const tooComplex = (what: string, text: string, raw: Attack['raw'] = 'bounded') =>
-  refused('too_complex', what, text, raw);
-const tooDeep = (what: string, text: string) => refused('syntax', what, text);
+const tooComplex = (what: string, sql: string): AttackLine => ({
+  refused: 'too_complex',
+  raw: 'bounded',
+  what,
+  sql,
+});
+const tooDeep = (what: string, sql: string): AttackLine => ({ refused: 'syntax', what, sql });
+const bounded = (what: string, sql: string): AttackLine => ({ bounded: true, what, sql });
 
-export const planningBombs: readonly Attack[] = [
+export const planningBombs: readonly AttackLine[] = [
   tooComplex(
     'CTEs that double',
     `WITH ${doubling(LEVELS, 'SELECT payer AS a FROM settlements')} SELECT count() FROM ${LAST}`,
@@ -111,7 +116,12 @@ export const planningBombs: readonly Attack[] = [
   tooDeep('WITH in WITH', times(300, 'WITH x AS (')),
   tooDeep('too many columns', `SELECT ${each(8_000, () => '1', ',')}`),
   tooDeep('EXCEPT without end', `SELECT 1${times(600, ' EXCEPT SELECT 1')}`),
-  refused('too_long', 'a text of more than 64 KiB', `SELECT '${times(70_000, 'x')}'`, 'bounded'),
+  {
+    refused: 'too_long',
+    raw: 'bounded',
+    what: 'a text of more than 64 KiB',
+    sql: `SELECT '${times(70_000, 'x')}'`,
+  },
   bounded('an array in arrays', `SELECT ${times(400, '[')}1${times(400, ']')}`),
   bounded('a type in types', `SELECT CAST('[]', '${times(900, 'Array(')}UInt8${times(900, ')')}')`),
   bounded(
@@ -156,5 +166,5 @@ export const planningBombs: readonly Attack[] = [
     'fifty ARRAY JOINs',
     `SELECT count() FROM numbers(1) ${each(50, (at) => `ARRAY JOIN [1, 2] AS a${at}`, ' ')}`,
   ),
-  harmless('a text near 64 KiB', 'it is one value', `SELECT length('${times(60_000, 'x')}')`),
+  { harmless: 'it is one value', what: 'a text near 64 KiB', sql: `SELECT length('${times(60_000, 'x')}')` },
 ];

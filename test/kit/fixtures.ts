@@ -2,6 +2,7 @@ import { test as base } from 'vitest';
 import { type TestApi, testApi } from './api.ts';
 import { emptyAllTables } from './empty-tables.ts';
 import { type TestEngine, testEngine } from './engine.ts';
+import { type Judge, judgeOf } from './judge.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { type SandboxEngine, sandboxEngineOfWorker, stopSandboxEngineOfWorker } from './sandbox-engine.ts';
 import { type SqlApi, sqlApi } from './sql-api.ts';
@@ -22,6 +23,8 @@ export const test = base.extend<{
     ownEngine: TestEngine;
     /** An engine as the service starts it, with a guest; its tables are empty when the file begins. */
     sandbox: SandboxEngine;
+    /** The first wall over `sandbox`. */
+    judge: Judge;
     /** The application with SQL over `sandbox`. */
     sqlService: SqlApi;
     /** The application over `engine`, one for all tests of the file. */
@@ -85,6 +88,7 @@ export const test = base.extend<{
     { scope: 'file' },
   ],
   sandbox: [async ({ sandboxOfWorker }, use) => use(await sandboxOfWorker()), { scope: 'file' }],
+  judge: [async ({ sandbox }, use) => use(judgeOf(sandbox.guest)), { scope: 'file' }],
   sqlService: [
     async ({ sandbox }, use) => {
       const service = await sqlApi({ engine: sandbox });

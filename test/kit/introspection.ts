@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
+import type { OpenSandbox, SandboxOptions } from '../../sandbox/open.ts';
 import type { IntrospectionRequest } from '../../sandbox/sandbox.ts';
-import { testLog } from './engine.ts';
+import { sandboxOver } from './judge.ts';
 import type { SandboxEngine } from './sandbox-engine.ts';
 
 /** A sandbox whose catalogue answers a caller of the organization Acme. */
@@ -13,16 +13,8 @@ export interface AskedCatalogue {
 }
 
 export function askedCatalogue(engine: SandboxEngine, options: Partial<SandboxOptions> = {}): AskedCatalogue {
-  const sandbox = openSandbox({
-    access: engine.access,
-    log: testLog,
-    cores: 2,
-    restartEngine: engine.restart,
-    secondsOf: () => 15,
-    // A file asks hundreds of questions as one caller.
-    catalogueFreeMs: Number.POSITIVE_INFINITY,
-    ...options,
-  });
+  // A file asks hundreds of questions as one caller.
+  const sandbox = sandboxOver(engine, { catalogueFreeMs: Number.POSITIVE_INFINITY, ...options });
   return {
     sandbox,
     async ask(text, other = {}) {

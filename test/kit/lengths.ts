@@ -31,18 +31,18 @@ const LENGTHS = {
   /** About what the seconds hold on two idle cores; a faster machine judges a commit by the same queries. */
   sqlFuzzCases: { gate: 1_300, nightly: 11_000 },
   httpFuzzRequests: { gate: 200, nightly: 800 },
-  /** Every n-th statement of the engine's own documentation. */
-  documentedStatementStep: { gate: 10, nightly: 1 },
-  /** Every n-th of them that the sandbox should accept. */
+  /** Every n-th statement of the engine's own documentation that the sandbox should accept. */
   acceptedStatementStep: { gate: 4, nightly: 1 },
+  /** Every n-th question of analysts that is also asked for as a file. */
+  exportedQuestionStep: { gate: 8, nightly: 1 },
   /** A process dies after every n-th of the writes of a change of the catalogue. */
   deadlyWriteStep: { gate: 3, nightly: 1 },
   /** Lies about single logs, each told to an index of its own. */
   lostLogs: { gate: 15, nightly: 300 },
   /** Seeds of a node that lies in every way. */
   liarSeeds: { gate: 2, nightly: 5 },
-  /** Attacks of each family and outcome that are sent through the API as well. */
-  attacksThroughApi: { gate: 2, nightly: 10_000 },
+  /** Attacks of each family and outcome that are also sent past the first wall, and through each interface. */
+  attacksOfEachKind: { gate: 1, nightly: 10_000 },
   /** Queries that are typed into the editor of the console. */
   typedQueries: { gate: 4, nightly: 500 },
 } as const satisfies Readonly<Record<string, Readonly<Record<TestLength, number>>>>;

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { attackCases } from '../../kit/attack-cases.ts';
+import { sqlLines } from '../../kit/judge.ts';
 import { type Draw, drawFor } from './draw.ts';
 import { hostilePieces, type Mood } from './hostile.ts';
 import { mutate } from './mutate.ts';
@@ -12,14 +13,15 @@ export interface Corpus {
   readonly documented: readonly string[];
 }
 
-export function readCorpus({ documented }: Vocabulary): Corpus {
-  return { legit: examplesOf('legit'), hostile: examplesOf('hostile'), documented };
-}
+const NOWHERE = { secretFile: '/etc/passwd', outFile: '/tmp/out', database: 'settlement_index' };
 
-function examplesOf(name: 'legit' | 'hostile'): string[] {
-  const file = new URL(`../../fixtures/sql/sql-${name}-examples.jsonl`, import.meta.url);
-  const lines = readFileSync(file, 'utf8').trim().split('\n');
-  return lines.map((line) => (JSON.parse(line) as { readonly sql: string }).sql); // our own fixture
+export function readCorpus({ documented }: Vocabulary): Corpus {
+  const hostile = attackCases(NOWHERE).filter(({ family }) => family === 'seen at callers');
+  return {
+    legit: sqlLines('sql-legit-examples').map(({ sql }) => sql),
+    hostile: hostile.map(({ sql }) => sql),
+    documented,
+  };
 }
 
 /** Nothing hostile, so that much is accepted; one theme; a few hostile pieces, that must not hide among the rest; many. */

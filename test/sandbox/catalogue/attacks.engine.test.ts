@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
 import { QueryFailed } from '../../../sandbox/sandbox.ts';
-import { attackCases } from '../../kit/attack-cases.ts';
+import { fewAttacks } from '../../kit/attack-cases.ts';
 import { test } from '../../kit/fixtures.ts';
 import { type AskedCatalogue, askedCatalogue } from '../../kit/introspection.ts';
 import { PUBLISHED } from '../../kit/published-answers.ts';
 import { insertSettlements, settlement } from '../../kit/rows.ts';
 
-/** The corpus of attacks on the sandbox, sent as questions to the catalogue: free of charge must not mean less looked at. */
+/** A few attacks of each kind, at night all, sent as questions to the catalogue: free of charge must not mean less looked at. */
 
 const DATABASE = 'index_of_test';
 const CANARY = 'canary-in-a-file';
 const directory = mkdtempSync(join(tmpdir(), 'settlement-index-catalogue-'));
 const secretFile = join(directory, 'secret.txt');
-const CASES = attackCases({ secretFile, outFile: join(directory, 'out'), database: DATABASE });
+const CASES = fewAttacks({ secretFile, outFile: join(directory, 'out'), database: DATABASE });
 /** When a question must be over on a machine that others use too. */
 const OVER_MS = 15_000;
 /** A text that one of the walls must have let through. */
@@ -49,12 +49,12 @@ async function outcomeOf(text: string, parameters: Readonly<Record<string, strin
 describe('the corpus of attacks through the catalogue', () => {
   test('none that is refused as a query is answered, unless by the constants that are published', async () => {
     const answered: string[] = [];
-    for (const { id, sql, params, expect: expected } of CASES) {
+    for (const { id, sql, params, outcome: wanted } of CASES) {
       const outcome = await outcomeOf(sql, params);
       if (SECRET.test(outcome)) answered.push(`${id}: ${sql} => ${outcome.slice(0, 200)}`);
-      else if (outcome.startsWith('answered') && expected.outcome === 'refused') answered.push(sql);
+      else if (outcome.startsWith('answered') && wanted === 'refused') answered.push(sql);
     }
-    expect(answered).toEqual(PUBLISHED);
+    expect(answered).toEqual(CASES.map(({ sql }) => sql).filter((sql) => PUBLISHED.includes(sql)));
   });
 
   test.each([

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DIALECTS, type Dialect } from '../../../sandbox/dialects/dialects.ts';
-import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
-import { testLog } from '../../kit/engine.ts';
+import type { OpenSandbox } from '../../../sandbox/open.ts';
+import { sandboxOver } from '../../kit/judge.ts';
 import { fillEndpoints, fillIdentities, marketRows } from '../../kit/market.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
@@ -46,13 +46,7 @@ beforeAll(async () => {
   await fillIdentities(engine.writer);
   await fillEndpoints(engine.writer, today);
   await rollUp(engine.writer, { below: today - 20 * DAY_SECONDS });
-  sandbox = openSandbox({
-    access: engine.access,
-    log: testLog,
-    cores: 2,
-    restartEngine: null,
-    secondsOf: () => 10,
-  });
+  sandbox = sandboxOver(engine, { restartEngine: null, secondsOf: () => 10 });
 });
 afterAll(async () => {
   await sandbox?.close();

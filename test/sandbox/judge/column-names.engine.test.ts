@@ -2,16 +2,16 @@ import { text as readText } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
-import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
-import { testLog } from '../../kit/engine.ts';
+import type { OpenSandbox } from '../../../sandbox/open.ts';
 import { test } from '../../kit/fixtures.ts';
+import { sandboxOver } from '../../kit/judge.ts';
 
 /** A column's name, and the names within its type, hold no character that a reader cannot see, however they come to be. */
 
 let sandbox: OpenSandbox;
 
-test.beforeAll(({ sandbox: { access, restart } }) => {
-  sandbox = openSandbox({ access, log: testLog, cores: 2, restartEngine: restart, secondsOf: () => 15 });
+test.beforeAll(({ sandbox: engine }) => {
+  sandbox = sandboxOver(engine);
 });
 test.afterAll(() => sandbox.close());
 

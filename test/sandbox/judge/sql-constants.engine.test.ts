@@ -1,27 +1,16 @@
 import { describe, expect } from 'vitest';
-import { type Accepted, type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
-import { createEngineParser } from '../../../sandbox/judge/parser.ts';
-import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';
 import { test } from '../../kit/fixtures.ts';
-import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
+import type { Judge } from '../../kit/judge.ts';
 
 /** A constant that no row can have is warned of, wherever it is compared with a column; one that may occur never is. */
 
-let engine: SandboxEngine;
-let deps: InspectDeps;
+let accepted: Judge['accepted'];
 
-test.beforeAll(async ({ sandbox }) => {
-  engine = sandbox;
-  deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
+test.beforeAll(({ judge }) => {
+  ({ accepted } = judge);
 });
-
-async function accepted(sql: string, params: Record<string, string> = {}): Promise<Accepted> {
-  const verdict = await inspect(sql, params, deps);
-  if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
-  return verdict.accepted;
-}
 
 const LOWER = `0x${'ab'.repeat(20)}`;
 const CHECKSUMMED = `0x${'aB'.repeat(20)}`;

@@ -1,52 +1,32 @@
-import { randomUUID } from 'node:crypto';
-import { text as textOf } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
-import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
-import { createEngineParser } from '../../../sandbox/judge/parser.ts';
-import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { test } from '../../kit/fixtures.ts';
+import type { Judge } from '../../kit/judge.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { insertSettlements, NOON, settlement } from '../../kit/rows.ts';
-import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** ISO 8601 times mean what they say wherever a time is compared with them, and the index still serves. */
 
-let engine: SandboxEngine;
-let deps: InspectDeps;
+let judge: Judge;
 const ROWS = 40_000;
 const FEW_ROWS = 3 * 8_192;
 /** A settlement every second from noon on. */
 const at = (seconds: number, { offsetHours = 0, tail = 'Z' } = {}): string =>
   new Date((NOON + seconds + offsetHours * 3_600) * 1_000).toISOString().slice(0, 19) + tail;
 
-test.beforeAll(async ({ sandbox }) => {
-  engine = sandbox;
-  deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
+test.beforeAll(async ({ sandbox: { writer }, judge: ofFile }) => {
+  judge = ofFile;
   await insertSettlements(
-    engine.writer,
+    writer,
     Array.from({ length: ROWS }, (_, nth) => settlement({ blockNumber: 1_000 + nth, blockTime: NOON + nth })),
   );
-  await rollUp(engine.writer);
+  await rollUp(writer);
 });
 
 async function run(sql: string, params: Record<string, string> = {}) {
-  const verdict = await inspect(sql, params, deps);
-  if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
-  const { text, parameters } = verdict.accepted;
-  const { figures, body } = await engine.guest.query(
-    {
-      name: 'times',
-      text,
-      parameters: parametersAsSent(parameters, params),
-      queryId: randomUUID(),
-      format: 'TSV',
-      maxRows: 100,
-      maxSeconds: 10,
-    },
-    new AbortController().signal,
-  );
-  return { answer: (await textOf(body)).trim(), readRows: figures.readRows, text };
+  const { text, parameters } = await judge.accepted(sql, params);
+  const { figures, bytes } = await judge.run(text, { parameters: parametersAsSent(parameters, params) });
+  return { answer: bytes.toString().trim(), readRows: figures.readRows, text };
 }
 
 const count = async (where: string, params: Record<string, string> = {}, table = 'settlements') =>
@@ -141,8 +121,8 @@ describe('a parameter', () => {
   });
 
   test('that has a part of a second where none fits is refused with what to write', async () => {
-    const verdict = await inspect('SELECT {t:DateTime}', { t: at(1, { tail: '.5Z' }) }, deps);
-    expect(verdict).toMatchObject({ refused: { code: 'parameter', near: 't' } });
+    const refusal = await judge.refused('SELECT {t:DateTime}', { t: at(1, { tail: '.5Z' }) });
+    expect(refusal).toMatchObject({ code: 'parameter', near: 't' });
   });
 });
 
@@ -153,9 +133,7 @@ describe('CASE and transform, which find no time that is a text', () => {
     "SELECT CASE toDate(block_time) WHEN '2026-11-20' THEN 1 ELSE 0 END FROM settlements",
     "SELECT transform(block_time, ['2026-11-20 12:00:07'], [1], 0) FROM settlements",
   ])('say so: %s', async (sql) => {
-    expect(await inspect(sql, {}, deps)).toMatchObject({
-      refused: { code: 'type', hint: expect.any(String) },
-    });
+    expect(await judge.refused(sql)).toMatchObject({ code: 'type', hint: expect.any(String) });
   });
 
   test.each([

@@ -1,7 +1,4 @@
 import { describe, expect } from 'vitest';
-import { inspect } from '../../../sandbox/judge/inspect.ts';
-import { createEngineParser } from '../../../sandbox/judge/parser.ts';
-import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { test } from '../../kit/fixtures.ts';
 
 /** Where ids would do in place of addresses. */
@@ -20,9 +17,7 @@ describe('the ids that a query could use', () => {
     ['SELECT payer FROM settlements WHERE payee IN (SELECT payer FROM settlements)', []],
     ['SELECT address, count() FROM wallet_names GROUP BY address', []],
     ['SELECT relayer, sum(amount_usd) FROM settlements GROUP BY relayer', []],
-  ] as const)('%s', async ([text, ids], { sandbox }) => {
-    const deps = { parser: createEngineParser(sandbox.guest), policy: loadPolicy() };
-    const verdict = await inspect(text, {}, deps);
-    expect('accepted' in verdict ? verdict.accepted.walletKeys : verdict).toEqual(ids);
+  ] as const)('%s', async ([text, ids], { judge }) => {
+    expect((await judge.accepted(text)).walletKeys).toEqual(ids);
   });
 });

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
+import { afterAll, describe, expect } from 'vitest';
+import type { OpenSandbox } from '../../../sandbox/open.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import { QueryFailed } from '../../../sandbox/sandbox.ts';
-import { testLog } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
+import { sandboxOver } from '../../kit/judge.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 
-let engine: SandboxEngine;
 let sandbox: OpenSandbox;
 
 const DAY = 86_400;
 const DAYS = 5;
 const PER_DAY = 4_000;
 
-beforeAll(async () => {
-  engine = await sandboxEngine();
-  sandbox = openSandbox({
-    access: engine.access,
-    log: testLog,
-    cores: 2,
-    restartEngine: engine.restart,
-    secondsOf: () => 15,
-  });
+test.beforeAll(async ({ sandbox: engine }) => {
+  sandbox = sandboxOver(engine);
   const rows = Array.from({ length: DAYS * PER_DAY }, (_, at) =>
     settlement({
       blockNumber: 1_000 + at,
@@ -34,10 +26,7 @@ beforeAll(async () => {
   await insertSettlements(engine.writer, rows);
   await rollUp(engine.writer, { below: NOON + (DAYS - 2) * DAY });
 });
-afterAll(async () => {
-  await sandbox?.close();
-  await engine?.close();
-});
+afterAll(() => sandbox?.close());
 
 const NEVER = new AbortController().signal;
 const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);

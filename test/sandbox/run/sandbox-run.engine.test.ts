@@ -6,7 +6,7 @@ import { sql } from '../../../clickhouse/engine/sql.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { WATCHDOG_GRACE_MS } from '../../../sandbox/limits.ts';
-import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../../sandbox/open.ts';
+import type { OpenSandbox, SandboxOptions } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import {
   QueryAbandoned,
@@ -15,7 +15,7 @@ import {
   type SandboxQuery,
   type SandboxResult,
 } from '../../../sandbox/sandbox.ts';
-import { testLog } from '../../kit/engine.ts';
+import { sandboxOver } from '../../kit/judge.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
@@ -24,14 +24,7 @@ let sandbox: OpenSandbox;
 const opened: OpenSandbox[] = [];
 
 const open = (options: Partial<SandboxOptions> = {}): OpenSandbox => {
-  const one = openSandbox({
-    access: engine.access,
-    log: testLog,
-    cores: 2,
-    restartEngine: engine.restart,
-    secondsOf: () => 15,
-    ...options,
-  });
+  const one = sandboxOver(engine, options);
   opened.push(one);
   return one;
 };

@@ -26,6 +26,7 @@ const PAYER = address('0x857b06519e91e3a54538791bdbb0e22373e36b66');
 const PAY_TO = address('0x209693bc6afc0c5328ba36faf03c514ef312287c');
 const OTHER = address(`0x${'12'.repeat(20)}`);
 const NONCE = `0x${'f3'.repeat(32)}`;
+const ASSET = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e');
 
 function faultOf(
   change: Partial<SignedAuthorization>,
@@ -68,6 +69,17 @@ function faultOf(
   };
   return findFault(signed, terms, { order, nowMs: NOW * 1_000 + 999 })?.reason;
 }
+
+test.each(['0', '999', '1001'])('a payment of %s where 1,000 are due is none, in either version', (value) => {
+  expect(faultOf({ value })).toBe('invalid_exact_evm_authorization_value');
+  expect(faultOf({ value }, { x402Version: 2 })).toBe(
+    'invalid_exact_evm_payload_authorization_value_mismatch',
+  );
+});
+
+test('a payment to somebody else is none', () => {
+  expect(faultOf({ to: OTHER })).toBe('invalid_exact_evm_recipient_mismatch');
+});
 
 describe('a payment in time', () => {
   test.each([
@@ -116,7 +128,7 @@ test('the resource of a version 2 payment is compared as a URL', () => {
     expect(faultOf({}, { resourceUrl })).toBe('invalid_payment_requirements');
 });
 
-describe('the time of a ceiling', () => {
+describe('a ceiling', () => {
   const permit = {
     spender: UPTO_PROXY,
     to: PAY_TO,
@@ -136,10 +148,20 @@ describe('the time of a ceiling', () => {
     const fault = findPermitFault({ ...permit, deadline: now + seconds, validAfter }, terms, now);
     expect(fault?.reason).toBe(reason);
   });
+
+  test.each<[string, Partial<PermitAuthorization>, string]>([
+    ['another spender', { spender: OTHER }, 'invalid_permit2_spender'],
+    ['another payee', { to: OTHER }, 'invalid_permit2_recipient_mismatch'],
+    ['another token', { token: PAY_TO }, 'permit2_token_mismatch'],
+    ['a lower ceiling', { amount: 2n }, 'permit2_amount_mismatch'],
+    ['a higher ceiling', { amount: 4n }, 'permit2_amount_mismatch'],
+  ])('with %s', (_what, change, reason) => {
+    const fault = findPermitFault({ ...permit, deadline: now + 66n, ...change }, terms, now);
+    expect(fault?.reason).toBe(reason);
+  });
 });
 
 describe('the calldata of a ceiling', () => {
-  const ASSET = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e');
   const claim = { asset: ASSET, payer: PAYER, payTo: PAY_TO, nonce: 7n, amount: 1_000n };
   const number = (value: bigint): string => value.toString(16).padStart(64, '0');
   const bare = (of: string): string => word(of).slice(2);
@@ -206,7 +228,6 @@ describe('the calldata of a ceiling', () => {
 });
 
 describe('the logs of a transaction', () => {
-  const ASSET = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e');
   const CLAIM = {
     id: { chain: 'eip155:84532', asset: ASSET, payer: PAYER, nonce: NONCE },
     payTo: PAY_TO,

@@ -7,15 +7,15 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect } from 'vitest';
 import { type AttachedReader, createAttachedReader } from '../../../clickhouse/engine/attached-reader.ts';
 import { OTHER_STORAGE } from '../../../core/domain/job.ts';
-import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
+import type { OpenSandbox } from '../../../sandbox/open.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { directoryFiles } from '../../../src/results/directory-files.ts';
 import { PIECE_BYTES } from '../../../src/results/pieces.ts';
 import { type ResultFiles, ResultFilesUnavailable } from '../../../src/results/result-files.ts';
 import { createResults, type KeptResult, queryKeyOf, type Results } from '../../../src/results/results.ts';
 import type { RoomLimits, RoomOwner } from '../../../src/results/room.ts';
-import { testLog } from '../../kit/engine.ts';
 import { test } from '../../kit/fixtures.ts';
+import { sandboxOver } from '../../kit/judge.ts';
 import { savedOf } from '../../kit/saved.ts';
 import { sqlApi } from '../../kit/sql-api.ts';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
@@ -35,9 +35,9 @@ let sandbox: OpenSandbox;
 let reader: AttachedReader;
 let store: ControlStore;
 
-test.beforeAll(async ({ sandbox: { access, restart } }) => {
-  sandbox = openSandbox({ access, log: testLog, cores: 2, restartEngine: restart, secondsOf: () => 15 });
-  reader = createAttachedReader(access);
+test.beforeAll(async ({ sandbox: engine }) => {
+  sandbox = sandboxOver(engine);
+  reader = createAttachedReader(engine.access);
 });
 test.beforeEach(async () => {
   ({ store } = await bed.open());

@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
-import { attackCases } from '../../../kit/attack-cases.ts';
+import { attackCases, BOMB_IDS, fewAttacks } from '../../../kit/attack-cases.ts';
 import { DOOR_ROWS, type Door, openDoor } from '../../../kit/clickhouse-door.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { IS_NIGHTLY } from '../../../kit/lengths.ts';
 import { PUBLISHED } from '../../../kit/published-answers.ts';
 
 /**
- * The hostile texts through the ClickHouse interface: all that are refused, and a few of the bombs, because the others run against the sandbox
- * itself. The judge is the same; here the texts also pass what is taken out before it, and the words of the refusals leave by another door.
+ * The hostile texts through the ClickHouse interface: a few of each kind and of the bombs, because the others run against the sandbox itself
+ * (at night here as well). The judge is the same; here the texts also pass what is taken out before it, and the words of the refusals leave by another door.
  */
 
 /** What no answer may show: names of ours, of the engine's places, users and versions. */
@@ -17,18 +16,13 @@ const INSIDE =
 /** Refused at `/v0/sql`, and what clients of ClickHouse write: the published database, formats that `/v0/sql` does not have. */
 const CLIENTS_MAY =
   /^SELECT \* FROM default\.settlements$|^SELECT 1(?: AS a)? FORMAT (?:Null|Native|RowBinary)$/;
-const CASES = attackCases({
+const STAGE = {
   secretFile: '/nonexistent/secret',
   outFile: '/nonexistent/out',
   database: 'index_of_test',
-});
-const REFUSALS = CASES.filter(
-  ({ sql, expect: { outcome } }) =>
-    outcome === 'refused' && !CLIENTS_MAY.test(sql) && !PUBLISHED.includes(sql),
-);
-/** Bombs that end by the time and by the memory that a query may use, and one that is answered. */
-const BOMB_IDS = ['resource bombs/10', 'resource bombs/16', 'resource bombs/37', 'planning bombs/52'];
-const BOMBS = CASES.filter(({ id }) => BOMB_IDS.includes(id));
+};
+const REFUSALS = fewAttacks(STAGE).filter(({ outcome }) => outcome === 'refused');
+const BOMBS = attackCases(STAGE).filter(({ id }) => BOMB_IDS.includes(id));
 /** More at once would wait in the sandbox's line. */
 const AT_ONCE = 4;
 
@@ -81,35 +75,16 @@ async function faultsOf(
 const wordsOf = ({ params }: Hostile): Record<string, string> =>
   Object.fromEntries(Object.entries(params ?? {}).map(([name, value]) => [`param_${name}`, String(value)]));
 
-test('every text that the sandbox refuses is refused here, and no refusal tells what is inside', async () => {
-  expect(REFUSALS.length).toBeGreaterThan(800);
-  expect(
-    await faultsOf(REFUSALS, async (one) => faultOf(one, await door.ask(one.sql, wordsOf(one)))),
-  ).toEqual([]);
-}, 120_000);
+/** Answered from the published rows, or in a format that `/v0/sql` does not have. */
+const isAnswered = (sql: string): boolean =>
+  PUBLISHED.includes(sql) ||
+  CLIENTS_MAY.test(sql) ||
+  /^SHOW SETTINGS|^EXISTS TABLE|^SELECT "hostName"\(\)$|FORMAT JSONEachRowWithProgress$/.test(sql);
 
-/** Answered from the published rows, or in a format that `/v0/sql` does not have; the last one is small over the few rows here. */
-const ANSWERED = [
-  'SELECT * FROM system.parts',
-  'SHOW TABLES',
-  "SHOW SETTINGS LIKE '%pass%'",
-  'EXISTS TABLE system.users',
-  'SELECT FQDN()',
-  'SELECT "hostName"()',
-  'SELECT 1 FORMAT Null',
-  'SELECT count() FROM settlements FORMAT JSONEachRowWithProgress',
-  'SELECT count() FROM settlements AS a, settlements AS b, settlements AS c, settlements AS d',
-];
-
-test('the texts that callers were seen to try are refused here, or answered from what is published', async () => {
-  const file = fileURLToPath(new URL('../../../fixtures/sql/sql-hostile-examples.jsonl', import.meta.url));
-  const examples = readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line): Hostile => JSON.parse(line));
-  expect(examples.length).toBeGreaterThan(100);
-  const faults = await faultsOf(examples, async (one) =>
-    faultOf(one, await door.ask(one.sql, wordsOf(one)), ANSWERED.includes(one.sql)),
+test('every text that the sandbox refuses is refused here or answered from what is published, and no answer tells what is inside', async () => {
+  expect(REFUSALS.length).toBeGreaterThan(IS_NIGHTLY ? 800 : 30);
+  const faults = await faultsOf(REFUSALS, async (one) =>
+    faultOf(one, await door.ask(one.sql, wordsOf(one)), isAnswered(one.sql)),
   );
   expect(faults).toEqual([]);
 }, 120_000);

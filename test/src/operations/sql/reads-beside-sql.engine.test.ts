@@ -7,10 +7,9 @@ import {
 import type { SqlPolicy } from '../../../../sandbox/policy/policy.ts';
 import { loadPolicy } from '../../../../sandbox/policy/policy.ts';
 import { BUSY_REASONS } from '../../../../sandbox/sandbox.ts';
-import { unstoppableKernels } from '../../../attacks/unstoppable-kernels.ts';
-import { unstoppableSizes } from '../../../attacks/unstoppable-sizes.ts';
 import { addKey } from '../../../kit/access.ts';
 import { ANONYMOUS } from '../../../kit/api.ts';
+import { attackCases } from '../../../kit/attack-cases.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../../kit/rows.ts';
 import { ask, type Customer, type SqlApi, type SqlReply, sqlApi } from '../../../kit/sql-api.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
@@ -36,8 +35,8 @@ function policyThatAllowsIt(): SqlPolicy {
   };
 }
 
-const REFUSED = [...unstoppableKernels, ...unstoppableSizes]
-  .filter(({ expect: wanted }) => wanted.outcome === 'refused')
+const REFUSED = attackCases({ secretFile: '', outFile: '', database: '' })
+  .filter(({ family, outcome }) => family.startsWith('unstoppable') && outcome === 'refused')
   .map(({ sql: text }) => text);
 /** Below the 30 a minute of a tier. */
 const CALLS_PER_CUSTOMER = 25;
