@@ -116,7 +116,11 @@ export const WALLET_VERDICTS = {
       `Settlements that were judged, those of ${DUST_BELOW} or more, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
     ),
     column('settled_usd', USD, 'Dollars of these.'),
-    column('self_payment_share', SHARE, 'Signal self_payment_share, 0 to 1; NULL without dollars that were judged.'),
+    column(
+      'self_payment_share',
+      SHARE,
+      'Signal self_payment_share, 0 to 1; NULL without dollars that were judged.',
+    ),
     column(
       'concentration',
       SHARE,
