@@ -13,7 +13,7 @@ module.exports = {
     only(
       'operations-know-no-transport',
       { path: '^src/operations' },
-      { path: '(node_modules/(fastify|ioredis|bullmq)|^src/(http|mcp|accounts))' },
+      { path: '(node_modules/(fastify|ioredis|bullmq)|^src/(http|mcp|accounts|organizations))' },
       'Operations never know who called.',
     ),
     only(

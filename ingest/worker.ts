@@ -9,12 +9,11 @@ import type { BlockSource } from './chain/block-source.ts';
 import { createRpcSource } from './chain/source.ts';
 import type { Coordination, Held } from './coordinate/coordination.ts';
 import { engineCoordination } from './coordinate/engine.ts';
-import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
+import { indexChain } from './coordinate/index-chain.ts';
 import { workRanges } from './coordinate/work-ranges.ts';
 import { openEndpoints } from './endpoints/follow.ts';
 import { readFees } from './fees/read.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
-import { indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
 import { createRepair, retryDeadLetters } from './follow/repair.ts';
 import { publishStatus, reportProgress } from './follow/status-report.ts';
@@ -23,6 +22,7 @@ import { openPublishedCatalogue } from './grading/published.ts';
 import { openCatalogue } from './grading/regrade/follow.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
 import { untilAcknowledged } from './write/batch-writer.ts';
+import { CATALOGUE_SCOPE } from './write/fence.ts';
 import { createVersions, highestVersion, type Versions } from './write/versions.ts';
 
 /**

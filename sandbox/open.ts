@@ -1,8 +1,8 @@
-import { shardsOf } from '../clickhouse/cluster/nodes.ts';
+import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/engine/databases.ts';
 import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
+import { shardsOf } from '../clickhouse/engine/nodes.ts';
 import { createQueryKiller } from '../clickhouse/engine/query-killer.ts';
 import { createGuest } from '../clickhouse/guest/engine.ts';
-import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
 import { createPlaces, type Places } from '../core/process/places.ts';

@@ -1,12 +1,12 @@
-import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import type { EngineAccess } from '../clickhouse/engine/engine.ts';
 import { createWriter } from '../clickhouse/engine/http-engine.ts';
+import { shardsOf } from '../clickhouse/engine/nodes.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
 import { createLog } from '../core/log.ts';
 import { readBootstrap } from '../core/process/child-process.ts';
 import { WORKER_LOOP_LIMIT_MS, watchLoop } from '../core/process/watch-loop.ts';
-import { runRollupWorker } from '../ingest/rollup/worker.ts';
+import { runRollupWorker } from '../ingest/rollup-worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { openObservation, WORKER_PORT_OFFSET } from './observe/open.ts';
 

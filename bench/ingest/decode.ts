@@ -3,10 +3,10 @@ import { address } from '../../core/domain/address.ts';
 import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
+import { rowsOfBatch } from '../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { TOPIC } from '../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../ingest/grading/catalogue.ts';
-import { rowsOfBatch } from '../../ingest/write/batch-rows.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 

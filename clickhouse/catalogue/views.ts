@@ -1,4 +1,4 @@
-import { publicDatabaseOf } from '../guest/public-database.ts';
+import { publicDatabaseOf } from '../engine/databases.ts';
 import { type CatalogueRow, quoted, rowsOf } from './rows.ts';
 import { CATALOGUE_TABLES, type CatalogueColumn, type CatalogueTable } from './tables.ts';
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { EngineUser } from '../engine/engine.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../guest/public-database.ts';
+import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
 import {
   guestChangeable,
   guestMemoryBytes,

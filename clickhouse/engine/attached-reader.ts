@@ -1,4 +1,3 @@
-import { EXACT_OUTPUT } from '../guest/settings.ts';
 import type { EngineAccess } from './engine.ts';
 import { engineErrorOf, withinSeconds } from './error.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type StreamedAnswer,
   WHOLE_ANSWER,
 } from './http.ts';
+import { EXACT_OUTPUT } from './output.ts';
 
 /** SELECTs over bytes that are sent along: results that are kept, written in another format. Reads none of our tables. */
 export interface AttachedReader {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../../core/log.ts';
-import { CLUSTER_SETTINGS, nodesOf } from '../cluster/nodes.ts';
 import type {
   EngineAccess,
   EngineUser,
@@ -17,6 +16,7 @@ import { createEngineOutage, engineErrorOf, withinSeconds } from './error.ts';
 import { commentOf, guardedInsert, guardedStatement } from './guard.ts';
 import { createEngineHttp } from './http.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
+import { CLUSTER_SETTINGS, nodesOf } from './nodes.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
 
 /** The ports over ClickHouse's HTTP interface, embedded or remote. Reads use plain HTTP (http.ts), writes the client library. */

@@ -1,6 +1,6 @@
-import { nodesOf } from '../cluster/nodes.ts';
 import type { EngineAccess, QueryKiller } from './engine.ts';
 import { createWriter } from './http-engine.ts';
+import { nodesOf } from './nodes.ts';
 import { sql, text } from './sql.ts';
 
 const KILL_SECONDS = 5;

@@ -98,3 +98,10 @@ export function render(statement: Sql): {
 export function trustedText(own: string): Sql {
   return { kind: 'sql', parts: [own] } as unknown as Sql;
 }
+
+/** At least one part. */
+export function unionAll(parts: readonly Sql[]): Sql {
+  const [first, ...rest] = parts;
+  if (first === undefined) throw new Error('a union of nothing');
+  return rest.reduce((all, next) => sql`${all} UNION ALL ${next}`, first);
+}

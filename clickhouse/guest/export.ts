@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
+import { publicDatabaseOf } from '../engine/databases.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { engineErrorOf } from '../engine/error.ts';
 import { createEngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from '../engine/http.ts';
-import { publicDatabaseOf } from './public-database.ts';
+import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
 
 /**
  * Files of our own choice from the public tables, without the limits of a guest. As the writer, who made the views and may read them

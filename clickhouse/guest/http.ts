@@ -1,4 +1,5 @@
 import { pauseUntil, retry } from '../../core/process/retry.ts';
+import { publicDatabaseOf, viewedDatabaseOf } from '../engine/databases.ts';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from '../engine/engine.ts';
 import { type CallSignals, engineErrorOf, isConnectionRefused, problemOf } from '../engine/error.ts';
 import {
@@ -11,7 +12,6 @@ import {
   WHOLE_ANSWER,
   type WholeAnswer,
 } from '../engine/http.ts';
-import { publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 import { QUERIES_AT_ONCE_MAX } from './settings.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { WalletIdKey } from '../tables/wallet-ids.ts';
-import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 import type { ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
 import { coverageStatement } from './views/coverage.ts';

@@ -1,10 +1,10 @@
-import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
 import {
   localDatabaseOf,
   publicDatabaseOf,
   snapshotDatabaseOf,
   viewedDatabaseOf,
-} from './public-database.ts';
+} from '../engine/databases.ts';
+import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
 import { GUEST_MEMORY_MAX_BYTES, GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
 
 /** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */

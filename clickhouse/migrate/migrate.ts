@@ -1,14 +1,14 @@
 import type { Log } from '../../core/log.ts';
 import { catalogueViewStatements } from '../catalogue/views.ts';
-import { migrateCluster } from '../cluster/migrate-cluster.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../engine/databases.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { trustedText } from '../engine/sql.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../guest/public-database.ts';
 import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
 import { snapshotViewStatements } from '../guest/views/as-of.ts';
 import { type PublicFacts, publicFacts } from '../guest/views/facts.ts';
 import { ensureWalletIdKey } from '../tables/wallet-ids.ts';
+import { migrateCluster } from './migrate-cluster.ts';
 import {
   applyMigrations,
   createDatabases,

@@ -1,20 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { cellText, kindOf } from '../cells.ts';
 import { Swatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/states.tsx';
 import { countText } from '../format.ts';
 import { saveFile } from '../save-file.ts';
-import { cellText, kindOf } from '../sql/cells.ts';
 import { useStore } from '../store.ts';
 import { isDark } from '../theme.ts';
 import { ChartControls } from './controls.tsx';
 import type { ChartHeight, Drawing, Hover } from './draw.ts';
 import { completeSpec } from './guess.ts';
-import { HoverTable } from './hover-table.tsx';
-import { chartSentence, leftText } from './labels.ts';
+import { chartSentence, leftText, placeText } from './labels.ts';
 import { type Prepared, prepare, type Series } from './series.ts';
 import type { ChartData, ChartSpec } from './spec.ts';
-import { pngOf } from './svg-to-png.ts';
 
 export interface ChartProps {
   /** The name of the chart: its title, its accessible name, and the name of the files that are downloaded. */
@@ -183,4 +181,74 @@ function columnsOf(data: ChartData): Column<readonly unknown[]>[] {
     isFigure: kindOf(type) === 'number',
     cell: (row) => cellText(row[at], kindOf(type)),
   }));
+}
+
+/** More rows would cover the chart. */
+const ROWS_MAX = 12;
+/** Where the pointer is in the right half, the table is at its left. */
+const SIDE_PX = 14;
+
+interface HoverTableProps {
+  readonly prepared: Prepared;
+  readonly hover: Hover;
+}
+
+/** The figures under the pointer, largest first. For the eye only: the table below the chart has them for everybody. */
+function HoverTable({ prepared: { x, series, spec }, hover }: HoverTableProps) {
+  const values = rowsAt(series, hover);
+  const rows = values.slice(0, ROWS_MAX);
+  if (rows.length === 0) return null;
+  return (
+    <div
+      class={hover.isRight ? 'chart-hover is-left' : 'chart-hover'}
+      style={{ left: `${hover.left + (hover.isRight ? -SIDE_PX : SIDE_PX)}px`, top: `${hover.top}px` }}
+      aria-hidden="true"
+    >
+      <p class="chart-hover-title">
+        {placeText(x, hover.at)} <span class="muted">{spec.x}</span>
+      </p>
+      <table>
+        <tbody>
+          {rows.map(({ name, colour, texts }) => (
+            <tr key={name}>
+              <th scope="row">
+                {spec.kind === 'heatmap' ? null : <Swatch colour={colour} />}
+                {name}
+              </th>
+              <td class="number">{texts[hover.at]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {values.length > rows.length ? <p class="muted">{values.length - rows.length} more</p> : null}
+    </div>
+  );
+}
+
+function rowsAt(series: readonly Series[], { at, series: only }: Hover): readonly Series[] {
+  const chosen = only === null ? series : series.slice(only, only + 1);
+  return chosen
+    .filter(({ values }) => values[at] !== null && values[at] !== undefined)
+    .toSorted((a, b) => (b.values[at] ?? 0) - (a.values[at] ?? 0));
+}
+
+/** Pixels of the file for each pixel of the page: sharp on dense screens and in documents. */
+const SCALE = 2;
+
+/** Draws an SVG file as a PNG. As a `data:` address, because the policy of the page allows no image of another kind. */
+async function pngOf(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = image.naturalWidth * SCALE;
+  canvas.height = image.naturalHeight * SCALE;
+  const context = canvas.getContext('2d');
+  context?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob === null) reject(new Error('the chart could not be written as PNG'));
+      else resolve(blob);
+    }, 'image/png');
+  });
 }

@@ -1,4 +1,4 @@
-import { kindOf, rawText } from '../sql/cells.ts';
+import { kindOf, rawText } from '../cells.ts';
 import type { ChartData, ChartKind, ChartSpec } from './spec.ts';
 
 /** Which chart fits a result: a pure function of the types and the repetitions of its columns. */

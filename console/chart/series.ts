@@ -1,4 +1,4 @@
-import { cellText, chartNumber, rawText } from '../sql/cells.ts';
+import { cellText, chartNumber, rawText } from '../cells.ts';
 import { type AxisKind, axisKindOf } from './guess.ts';
 import { COLOURS, facilitatorColour, seriesColour, UNNAMED_COLOUR } from './palette.ts';
 import type { ChartData, ChartSpec } from './spec.ts';

@@ -5,9 +5,9 @@ import type { Entry, EntryGroup, EntryKind } from '../palette/entries.ts';
 import { isPaletteOpen } from '../palette/open.ts';
 import { noteOpened } from '../palette/recent.ts';
 import { useEntries } from '../palette/use-entries.ts';
-import { Identicon } from '../parts/wallet-link.tsx';
 import { navigate } from '../router.tsx';
 import { CONSOLE_BASE, SEARCH_TEXT_MAX } from '../routes.ts';
+import { Identicon } from './identicon.tsx';
 import { SearchSign } from './search-sign.tsx';
 
 /**

@@ -1,11 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentType } from 'preact';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { account, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
+import { isPaletteOpen, listenForShortcut, SHORTCUT } from '../palette/open.ts';
 import { Link, place } from '../router.tsx';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
-import { SearchButton } from './search-button.tsx';
+import { SearchSign } from './search-sign.tsx';
+import { announce } from './states.tsx';
 
 const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
@@ -104,6 +107,40 @@ function KeyText() {
           {countText(known.balance.available_qu)} QU
         </span>
       )}
+    </>
+  );
+}
+
+/** The button of the header that opens the search, which is a chunk of its own. */
+function SearchButton() {
+  const isOpen = useStore(isPaletteOpen);
+  const [Palette, setPalette] = useState<ComponentType | null>(null);
+  // Before the button can be seen: it names the keys.
+  useLayoutEffect(listenForShortcut, []);
+  useEffect(() => {
+    if (!isOpen || Palette !== null) return;
+    import('./command-palette.tsx').then(
+      ({ CommandPalette }) => setPalette(() => CommandPalette),
+      () => {
+        isPaletteOpen.set(false);
+        announce('The search could not be loaded. Reload the page.');
+      },
+    );
+  }, [isOpen, Palette]);
+  return (
+    <>
+      <button
+        type="button"
+        class="search-button"
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Meta+K Control+K /"
+        onClick={() => isPaletteOpen.set(true)}
+      >
+        <SearchSign />
+        <span class="search-button-text">Search wallets or agents</span>
+        <kbd class="search-button-keys">{SHORTCUT}</kbd>
+      </button>
+      {isOpen && Palette !== null ? <Palette /> : null}
     </>
   );
 }

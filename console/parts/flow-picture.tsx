@@ -1,4 +1,5 @@
 import { facilitatorColour, UNNAMED_COLOUR } from '../chart/palette.ts';
+import { Identicon } from '../components/identicon.tsx';
 import { Money } from '../components/money.tsx';
 import { countText, shortAddress } from '../format.ts';
 import { Link } from '../router.tsx';
@@ -6,7 +7,6 @@ import { facilitatorPath, type WalletRole, walletPath } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
 import { type FlowLink, type FlowNode, flowPictureOf, UNNAMED } from './flow-layout.ts';
 import { ribbonPath } from './picture-layout.ts';
-import { Identicon } from './wallet-link.tsx';
 
 /** The settlements of the table as a picture of payers, facilitators and payees. Labels are links; ribbons are hidden from screen readers. */
 export function FlowPictureView({ rows }: { readonly rows: readonly Settlement[] }) {

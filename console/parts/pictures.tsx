@@ -1,9 +1,9 @@
+import { Identicon } from '../components/identicon.tsx';
 import { countText, shortAddress, usdText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { type WalletRole, walletPath } from '../routes.ts';
 import type { Graph } from '../wire.ts';
 import { type Neighbour, ribbonPath, type WalletGraph, walletGraphOf } from './picture-layout.ts';
-import { Identicon } from './wallet-link.tsx';
 
 interface GraphPictureProps {
   readonly wallet: string;

@@ -1,5 +1,5 @@
+import { bareType, kindOf, rawText } from '../cells.ts';
 import type { SqlColumn } from '../wire.ts';
-import { bareType, kindOf, rawText } from './cells.ts';
 
 /** Rows of a result as texts for other programs. Pure, so that tests can run it outside a browser. */
 

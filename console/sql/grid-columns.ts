@@ -1,4 +1,4 @@
-import type { GridColumn } from './cells.ts';
+import type { GridColumn } from '../cells.ts';
 
 /** The columns of the grid as they are shown: pinned ones first, with the widths that the visitor chose. */
 export interface ShownColumn extends GridColumn {

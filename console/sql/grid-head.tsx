@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a <table> cannot express; the grid pattern of WAI-ARIA can
 import { useRef } from 'preact/hooks';
-import { friendlyType } from './cells.ts';
+import { friendlyType } from '../cells.ts';
 import type { ShownColumn } from './grid-columns.ts';
 import type { Sorting } from './row-order.ts';
 

@@ -4,9 +4,8 @@ import { announce } from '../components/states.tsx';
 import { useStore } from '../store.ts';
 import type { SqlSchema } from '../wire.ts';
 import { CostLine } from './cost-line.tsx';
-import type { SqlEditor } from './editor.ts';
+import type { Mark, SqlEditor } from './editor.ts';
 import { type EstimateState, useEstimate } from './estimate.ts';
-import { marksOf } from './marks.ts';
 import { faultyPlaceholders, fieldId, Parameters } from './parameters.tsx';
 import { QueryEditor } from './query-editor.tsx';
 import { findPlaceholders, fragmentOf, valuesFor } from './query-text.ts';
@@ -118,4 +117,28 @@ async function format(sql: string, replace: Tabs['replace']): Promise<void> {
   const text = formatSql(sql);
   announce(text === null ? 'This query cannot be laid out without changing it' : 'Query laid out');
   if (text !== null) replace({ sql: text });
+}
+
+/** Where the text is at fault: by the estimate, which follows the text, or else by the run. */
+function marksOf(estimate: EstimateState, state: RunState, sql: string): readonly Mark[] {
+  if (sql.trim() === '') return [];
+  if (estimate.phase === 'known' && estimate.sql === sql) {
+    const warnings = estimate.estimate.warnings.flatMap(({ position, near, message }) =>
+      position === undefined
+        ? []
+        : [{ severity: 'warning' as const, ...position, near: near ?? '', message }],
+    );
+    if (warnings.length > 0) return warnings;
+  }
+  const problem = problemOf(estimate, state, sql);
+  if (problem?.position === undefined) return [];
+  const { position, near, detail, hint } = problem;
+  const message = hint === undefined ? detail : `${detail} ${hint}`;
+  return [{ severity: 'error', ...position, near: near ?? '', message }];
+}
+
+function problemOf(estimate: EstimateState, state: RunState, sql: string) {
+  if (estimate.phase === 'refused') return estimate.problem.body;
+  // Of an older text it says nothing about this one.
+  return state.phase === 'failed' && state.sql === sql ? state.problem.body : null;
 }

@@ -1,5 +1,5 @@
+import { cellText, kindOf, rawText, type ValueKind } from '../cells.ts';
 import type { SqlResult } from '../wire.ts';
-import { cellText, kindOf, rawText, type ValueKind } from './cells.ts';
 
 /**
  * The order of the rows in the browser, and which of them a filter lets through. The compared value is read once per row, so that ten

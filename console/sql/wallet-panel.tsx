@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { segment } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
+import { Identicon } from '../components/identicon.tsx';
 import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { countText } from '../format.ts';
-import { Identicon } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import { walletPath } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { createRateLimit, limitPerUrl } from '../chain/rpc/limits.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
+import { heldByOthers } from '../write/fence.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { type Coordination, type Held, type LeadContext, ownerName } from './coordination.ts';
-import { heldByOthers } from './fence.ts';
 import {
   addWork,
   JOB_ATTEMPTS_MAX,

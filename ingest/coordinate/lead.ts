@@ -3,9 +3,9 @@ import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
+import { claimFence, keepBeating, writeFence } from '../write/fence.ts';
 import { waitForWrites } from '../write/retract.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
-import { claimFence, keepBeating, writeFence } from './fence.ts';
 
 /**
  * Leader election for a scope among any number of processes. A lease only keeps two processes from getting in each other's way; the

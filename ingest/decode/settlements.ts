@@ -1,33 +1,15 @@
 import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
-import type { Grade, Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../core/domain/address.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
+import type { Marker, UngradedSettlement } from '../grading/grade.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
 import { type DecodeContext, deadLetterOf } from './context.ts';
 import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
-
-/** The on-chain marker of a payment; `none` is a bare transfer to a catalogued payee. */
-export type Marker = 'authorization' | 'permit2' | 'none';
-
-/** A settlement as the chain shows it, before the catalogue is applied. */
-export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
-  readonly marker: Marker;
-  /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
-  readonly directCall: boolean;
-  /** The sender of the transaction is the payer, or the payee; both in a self-payment. */
-  readonly relayedByPayer: boolean;
-  readonly relayedByPayee: boolean;
-  readonly selfPayment: boolean;
-  /** The payee pulled the payment (`receiveWithAuthorization`): there was no relayer. */
-  readonly received: boolean;
-  /** The call went through a contract that serves x402 only. */
-  readonly viaX402Contract: boolean;
-}
 
 export interface Decoded {
   readonly found: UngradedSettlement[];

@@ -9,13 +9,14 @@ import {
 } from '../chain/block-source.ts';
 import { orderLogs } from '../chain/check-batch.ts';
 import { groupByBlock } from '../chain/prove-complete.ts';
-import { GRADES_SCOPE } from '../coordinate/fence.ts';
+import { rowsOfBatch } from '../decode/batch.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { isCandidate, KIND, kindOf, logFilterOf } from '../decode/log-kind.ts';
 import { loneAuthorizations } from '../decode/pair.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
-import { countRows, rowsOfBatch } from '../write/batch-rows.ts';
+import { countRows } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
+import { GRADES_SCOPE } from '../write/fence.ts';
 import type { ChainStatus } from './chain-status.ts';
 
 /**

@@ -1,7 +1,24 @@
-import { gradedSettlement, type Settlement } from '../../clickhouse/tables/settlements.ts';
+import { type Grade, gradedSettlement, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
-import type { UngradedSettlement } from '../decode/settlements.ts';
 import type { Catalogue } from './catalogue.ts';
+
+/** The on-chain marker of a payment; `none` is a bare transfer to a catalogued payee. */
+export type Marker = 'authorization' | 'permit2' | 'none';
+
+/** A settlement as the chain shows it, before the catalogue is applied. */
+export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
+  readonly marker: Marker;
+  /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
+  readonly directCall: boolean;
+  /** The sender of the transaction is the payer, or the payee; both in a self-payment. */
+  readonly relayedByPayer: boolean;
+  readonly relayedByPayee: boolean;
+  readonly selfPayment: boolean;
+  /** The payee pulled the payment (`receiveWithAuthorization`): there was no relayer. */
+  readonly received: boolean;
+  /** The call went through a contract that serves x402 only. */
+  readonly viaX402Contract: boolean;
+}
 
 /**
  * Grades a settlement against the catalogue. `facilitator` is the owner of the relayer whenever known (also on the lower rungs: it

@@ -10,8 +10,8 @@ import {
 import { insertRows, type Reading, reading, type Table } from '../../clickhouse/tables/table.ts';
 import type { PayeeConfig } from '../../core/config/catalogue.ts';
 import type { Log } from '../../core/log.ts';
-import { publishedPass } from '../coordinate/fence.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
+import { publishedPass } from '../write/fence.ts';
 import { type Catalogue, type CatalogueHolder, catalogueOf, createCatalogueHolder } from './catalogue.ts';
 
 /** A catalogue is read whole; a larger table cannot be ours. */

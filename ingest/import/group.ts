@@ -1,8 +1,8 @@
 import { runPool } from '../../core/process/pool.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
+import { rowsOfBatch } from '../decode/batch.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf, TOPIC } from '../decode/log-kind.ts';
-import { rowsOfBatch } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import type { BlockRange, Checkpoints } from '../write/checkpoints.ts';
 import type { FileKind } from './columns.ts';

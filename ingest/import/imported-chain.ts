@@ -5,8 +5,8 @@ import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockSource } from '../chain/block-source.ts';
+import type { ChainRun } from '../coordinate/index-chain.ts';
 import { createChainStatus } from '../follow/chain-status.ts';
-import type { ChainRun } from '../follow/index-chain.ts';
 import { loadCounters } from '../follow/status-report.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 

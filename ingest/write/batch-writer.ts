@@ -3,8 +3,8 @@ import { EngineError, type Guard, type Writer } from '../../clickhouse/engine/en
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { backOffMs, retry } from '../../core/process/retry.ts';
-import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import { type BatchRows, type EncodedBatch, encodeBatch, TARGETS } from './batch-rows.ts';
+import { GRADES_SCOPE } from './fence.ts';
 import type { Versions } from './versions.ts';
 
 /** A restarting engine is back within a second. */

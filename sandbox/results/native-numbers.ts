@@ -54,7 +54,7 @@ function members(cursor: Cursor, one: (nth: number) => string): string {
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
-/** Printed as texts: see EXACT_OUTPUT in clickhouse/guest/settings.ts. */
+/** Printed as texts: see EXACT_OUTPUT in clickhouse/engine/output.ts. */
 const NUMBER = /^(U?Int(64|128|256)$|Decimal\()/;
 
 function holdsNumbers(type: ColumnType): boolean {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
+import { ENGINE_OUTPUT, EXACT_OUTPUT } from '../../clickhouse/engine/output.ts';
 import {
-  ENGINE_OUTPUT,
-  EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
   GUEST_FULL_BLOCK_ROWS,
   GUEST_LITTLE_MEMORY_BYTES,

@@ -1,5 +1,5 @@
-import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/nodes.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/guest/public-database.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
+import { CLUSTER_SETTINGS } from '../../clickhouse/engine/nodes.ts';
 import {
   GUEST_MEMORY_MAX_BYTES,
   guestChangeable,

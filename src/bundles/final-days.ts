@@ -4,7 +4,6 @@ import { integerField, textField } from '../../clickhouse/engine/row-reader.ts';
 import { sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { PublicFacts } from '../../clickhouse/guest/views/facts.ts';
 import type { Chain } from '../../core/domain/chains.ts';
-import type { ChainStatus } from '../operations/index-state/chain-status.ts';
 import { type BundleTable, bundleColumns, dayAfter, dayOf } from './tables.ts';
 
 /** Which days of a chain are final, and what tells that the rows of one may have changed. */
@@ -15,6 +14,15 @@ export interface FinalDays {
   readonly finalizedBlock: number;
 }
 
+/** How far a chain is indexed, as far as it decides which days are final. */
+export interface ChainProgress {
+  readonly finalizedBlock: number | null;
+  readonly indexedBlock: number | null;
+  readonly indexedTime: number | null;
+  readonly backfillBlocksDone: number;
+  readonly backfillBlocksTotal: number;
+}
+
 const MAX_SECONDS = 60;
 /** A hundred years. */
 const DAYS_MAX = 36_525;
@@ -23,7 +31,7 @@ const DAYS_MAX = 36_525;
 export async function finalDays(
   reader: Reader,
   chain: Chain,
-  status: ChainStatus | undefined,
+  status: ChainProgress | undefined,
 ): Promise<FinalDays | { readonly reason: string }> {
   if (status === undefined) return { reason: 'nothing of it was indexed yet' };
   if (status.finalizedBlock === null) return { reason: 'it has not stated a final block' };
@@ -47,7 +55,7 @@ export async function finalDays(
 async function finalTimes(
   reader: Reader,
   chain: Chain,
-  { finalizedBlock, indexedBlock, indexedTime }: ChainStatus,
+  { finalizedBlock, indexedBlock, indexedTime }: ChainProgress,
 ): Promise<readonly [number, number]> {
   const of = text(chain);
   const block = uint64(finalizedBlock ?? 0);

@@ -7,8 +7,13 @@ import type { Chain } from '../../core/domain/chains.ts';
 import { loadBundleSeeds } from '../../core/secret-file.ts';
 import { UserError } from '../../core/user-error.ts';
 import { exportText } from '../../sandbox/run/export-text.ts';
-import { readChainStatus } from '../operations/index-state/chain-status.ts';
-import { cataloguePass, type Fingerprints, finalDays, readFingerprints } from './final-days.ts';
+import {
+  type ChainProgress,
+  cataloguePass,
+  type Fingerprints,
+  finalDays,
+  readFingerprints,
+} from './final-days.ts';
 import { type SigningKey, signingKey } from './keys.ts';
 import { lockBundles } from './lock.ts';
 import {
@@ -39,6 +44,7 @@ export interface MakeDeps {
   readonly access: EngineAccess;
   readonly store: BundleStore;
   readonly signal: AbortSignal;
+  readProgress(reader: Reader): Promise<ReadonlyMap<Chain, ChainProgress>>;
   say(line: string): void;
   /** Of the days to be read: how many there are, and that one more is done. */
   progress(total: number): { add(more: number): void };
@@ -105,7 +111,7 @@ interface TablePlan extends BundleOf {
 }
 
 async function planOf(work: Work, { chains, tables }: Wanted): Promise<TablePlan[]> {
-  const statuses = await readChainStatus(work.reader);
+  const statuses = await work.readProgress(work.reader);
   const plans: TablePlan[] = [];
   for (const chain of chains) {
     const found = await finalDays(work.reader, chain, statuses.get(chain));

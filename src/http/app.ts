@@ -5,13 +5,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Log } from '../../core/log.ts';
-import type { RequestMarks } from '../../core/process/request-marks.ts';
+import type { RequestMark, RequestMarks } from '../../core/process/request-marks.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createDocsSite } from '../docs-site/docs-site.ts';
 import { type ProtectedResource, protectedResources } from '../gate/bearer-token.ts';
 import type { Gate } from '../gate/gate.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { createMcpSurface, DOCS_RESOURCES, type McpResource } from '../mcp/server.ts';
-import type { OpenJobs } from '../open-jobs.ts';
 import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
 import { createOperationDeps } from '../operations/create-deps.ts';
@@ -20,13 +20,13 @@ import type { Accounts, OperationDeps } from '../operations/deps.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
+import type { Results } from '../results/results.ts';
 import { installOperations } from './api-routes.ts';
 import { CLICKHOUSE_PATH, installClickhouse } from './clickhouse/route.ts';
 import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
 import { closeWithProblem, type FailureOptions, installFailures } from './failures.ts';
-import { installRequestMarks } from './mark-requests.ts';
 import { installMcp, mcpHostnames } from './mcp/route.ts';
 import { createRefusalPace } from './pace-refusals.ts';
 import { installObservation, type RequestObservation } from './request-facts.ts';
@@ -49,7 +49,12 @@ export interface AppOptions {
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
   /** Null or absent where no results are kept. */
-  readonly kept?: Pick<OpenJobs, 'results' | 'jobs' | 'begin'> | null;
+  readonly kept?: {
+    readonly results: Results;
+    readonly jobs: Jobs;
+    /** Begins to run jobs, with the parts that their queries need. */
+    begin(deps: OperationDeps, sandbox: SqlSandbox): void;
+  } | null;
   readonly gate: Gate;
   readonly accounts: Accounts;
   /** Whether single calls can be bought here over x402. */
@@ -148,4 +153,19 @@ function installRoutes(
   installServiceRoutes(routes, { ...deps, openApi, docs });
   installDocs(routes, docs);
   installConsole(routes, config.console);
+}
+
+/** Marks each request for the watch over the event loop before any of it is read. To be installed before all other hooks. */
+function installRequestMarks(app: FastifyInstance, marks: RequestMarks): void {
+  const open = new WeakMap<object, RequestMark>();
+  app.addHook('onRequest', (request, reply, done) => {
+    const mark = marks.begin(request.raw.url ?? '');
+    open.set(request, mark);
+    reply.raw.once('close', mark.end);
+    done();
+  });
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (Buffer.isBuffer(request.body)) open.get(request)?.body(request.body);
+    done();
+  });
 }

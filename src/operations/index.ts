@@ -3,7 +3,7 @@ import { changeAccountKey, listAccountKeys, makeAccountKey, revokeAccountKey } f
 import { forgetAccountQueries, listAccountQueries } from './account/queries.ts';
 import { mintTrialKey } from './account/trial-key.ts';
 import { getAccountUsage } from './account/usage.ts';
-import { getAgent, listAgents } from './agents/declare.ts';
+import { listAgents } from './agents/declare.ts';
 import { getLeaderboard } from './agents/leaderboard.ts';
 import { listAttestations } from './attestations/declare.ts';
 import { getBundleFile } from './bundles/file.ts';
@@ -30,7 +30,7 @@ import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';
 import { listCounterparties } from './wallets/counterparties.ts';
 import { listWallets } from './wallets/list.ts';
-import { getMerchant } from './wallets/merchant.ts';
+import { getAgent, getMerchant } from './wallets/merchant.ts';
 import { getPair } from './wallets/pair.ts';
 import { listEntitySettlements } from './wallets/settlements.ts';
 import { getEntitySummary } from './wallets/summary.ts';

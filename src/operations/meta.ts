@@ -4,8 +4,8 @@ import { usdNumber } from '../../core/domain/amount.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import { printSnapshot, type Snapshot } from '../../core/domain/snapshot.ts';
+import type { DatasetFacts, TableFacts } from './dataset.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
-import type { DatasetFacts, TableFacts } from './index-state/dataset.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
 import {
   type ChainFreshness,

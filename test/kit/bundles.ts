@@ -9,6 +9,7 @@ import { type Made, makeBundles } from '../../src/bundles/make.ts';
 import { type Manifest, parseManifest } from '../../src/bundles/manifest.ts';
 import { directoryStore } from '../../src/bundles/store.ts';
 import { BUNDLE_TABLE_NAMES } from '../../src/bundles/tables.ts';
+import { readChainStatus } from '../../src/operations/index-state/chain-status.ts';
 import { BASE, hash, insertSettlements, NOON, reportChain, settlement, wallet } from './rows.ts';
 
 /** Bundles of a small world: four days of Base, the third of them empty, the last one not final. */
@@ -53,6 +54,7 @@ export function bundleWorld(
           config,
           access,
           store: directoryStore(config.bundles.dir),
+          readProgress: readChainStatus,
           signal: new AbortController().signal,
           say: (line) => said.push(line),
           progress: () => ({ add: () => undefined }),

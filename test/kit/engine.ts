@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
 import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import type { Log } from '../../core/log.ts';
 import { createSchema } from './schema.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';

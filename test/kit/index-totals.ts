@@ -1,5 +1,5 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
-import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
+import { type Sql, sql, trustedText, unionAll } from '../../clickhouse/engine/sql.ts';
 import {
   closedHours,
   closedSlices,
@@ -8,7 +8,6 @@ import {
 } from '../../clickhouse/tables/coverage.ts';
 import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/read.ts';
 import { pairsBetween } from '../../src/operations/index-state/pairs.ts';
-import { unionAll } from '../../src/operations/wallets/profile-totals.ts';
 import type { Lines, Recount, Totals } from './oracle/totals.ts';
 
 /** The same lines as the recount's, as the tables tell them: rows, parties, and rollups with open slices read live. */

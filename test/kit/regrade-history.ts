@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { address } from '../../core/domain/address.ts';
-import type { UngradedSettlement } from '../../ingest/decode/settlements.ts';
 import { DEPOSIT_CONTRACTS } from '../../ingest/grading/built-in.ts';
 import type { Catalogue } from '../../ingest/grading/catalogue.ts';
+import type { UngradedSettlement } from '../../ingest/grading/grade.ts';
 import {
   ALICE,
   ANN,

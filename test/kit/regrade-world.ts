@@ -2,10 +2,9 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
-import type { UngradedSettlement } from '../../ingest/decode/settlements.ts';
 import type { DepositContract } from '../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
-import { gradeSettlement } from '../../ingest/grading/grade.ts';
+import { gradeSettlement, type UngradedSettlement } from '../../ingest/grading/grade.ts';
 import {
   changeCatalogue,
   type RecordedPass,

@@ -1,8 +1,8 @@
 import { CATALOGUE_TABLES } from '../../clickhouse/catalogue/tables.ts';
+import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { createDatabases } from '../../clickhouse/migrate/migrations.ts';
 import { ensureWalletIdKey, WALLET_ID_KEYS } from '../../clickhouse/tables/wallet-ids.ts';

@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../../clickhouse/engine/engine.ts';
-import type { UngradedSettlement } from '../../ingest/decode/settlements.ts';
 import type { Catalogue } from '../../ingest/grading/catalogue.ts';
+import type { UngradedSettlement } from '../../ingest/grading/grade.ts';
 import { sweepPasses } from '../../ingest/grading/regrade/regrade.ts';
 import { contractsName, createCheckpoints, type HeadRange } from '../../ingest/write/checkpoints.ts';
 import { catalogueWith, found, type RegradeWorld, regradeWorld } from './regrade-world.ts';

@@ -1,6 +1,6 @@
 import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/error.ts';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
-import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
+import { EXACT_OUTPUT } from '../../clickhouse/engine/output.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { PlanId, UnitBalance } from '../../core/domain/plan.ts';
 import { openSandbox, type SandboxOptions } from '../../sandbox/open.ts';

@@ -1,8 +1,8 @@
 import { AS_OF_TABLES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { snapshotDatabaseOf } from '../public-database.ts';
 import { hex } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';

@@ -11,7 +11,7 @@ import {
 import { SETTLEMENT_HISTORY } from '../../../clickhouse/tables/history.ts';
 import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
 import { columnNames } from '../../../clickhouse/tables/table.ts';
-import { GRADES_SCOPE } from '../../coordinate/fence.ts';
+import { GRADES_SCOPE } from '../../write/fence.ts';
 import { VERSION_STEP } from '../../write/versions.ts';
 import { IS_STALE, PUBLISHED_CATALOGUE, regradedSql } from './grade-sql.ts';
 

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import type { Log } from '../../../core/log.ts';
-import { GRADES_SCOPE, raiseGrades } from '../../coordinate/fence.ts';
 import { untilAcknowledged } from '../../write/batch-writer.ts';
+import { GRADES_SCOPE, raiseGrades } from '../../write/fence.ts';
 import { waitForWrites } from '../../write/retract.ts';
 import type { Versions } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -1,8 +1,11 @@
+import type Database from 'libsql';
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { UnitBalance } from '../../../core/domain/plan.ts';
+import type { QueryRun, UsageRow } from '../../../core/domain/usage.ts';
 import type { Credential, KeyEvent, KeyRecord, Organization } from '../account-store.ts';
 import type { AuthorizationId, PaymentRecord, UnresolvedPage } from '../payment-store.ts';
 import type { Hold, LedgerEntry } from '../unit-store.ts';
+import type { UsageStore } from '../usage-store.ts';
 import { openForReading } from './database.ts';
 import { jobReads, resultReads } from './jobs.ts';
 import {
@@ -23,7 +26,6 @@ import {
   THIS_PAYMENT,
 } from './rows.ts';
 import { savedQueryReads } from './saved-queries.ts';
-import { usageReads } from './usage-reads.ts';
 
 /** Every method of the port that changes nothing. Some microseconds each from the page cache, so they run on the calling thread. */
 export type Reads = ReturnType<typeof openReads>;
@@ -158,6 +160,33 @@ function paymentReads(db: Connection) {
     unresolved: ({ nowMs, after, limit }: UnresolvedPage): PaymentRecord[] => {
       const { id, leaseUntilMs } = after ?? FROM_THE_FIRST;
       return unresolved.all({ nowMs, limit, leaseUntilMs, ...id }).map(paymentOf);
+    },
+  };
+}
+
+/** What usage-store.ts asks of the file. */
+function usageReads(db: Database.Database) {
+  const usage = prepare<UsageRow>(
+    db,
+    `SELECT day, key_id AS keyId, operation, lane, calls, units, usd_micros AS usdMicros FROM usage_day
+     WHERE owner = :owner AND day BETWEEN :dayFrom AND :dayTo ORDER BY day, key_id, operation, lane`,
+  );
+  const page = (ofKey: string) =>
+    prepare<{ readonly run: string }>(
+      db,
+      `SELECT run FROM query_run WHERE organization_id = :organizationId ${ofKey}
+         AND started_at_ms <= :startedAtMs AND (started_at_ms < :startedAtMs OR id < :id)
+       ORDER BY started_at_ms DESC, id DESC LIMIT :limit`,
+    );
+  const all = page('');
+  const ofKey = page('AND key_id = :keyId');
+  return {
+    usage: (question: Parameters<UsageStore['usage']>[0]): UsageRow[] => usage.all(question),
+    queries: ({ organizationId, keyId, before, limit }: Parameters<UsageStore['queries']>[0]): QueryRun[] => {
+      const { startedAtMs, id } = before ?? { startedAtMs: Number.MAX_SAFE_INTEGER, id: '' };
+      const values = { organizationId, keyId, startedAtMs, id, limit };
+      const rows = keyId === null ? all.all(values) : ofKey.all(values);
+      return rows.map(({ run }) => JSON.parse(run) as QueryRun); // written from one
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
+import { ENGINE_OUTPUT } from '../../../clickhouse/engine/output.ts';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { Failure } from '../../../core/errors.ts';
 import { mayBeIntrospection } from '../../../sandbox/catalogue/introspect.ts';
@@ -16,14 +16,13 @@ import {
   tiersFor,
 } from '../../operations/sql/clickhouse.ts';
 import { type FailureOptions, httpFailure, refusal } from '../failures.ts';
-import { exposedWith } from '../headers.ts';
+import { exposedWith, sentText } from '../headers.ts';
 import { AnswerHeaders, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { sendStream } from '../send-stream.ts';
-import { exceptionOf } from './exceptions.ts';
-import { refusedPage } from './foreign-page.ts';
+import { exception, exceptionOf } from './exceptions.ts';
 import { introspectClickhouse, Question } from './introspection.ts';
 import {
   type ClickhouseLogin,
@@ -242,4 +241,27 @@ function userOf(request: FastifyRequest): string {
   } catch {
     return ANONYMOUS.user;
   }
+}
+
+/** What browsers say of a request that no page of another origin made: `none` is a visitor's own, such as a typed address. */
+const OWN_SITES: ReadonlySet<string> = new Set(['', 'same-origin', 'none']);
+
+/**
+ * A browser adds a remembered Basic password to requests that pages of other sites make, by a picture, a form or a script, and they
+ * would spend its units. A foreign page needs a key that it sends itself: in a header that no browser adds, or in the address. Programs
+ * send no `Sec-Fetch-Site`. Source: Fetch Metadata Request Headers, W3C.
+ */
+function refusedPage({ headers, query }: FastifyRequest): Error | undefined {
+  if (OWN_SITES.has(sentText(headers['sec-fetch-site']).toLowerCase())) return undefined;
+  const words = query as Record<string, unknown>; // texts, or lists of repeated ones
+  const isSentByPage =
+    [headers['x-clickhouse-key'], headers['x-api-key']].some((key) => sentText(key) !== '') ||
+    /^bearer /i.test(sentText(headers.authorization)) ||
+    (words['password'] !== undefined && words['password'] !== '');
+  if (isSentByPage) return undefined;
+  return exception(
+    'ACCESS_DENIED',
+    'A page of another site may use this interface only with a key in the header X-ClickHouse-Key.',
+    'forbidden_origin',
+  );
 }

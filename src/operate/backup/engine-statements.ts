@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shardsOf } from '../../../clickhouse/cluster/nodes.ts';
+import { localDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { shardsOf } from '../../../clickhouse/engine/nodes.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { localDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 

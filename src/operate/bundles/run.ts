@@ -3,6 +3,7 @@ import type { Config } from '../../../core/config/config.ts';
 import { makeBundles } from '../../bundles/make.ts';
 import { directoryStore } from '../../bundles/store.ts';
 import { type Verified, verifyBundles } from '../../bundles/verify/verify.ts';
+import { readChainStatus } from '../../operations/index-state/chain-status.ts';
 import { tellSteps } from '../backup/progress.ts';
 import { type BundleArguments, readVerifyOrder, readWanted, type VerifyArguments } from './command.ts';
 
@@ -30,6 +31,7 @@ export async function runBundle(
       config,
       access: await access(),
       store: directoryStore(config.bundles.dir),
+      readProgress: readChainStatus,
       signal,
       say,
       progress: (total) => tellSteps('bundle', 'days', total, printing),

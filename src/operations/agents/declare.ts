@@ -1,22 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { preflightAsOf } from '../as-of.ts';
-import {
-  asOfParam,
-  beforeParam,
-  chainParam,
-  finalityParam,
-  limitParam,
-  walletParam,
-} from '../common-params.ts';
+import { beforeParam, chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
-import { answerProfile } from '../wallets/merchant.ts';
-import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
-import { figuresWindowParam } from '../wallets/window.ts';
 import {
   activeParam,
   agentCapabilityParam,
@@ -27,35 +16,6 @@ import {
 } from './params.ts';
 import { readAgentList } from './read-list.ts';
 import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './shape.ts';
-
-export const getAgent = defineOperation({
-  id: 'getAgent',
-  method: 'GET',
-  path: '/agents/{wallet}',
-  summary: 'What a wallet paid, and what the figures are worth',
-  description:
-    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-  toolText:
-    'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
-  price: PRICES.keyed,
-  params: {
-    wallet: walletParam,
-    window: figuresWindowParam,
-    chain: chainParam,
-    finality: finalityParam,
-    as_of: asOfParam,
-  },
-  output: ProfileShape,
-  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: AGENT_PROFILE_EXAMPLE,
-  preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
-    answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
-});
 
 const SCOPE = 'listAgents';
 

@@ -1,7 +1,16 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, texts, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
+import {
+  allOf,
+  dateTime,
+  type Sql,
+  sql,
+  texts,
+  uint32,
+  uint64,
+  unionAll,
+} from '../../../clickhouse/engine/sql.ts';
 import { closedSlices, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -11,7 +20,6 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { ask, cached, TWO_THREADS } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
-import { unionAll } from '../wallets/profile-totals.ts';
 
 /**
  * The relayers of every served chain, busiest first. The ranking is the same for every caller and costs a pass over the

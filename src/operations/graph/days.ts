@@ -1,7 +1,7 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32, unionAll } from '../../../clickhouse/engine/sql.ts';
 import {
   closedHours,
   closedSlices,
@@ -13,11 +13,9 @@ import {
 import { rollupBasis } from '../../../clickhouse/tables/rollups.ts';
 import { GRAPH_DAYS_KEPT, type PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask } from '../ask.ts';
-import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
+import { type FinalBlock, finalCoverage, onChain, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import { readCoverage } from '../index-state/rollups.ts';
-import { onChain } from '../settlements/slice-walk.ts';
-import { unionAll } from '../wallets/profile-totals.ts';
 import {
   decodePair,
   GRAPH_RESOURCE,

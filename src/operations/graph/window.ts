@@ -8,9 +8,9 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask, TWO_THREADS } from '../ask.ts';
-import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
+import { type FinalBlock, onChain, onlyFinal } from '../index-state/finality.ts';
 import { underCeiling } from '../settlements/feed.ts';
-import { onChain, type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
+import { type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
 
 /** SQL that adds settlements up by payer and payee, over all of them or over the log of one wallet. */
 

@@ -54,6 +54,11 @@ export function onFinalChain(blocks: readonly FinalBlock[] | undefined): Sql[] {
   return blocks === undefined ? [] : [sql`chain IN ${texts(blocks.map(({ chain }) => chain))}`];
 }
 
+/** The condition for one chain, or none. `chain` is in the sort key, so it may be applied before versions are merged. */
+export function onChain(chain: Chain | undefined): Sql[] {
+  return chain === undefined ? [] : [sql`chain = ${text(chain)}`];
+}
+
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 

@@ -12,8 +12,7 @@ import {
 import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { onChain } from '../settlements/slice-walk.ts';
-import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
+import { type FinalBlock, onChain, onFinalChain, onlyFinal } from './finality.ts';
 
 /** Which payments between wallets: every field narrows them. */
 export interface PairFilter {

@@ -10,8 +10,7 @@ import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from '../sql/answer.ts';
 import { bounded } from '../sql/bounded-body.ts';
 import { SQL_MEDIA } from '../sql/params.ts';
-import type { SavedQuery } from './definition.ts';
-import type { AnswerForm, ReadyAnswer, SavedAnswers } from './ready-answer.ts';
+import type { AnswerForm, ReadyAnswer, SavedAnswers, SavedVersion } from '../sql/ready-answer.ts';
 
 /**
  * Answers of saved queries, made from kept results. What was charged stands in headers, so that equal answers are equal bytes: they are
@@ -67,14 +66,18 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
   };
 }
 
-function nameOf({ id, isKept }: KeptResult, { owner, slug, version }: SavedQuery, form: AnswerForm): string {
+function nameOf(
+  { id, isKept }: KeptResult,
+  { owner, slug, version }: SavedVersion,
+  form: AnswerForm,
+): string {
   const { format, numbers, csvNull = null, maxRows, offset } = form;
   return JSON.stringify([id, isKept, owner, slug, version, format, numbers, csvNull, maxRows, offset]);
 }
 
 interface Wanted {
   readonly kept: KeptResult;
-  readonly query: SavedQuery;
+  readonly query: SavedVersion;
   readonly form: AnswerForm;
   readonly name: string;
 }
@@ -126,7 +129,7 @@ async function plainBody(
 
 function tailOf(
   kept: KeptResult,
-  { owner, slug, version }: SavedQuery,
+  { owner, slug, version }: SavedVersion,
   { offset, maxRows }: AnswerForm,
   rowCount: number,
 ): Readonly<Record<string, unknown>> {
@@ -144,7 +147,7 @@ function tailOf(
   };
 }
 
-function headersOf(kept: KeptResult, { version }: SavedQuery, { offset, maxRows }: AnswerForm) {
+function headersOf(kept: KeptResult, { version }: SavedVersion, { offset, maxRows }: AnswerForm) {
   return {
     'x-query-version': String(version),
     'x-computed-at': new Date(kept.createdAtMs).toISOString(),

@@ -15,8 +15,8 @@ import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
+import { onChain } from '../index-state/finality.ts';
 import { addressBytes, type FeedFilters } from './filters.ts';
-import { onChain } from './slice-walk.ts';
 
 /**
  * The order in which settlements were written, from `settlement_changes`. Times are the engine's, in microseconds. A window of that

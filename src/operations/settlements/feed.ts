@@ -22,14 +22,13 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { ask } from '../ask.ts';
-import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
+import { type FinalBlock, onChain, onlyFinal } from '../index-state/finality.ts';
 import { invalid } from '../params.ts';
 import { EVERY_SETTLEMENT, eventFilters, type FeedFilters, mergedFilters, withinTimes } from './filters.ts';
 import type { ForwardSource } from './forward.ts';
 import {
   type Ceiling,
   floorOfSecond,
-  onChain,
   type SettlementPage,
   type Slice,
   type SliceSource,

@@ -9,11 +9,11 @@ import type { Log } from '../../../core/log.ts';
 import type { Meter } from '../../../core/meter.ts';
 import { ask } from '../ask.ts';
 import type { ChainStatus } from '../index-state/chain-status.ts';
-import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
+import { type FinalityFilter, finalOnly, onChain } from '../index-state/finality.ts';
 import { newestEntry, newsAfter, readHorizon } from './changes.ts';
 import { isAtOrAbove, readFeed, readNewest } from './feed.ts';
 import { EVERY_SETTLEMENT } from './filters.ts';
-import { onChain, type SettlementPage } from './slice-walk.ts';
+import type { SettlementPage } from './slice-walk.ts';
 import {
   DIGEST_COLUMNS,
   digestOf,

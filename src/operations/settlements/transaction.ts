@@ -18,6 +18,7 @@ import { finalityIn, NO_NAMES, stateFor } from '../as-of.ts';
 import { ask } from '../ask.ts';
 import { asOfParam, chainParam, txHashParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import { onChain } from '../index-state/finality.ts';
 import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, orNull } from '../shapes.ts';
@@ -29,7 +30,6 @@ import {
   partiesOf,
   TX_HASH_SHAPE,
 } from './shape.ts';
-import { onChain } from './slice-walk.ts';
 
 /** One transaction with all its settlements and what it cost, by its hash. */
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { WrittenAs } from '../../../clickhouse/engine/engine.ts';
-import { ENGINE_OUTPUT } from '../../../clickhouse/guest/settings.ts';
+import { ENGINE_OUTPUT } from '../../../clickhouse/engine/output.ts';
 import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';

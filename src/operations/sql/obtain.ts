@@ -7,7 +7,7 @@ import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { RoomOwner } from '../../results/room.ts';
 import type { Meta } from '../meta.ts';
-import type { SavedAnswers } from '../saved/ready-answer.ts';
+import type { SavedAnswers } from './ready-answer.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { allOf, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
 import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -9,13 +9,7 @@ import type { JudgedRole } from '../../../core/domain/data-quality.ts';
 import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { ChainShape, CountShape, TimeShape, timeText, UsdShape } from '../shapes.ts';
-import {
-  fromClosedRows,
-  fromWalletRows,
-  PROFILE_RESOURCE,
-  type ProfileScope,
-  unionAll,
-} from './profile-totals.ts';
+import { fromClosedRows, fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
 import type { ProfileBounds } from './read-profile.ts';
 
 /** What an answer about one chain leaves out: without it, a wallet that is paid on another chain would look as if it was never paid. */

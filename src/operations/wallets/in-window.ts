@@ -1,7 +1,16 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
+import {
+  allOf,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  texts,
+  trustedText,
+  unionAll,
+} from '../../../clickhouse/engine/sql.ts';
 import {
   closedSlices,
   DAY_SECONDS,
@@ -15,10 +24,9 @@ import type { JudgedRole } from '../../../core/domain/data-quality.ts';
 import { EVIDENCE_TIERS, type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { ask, asUnavailable } from '../ask.ts';
-import { onFinalChain } from '../index-state/finality.ts';
-import { onChain } from '../settlements/slice-walk.ts';
+import { onChain, onFinalChain } from '../index-state/finality.ts';
 import { CountShape, DateShape, dateText, oneOf, UsdShape } from '../shapes.ts';
-import { fromWalletRows, PROFILE_RESOURCE, type ProfileScope, unionAll } from './profile-totals.ts';
+import { fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
 import { WHOLE_ROWS_READ_MAX } from './read-profile.ts';
 import { WindowShape, windowAnswer } from './window.ts';
 

@@ -12,6 +12,7 @@ import {
   type FinalBlock,
   finalCoverage,
   finalOnly,
+  onChain,
   onFinalChain,
   onlyFinal,
 } from '../index-state/finality.ts';
@@ -19,7 +20,6 @@ import { ListMetaShape, listMeta, META_WITHOUT_SNAPSHOT_EXAMPLE } from '../meta.
 import type { WalletName } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
-import { onChain } from '../settlements/slice-walk.ts';
 import {
   AddressShape,
   CountShape,

@@ -26,7 +26,13 @@ import {
   type WalletEntity,
   type WalletLists,
 } from './owners.ts';
-import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
+import {
+  AGENT_PROFILE_EXAMPLE,
+  type EntityAnswer,
+  PROFILE_EXAMPLE,
+  type ProfileAnswer,
+  ProfileShape,
+} from './profile-shape.ts';
 import { type Directions, startOfDay, type WalletRing } from './profile-totals.ts';
 import {
   CHART_DAYS,
@@ -276,4 +282,34 @@ export const getMerchant = defineOperation({
   shared: 'all',
   run: ({ address, window, chain, finality, as_of: asOf }, deps) =>
     answerProfile({ wallet: address, role: 'payee', window, chain, finality, asOf }, deps),
+});
+
+/** The same profile from the side of a payer. */
+export const getAgent = defineOperation({
+  id: 'getAgent',
+  method: 'GET',
+  path: '/agents/{wallet}',
+  summary: 'What a wallet paid, and what the figures are worth',
+  description:
+    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
+  toolText:
+    'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
+  price: PRICES.keyed,
+  params: {
+    wallet: walletParam,
+    window: figuresWindowParam,
+    chain: chainParam,
+    finality: finalityParam,
+    as_of: asOfParam,
+  },
+  output: ProfileShape,
+  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: AGENT_PROFILE_EXAMPLE,
+  preflight: (input, deps) => preflightAsOf(input, deps),
+  shared: 'all',
+  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
+    answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
 });

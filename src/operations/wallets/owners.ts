@@ -6,7 +6,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { ask } from '../ask.ts';
-import { onChain } from '../settlements/slice-walk.ts';
+import { onChain } from '../index-state/finality.ts';
 
 /** The lists of wallets outside their settlements. Most wallets are in none of them. */
 const LISTS = ['agents', 'offers', 'payees', 'relayers', 'rings'] as const;

@@ -1,13 +1,13 @@
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
-import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { tooLargeFor } from '../as-of.ts';
 import { ask, asUnavailable } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
-import { keyConditions, PROFILE_RESOURCE, type ProfileScope, unionAll } from './profile-totals.ts';
+import { keyConditions, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
 import { SNAPSHOT_ROWS_READ_MAX, WHOLE_ROWS_READ_MAX } from './read-profile.ts';
 import type { WalletRole } from './slice.ts';
 

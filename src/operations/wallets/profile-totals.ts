@@ -1,7 +1,7 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32, unionAll } from '../../../clickhouse/engine/sql.ts';
 import {
   closedSlices,
   DAY_SECONDS,
@@ -14,8 +14,7 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { ask } from '../ask.ts';
-import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
-import { onChain } from '../settlements/slice-walk.ts';
+import { type FinalBlock, onChain, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 
 /** Whose settlements a profile is about, and which of them count. */
 export interface ProfileScope {
@@ -58,12 +57,6 @@ export function fromClosedRows(
     received: sql`FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
     paid: sql`FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
   };
-}
-
-export function unionAll(parts: readonly Sql[]): Sql {
-  const [first, ...rest] = parts;
-  if (first === undefined) throw new Error('a union of nothing');
-  return rest.reduce((all, next) => sql`${all} UNION ALL ${next}`, first);
 }
 
 /** Exact sums of a wallet: closed slices from the rollups, everything else from the wallet's rows, in one statement. */

@@ -8,10 +8,9 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
 import type { PaidFacts } from '../../../core/domain/pay-reasons.ts';
 import { ask } from '../ask.ts';
-import type { FinalBlock } from '../index-state/finality.ts';
+import { type FinalBlock, onChain } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
-import { onChain } from '../settlements/slice-walk.ts';
 import {
   addressBytes,
   askPairs,

@@ -24,7 +24,7 @@ import {
   walletParam,
 } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
+import { type FinalBlock, finalOnly, onChain, onlyFinal } from '../index-state/finality.ts';
 import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { cutPage, isBelow } from '../settlements/feed.ts';
@@ -45,7 +45,7 @@ import {
   namedSettlementAnswer,
   partiesOf,
 } from '../settlements/shape.ts';
-import { onChain, type SettlementPage } from '../settlements/slice-walk.ts';
+import type { SettlementPage } from '../settlements/slice-walk.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 

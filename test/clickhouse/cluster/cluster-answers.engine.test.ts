@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { nodesOf } from '../../../clickhouse/cluster/nodes.ts';
 import {
   type EngineAccess,
   EngineError,
@@ -9,6 +8,7 @@ import {
   type Reader,
 } from '../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { nodesOf } from '../../../clickhouse/engine/nodes.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { inspect } from '../../../sandbox/judge/inspect.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodesOf, shardsOf } from '../../../clickhouse/cluster/nodes.ts';
+import { nodesOf, shardsOf } from '../../../clickhouse/engine/nodes.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { remoteAccess } from '../../../src/attach-engine.ts';

@@ -4,7 +4,7 @@ import {
   crossingTarget,
   droppedTable,
   localStatement,
-} from '../../../clickhouse/cluster/ddl.ts';
+} from '../../../clickhouse/migrate/cluster-ddl.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { localStatement } from '../../../clickhouse/cluster/ddl.ts';
-import { shardsOf } from '../../../clickhouse/cluster/nodes.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import {
   type EngineAccess,
   EngineError,
@@ -9,9 +8,10 @@ import {
   type Writer,
 } from '../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { shardsOf } from '../../../clickhouse/engine/nodes.ts';
 import { sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
+import { localStatement } from '../../../clickhouse/migrate/cluster-ddl.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
@@ -19,7 +19,7 @@ import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
-import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
+import { runRollupWorker } from '../../../ingest/rollup-worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions, highestVersion } from '../../../ingest/write/versions.ts';
 import { checkGuest } from '../../../sandbox/run/guest.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readDefinitions } from '../../../clickhouse/cluster/ddl.ts';
-import { nodesOf } from '../../../clickhouse/cluster/nodes.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { nodesOf } from '../../../clickhouse/engine/nodes.ts';
 import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
+import { readDefinitions } from '../../../clickhouse/migrate/cluster-ddl.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
 import { testLog } from '../../kit/engine.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replicaStatement } from '../../../clickhouse/cluster/ddl.ts';
+import { replicaStatement } from '../../../clickhouse/migrate/cluster-ddl.ts';
 
 const names = { database: 'app', isReplicated: true };
 const made = new Map([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cellAfter, cellText, gridColumns, kindOf, ROW_PX, visibleRows } from '../../../console/sql/cells.ts';
+import { cellAfter, cellText, gridColumns, kindOf, ROW_PX, visibleRows } from '../../../console/cells.ts';
 
 describe('values of SQL answers', () => {
   it('have the kind of their type, whatever wraps it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { friendlyType } from '../../../console/sql/cells.ts';
+import { friendlyType } from '../../../console/cells.ts';
 import { rowsAs } from '../../../console/sql/copy-rows.ts';
 import { NO_CHOICES, shownColumns, togglePin, withWidth } from '../../../console/sql/grid-columns.ts';
 

@@ -13,9 +13,9 @@ import {
 } from '../../../demo/history/sample-world.ts';
 import { blocksOf } from '../../../demo/history/write-history.ts';
 import { seededRandom } from '../../../demo/random.ts';
+import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createCatalogueSources } from '../../../ingest/grading/sources.ts';
-import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 
 /** The sample data of the demo: planned the same each time, and graded by nothing but the code that grades real payments. */
 

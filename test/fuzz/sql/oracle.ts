@@ -1,6 +1,6 @@
+import { publicDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { text as asText, sql } from '../../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import type { FuzzEngine, RunOutcome } from './fuzz-engine.ts';
 import { reviewedFunctions } from './vocabulary.ts';

@@ -4,7 +4,7 @@ import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Held, LeadContext } from '../../../ingest/coordinate/coordination.ts';
 import { engineCoordination } from '../../../ingest/coordinate/engine.ts';
-import { claimFence } from '../../../ingest/coordinate/fence.ts';
+import { claimFence } from '../../../ingest/write/fence.ts';
 import { type TestEngine, testLog } from '../../kit/engine.ts';
 import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { settlement } from '../../kit/rows.ts';

@@ -7,7 +7,6 @@ import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlem
 import { columnNames, encodeRows, insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { engineLeases } from '../../../ingest/coordinate/engine.ts';
-import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
@@ -15,6 +14,7 @@ import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
+import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/write/fence.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Attestation } from '../../../clickhouse/tables/registries.ts';
 import { REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
+import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import { batchOf, type Event, TOKENS, wallet, word } from '../../kit/chain-logs.ts';
 import { type FeedbackArgs, newFeedback, REGISTRIES, REGISTRY_EVENTS } from '../../kit/registry-logs.ts';
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
 import { REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
 import { chainOf, KNOWN_CHAINS } from '../../../core/domain/chains.ts';
+import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf, rawLogDataMaxChars } from '../../../ingest/decode/context.ts';
 import { AGENT_WALLET_KEY, logFilterOf, REGISTRY_TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import {
   batchOf,
   blockRef,

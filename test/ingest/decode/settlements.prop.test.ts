@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
+import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { kindsOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { MARKER, pairLogs } from '../../../ingest/decode/pair.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import {
   batchOf,
   EURC,

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
-import type { UngradedSettlement } from '../../../ingest/decode/settlements.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { gradeSettlement, methodOf } from '../../../ingest/grading/grade.ts';
+import { gradeSettlement, methodOf, type UngradedSettlement } from '../../../ingest/grading/grade.ts';
 import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';
 
 const BASE = chainOf(8453);

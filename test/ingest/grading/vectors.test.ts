@@ -4,9 +4,9 @@ import { type Address, address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import type { BlockBatch, RawLog } from '../../../ingest/chain/block-source.ts';
+import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import { type Event, TOKENS, transfer, USDC, used, word } from '../../kit/chain-logs.ts';
 
 interface Vector {

@@ -7,7 +7,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import { repeatPasses } from '../../../ingest/passes/repeat.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, ringPasses } from '../../../ingest/rings/pass.ts';
-import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
+import { runRollupWorker } from '../../../ingest/rollup-worker.ts';
 import { readRings } from '../../../src/operations/wallets/profile-totals.ts';
 import { testClock } from '../../kit/api.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';

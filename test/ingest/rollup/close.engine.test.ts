@@ -6,7 +6,7 @@ import type { EvidenceMethod } from '../../../core/domain/evidence.ts';
 import { closeSlice } from '../../../ingest/rollup/close.ts';
 import type { RollupLimits } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../../ingest/rollup/statements.ts';
-import { runRollup } from '../../../ingest/rollup/worker.ts';
+import { runRollup } from '../../../ingest/rollup-worker.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { readCoverage } from '../../../src/operations/index-state/rollups.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { createWaiting, isClosable, isPartlyClosable } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, rangeOf, sliceName } from '../../../ingest/rollup/statements.ts';
-import { createRollupReport, rollupProgress } from '../../../ingest/rollup/worker.ts';
+import { createRollupReport, rollupProgress } from '../../../ingest/rollup-worker.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { testLog } from '../../kit/engine.ts';
 

@@ -4,10 +4,10 @@ import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { createLog } from '../../../core/log.ts';
 import { createMemoryQueue } from '../../../ingest/coordinate/engine.ts';
+import { indexChain } from '../../../ingest/coordinate/index-chain.ts';
 import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { emittersOf } from '../../../ingest/decode/log-kind.ts';
-import { indexChain } from '../../../ingest/follow/index-chain.ts';
 import {
   type Catalogue,
   type CatalogueHolder,
@@ -16,7 +16,7 @@ import {
 import { changeCatalogue, type RecordedPass, sweepPasses } from '../../../ingest/grading/regrade/regrade.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import type { RollupLimits } from '../../../ingest/rollup/due.ts';
-import { runRollup } from '../../../ingest/rollup/worker.ts';
+import { runRollup } from '../../../ingest/rollup-worker.ts';
 import { untilAcknowledged } from '../../../ingest/write/batch-writer.ts';
 import { contractsName, createCheckpoints, missingRanges } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';

@@ -2,15 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nodesOf } from '../../../../clickhouse/cluster/nodes.ts';
-import type { EngineAccess, Writer } from '../../../../clickhouse/engine/engine.ts';
-import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
-import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import {
   localDatabaseOf,
   publicDatabaseOf,
   viewedDatabaseOf,
-} from '../../../../clickhouse/guest/public-database.ts';
+} from '../../../../clickhouse/engine/databases.ts';
+import type { EngineAccess, Writer } from '../../../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
+import { nodesOf } from '../../../../clickhouse/engine/nodes.ts';
+import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../../clickhouse/migrate/migrate.ts';
 import { type BackupDeps, backUp } from '../../../../src/operate/backup/backup.ts';
 import { readManifest } from '../../../../src/operate/backup/manifest.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiKey, isApiKey, keyDigest } from '../../../../core/domain/caller.ts';
 import { createLog } from '../../../../core/log.ts';
-import { createAccounts } from '../../../../src/accounts/accounts.ts';
 import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { createGate } from '../../../../src/gate/call.ts';
 import { mintTrialKey } from '../../../../src/operations/account/trial-key.ts';
+import { createAccounts } from '../../../../src/organizations/accounts.ts';
 import type { PaymentLane, SettledCall } from '../../../../src/payment/payment-lane.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
 import { STREAMABLE } from '../../../kit/mcp-speakers.ts';

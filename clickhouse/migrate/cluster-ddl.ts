@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../engine/databases.ts';
 import type { Writer } from '../engine/engine.ts';
 import { sql, text } from '../engine/sql.ts';
-import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
 import { NODE_VIEWS } from '../guest/public-views.ts';
 import { PLACEMENTS } from '../tables/all-tables.ts';
 import type { Placement } from '../tables/table.ts';

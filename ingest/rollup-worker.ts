@@ -1,18 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { Config } from '../../core/config/config.ts';
-import type { Log } from '../../core/log.ts';
-import type { Meter } from '../../core/meter.ts';
-import { formatDuration } from '../follow/status-report.ts';
-import { graphPasses } from '../graphs/pass.ts';
-import { repeatPasses } from '../passes/repeat.ts';
-import { rankingPasses } from '../rankings/follow.ts';
-import { ringPasses } from '../rings/pass.ts';
-import { verdictPasses } from '../verdicts/pass.ts';
-import { untilAcknowledged } from '../write/batch-writer.ts';
-import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
-import { closeSlice, mergeRelayerTotals } from './close.ts';
+import type { Writer } from '../clickhouse/engine/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Meter } from '../core/meter.ts';
+import { formatDuration } from './follow/status-report.ts';
+import { graphPasses } from './graphs/pass.ts';
+import { repeatPasses } from './passes/repeat.ts';
+import { rankingPasses } from './rankings/follow.ts';
+import { ringPasses } from './rings/pass.ts';
+import { closeSlice, mergeRelayerTotals } from './rollup/close.ts';
 import {
   createWaiting,
   formOf,
@@ -22,9 +19,12 @@ import {
   ROLLUP_LIMITS,
   type RollupLimits,
   type Waiting,
-} from './due.ts';
-import { createMonthCopies } from './plain-months.ts';
-import type { DirtySlice } from './statements.ts';
+} from './rollup/due.ts';
+import { createMonthCopies } from './rollup/plain-months.ts';
+import type { DirtySlice } from './rollup/statements.ts';
+import { verdictPasses } from './verdicts/pass.ts';
+import { untilAcknowledged } from './write/batch-writer.ts';
+import { createVersions, highestVersion, type Versions } from './write/versions.ts';
 
 /**
  * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals, copies months for scans, searches for payment rings, judges and

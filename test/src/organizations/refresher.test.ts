@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
 import { createJobNews, createJobs } from '../../../src/jobs/jobs.ts';
-import { createRefresher } from '../../../src/jobs/refresher.ts';
+import { createRefresher } from '../../../src/organizations/refresher.ts';
 import { testLog } from '../../kit/engine.ts';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -2,10 +2,10 @@ import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
 import { catalogueViewStatements } from '../catalogue/views.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../engine/databases.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
-import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
 import {
   NODE_VIEWS,
   nodeViewStatements,
@@ -14,13 +14,6 @@ import {
   storedViewStatements,
 } from '../guest/public-views.ts';
 import type { PublicFacts } from '../guest/views/facts.ts';
-import {
-  applyMigrations,
-  createDatabases,
-  type Migrated,
-  type Migration,
-  runDdl,
-} from '../migrate/migrations.ts';
 import { PLACEMENTS } from '../tables/all-tables.ts';
 import { ensureWalletIdKey, type WalletIdKey } from '../tables/wallet-ids.ts';
 import {
@@ -35,7 +28,8 @@ import {
   replicaStatement,
   statementsOfAllNodes,
   viewOfAllNodes,
-} from './ddl.ts';
+} from './cluster-ddl.ts';
+import { applyMigrations, createDatabases, type Migrated, type Migration, runDdl } from './migrations.ts';
 
 /**
  * Migrates the nodes: first their local tables with the numbered files, then the tables over all nodes. Each node records its own

@@ -2,14 +2,14 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
+import type { KeyRecord } from '../accounts/account-store.ts';
+import type { AuthorizationId } from '../accounts/payment-store.ts';
+import type { ControlStore } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/deps.ts';
-import type { KeyRecord } from './account-store.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
-import type { AuthorizationId } from './payment-store.ts';
 import { createSavedQueries } from './saved-queries.ts';
-import type { ControlStore } from './store.ts';
-import { askStore } from './store-failure.ts';
 
 /** What operations ask of the accounts, answered from a control store. */
 

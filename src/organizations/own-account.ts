@@ -4,7 +4,6 @@ import { type KeyDigest, keyDigest, mintApiKey } from '../../core/domain/caller.
 import { KEY_RIGHTS, type KeyRight, rightsOf } from '../../core/domain/key-right.ts';
 import { dayOf } from '../../core/domain/usage.ts';
 import { fail } from '../../core/errors.ts';
-import type { CallerKey, OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
 import {
   changedKey,
   endOfKey,
@@ -12,10 +11,11 @@ import {
   type KeyRecord,
   keyOfOrganization,
   NO_KEY_LIMITS,
-} from './account-store.ts';
-import type { ControlStore } from './store.ts';
-import { askStore } from './store-failure.ts';
-import { usageOwner } from './usage-store.ts';
+} from '../accounts/account-store.ts';
+import type { ControlStore } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
+import { usageOwner } from '../accounts/usage-store.ts';
+import type { CallerKey, OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
 
 /** What an account reads and changes of itself, answered from a control store. */
 

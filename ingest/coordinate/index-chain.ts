@@ -3,10 +3,13 @@ import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
-import type { JobQueue } from '../coordinate/job-queue.ts';
-import { planRanges } from '../coordinate/plan-ranges.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
+import { type ChainStatus, createChainStatus } from '../follow/chain-status.ts';
+import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from '../follow/head.ts';
+import { createPipeline } from '../follow/pipeline.ts';
+import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from '../follow/reorg.ts';
+import { loadCounters } from '../follow/status-report.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
 import {
@@ -19,11 +22,8 @@ import {
 } from '../write/checkpoints.ts';
 import { retractAbove, waitForWrites } from '../write/retract.ts';
 import type { Versions } from '../write/versions.ts';
-import { type ChainStatus, createChainStatus } from './chain-status.ts';
-import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './head.ts';
-import { createPipeline } from './pipeline.ts';
-import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
-import { loadCounters } from './status-report.ts';
+import type { JobQueue } from './job-queue.ts';
+import { planRanges } from './plan-ranges.ts';
 
 export interface IndexChainDeps {
   readonly config: ChainConfig;

@@ -1,18 +1,17 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
-import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { NODE_VIEWS, PUBLIC_TABLE_STORES } from '../../../clickhouse/guest/public-views.ts';
-import { openRows } from '../../../clickhouse/tables/coverage.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { Chain } from '../../../core/domain/chains.ts';
-import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
-import { versionTimeMs } from '../../../core/domain/settlement.ts';
-import { ask, cached, TWO_THREADS } from '../ask.ts';
-import { closedRelayers, readRelayerTotals } from '../facilitators/read.ts';
-import { unionAll } from '../wallets/profile-totals.ts';
-import type { Freshness } from './freshness.ts';
-import type { Rollups } from './rollups.ts';
+import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../clickhouse/engine/row-reader.ts';
+import { type Sql, sql, texts, trustedText, unionAll } from '../../clickhouse/engine/sql.ts';
+import { NODE_VIEWS, PUBLIC_TABLE_STORES } from '../../clickhouse/guest/public-views.ts';
+import { openRows } from '../../clickhouse/tables/coverage.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chains.ts';
+import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import { versionTimeMs } from '../../core/domain/settlement.ts';
+import { ask, cached, TWO_THREADS } from './ask.ts';
+import { closedRelayers, readRelayerTotals } from './facilitators/read.ts';
+import type { Freshness } from './index-state/freshness.ts';
+import type { Rollups } from './index-state/rollups.ts';
 
 /** What a table holds of the chains that were asked. */
 export interface TableFacts {

@@ -9,16 +9,16 @@ import { dayOf, dayStartMs } from '../../core/domain/usage.ts';
 import { type ErrorCode, Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { endOfKey, keyOfOrganization, type Organization } from '../accounts/account-store.ts';
-import { savedQueryOf } from '../accounts/saved-queries.ts';
 import type { DueRefresh } from '../accounts/saved-query-store.ts';
 import { type ControlStore, StoreUnavailable } from '../accounts/store.ts';
+import { releaseHold } from '../jobs/job-charge.ts';
+import type { Jobs, SqlJob } from '../jobs/jobs.ts';
 import { jobBudget, sqlTierOf } from '../operations/prices.ts';
 import type { SavedQuery } from '../operations/saved/definition.ts';
 import type { RefreshRun } from '../operations/saved/saved-queries.ts';
 import { jobHoldMs } from '../operations/sql/job-answer.ts';
 import { STREAMED_ROWS_MAX } from '../operations/sql/params.ts';
-import { releaseHold } from './job-charge.ts';
-import type { Jobs, SqlJob } from './jobs.ts';
+import { savedQueryOf } from './saved-queries.ts';
 
 /**
  * Keeps results of saved queries warm, in every API process. A run that is due becomes a job of the key that scheduled it, under an id

@@ -1,5 +1,5 @@
-import type { EngineAccess } from '../engine/engine.ts';
-import { localDatabaseOf } from '../guest/public-database.ts';
+import { localDatabaseOf } from './databases.ts';
+import type { EngineAccess } from './engine.ts';
 
 /**
  * The nodes of a cluster, each accessed as a single engine: its own rows in its own database, under the same table names. A single

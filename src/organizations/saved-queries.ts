@@ -1,6 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { QUERY_VERSIONS_MAX, SAVED_QUERIES_MAX, skeletonOf } from '../../core/domain/saved-query.ts';
 import { fail } from '../../core/errors.ts';
+import type { SavedQueryRecord } from '../accounts/saved-query-store.ts';
+import type { ControlStore } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
 import {
   type ListedQuery,
   listingOf,
@@ -9,9 +12,6 @@ import {
   type SavedSettings,
 } from '../operations/saved/definition.ts';
 import type { RefreshRun, SavedQueries } from '../operations/saved/saved-queries.ts';
-import type { SavedQueryRecord } from './saved-query-store.ts';
-import type { ControlStore } from './store.ts';
-import { askStore } from './store-failure.ts';
 
 /** Saved queries, answered from a control store. */
 

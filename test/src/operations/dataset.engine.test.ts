@@ -1,16 +1,16 @@
 import { beforeEach, expect } from 'vitest';
-import { systemClock } from '../../../../core/clock.ts';
-import type { Chain } from '../../../../core/domain/chains.ts';
-import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
-import { createVersions } from '../../../../ingest/write/versions.ts';
-import { createDatasetFacts } from '../../../../src/operations/index-state/dataset.ts';
-import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
-import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
-import { closeDays, closeHours } from '../../../kit/close-days.ts';
-import { emptyTables } from '../../../kit/empty-tables.ts';
-import type { TestEngine } from '../../../kit/engine.ts';
-import { test } from '../../../kit/fixtures.ts';
-import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../../kit/rows.ts';
+import { systemClock } from '../../../core/clock.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
+import { createDatasetFacts } from '../../../src/operations/dataset.ts';
+import { createFreshness } from '../../../src/operations/index-state/freshness.ts';
+import { createRollups } from '../../../src/operations/index-state/rollups.ts';
+import { closeDays, closeHours } from '../../kit/close-days.ts';
+import { emptyTables } from '../../kit/empty-tables.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
+import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../kit/rows.ts';
 
 /** The number of live settlements, whatever of it comes from rollups, from the relayers' totals and from the rows. */
 

@@ -1,5 +1,5 @@
-import { groupDigits } from '../format.ts';
-import type { SqlResult } from '../wire.ts';
+import { groupDigits } from './format.ts';
+import type { SqlResult } from './wire.ts';
 
 /** Cells of SQL results: their kind, text and layout in the grid. Pure, so that tests can run it outside a browser. */
 
