@@ -100,7 +100,7 @@ export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
   });
 }
 
-interface Window {
+interface TextWindow {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
@@ -115,7 +115,7 @@ export function visibleRows({
   readonly scrollTop: number;
   readonly height: number;
   readonly count: number;
-}): Window {
+}): TextWindow {
   const first = Math.floor(Math.max(0, scrollTop) / ROW_PX);
   const shown = Math.ceil(height / ROW_PX);
   return { from: Math.max(0, first - OVERSCAN), to: Math.min(count, first + shown + OVERSCAN) };

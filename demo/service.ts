@@ -102,7 +102,7 @@ function startGuard(file: string, logFile: string): ChildProcess {
   return guard;
 }
 
-interface Run {
+interface ServiceRun {
   /** Ends once the guard, and with it the service, is gone. */
   readonly exited: Promise<unknown>;
   readonly failed: Promise<never>;
@@ -110,7 +110,7 @@ interface Run {
   expectEnd(): void;
 }
 
-function watchExit(guard: ChildProcess, logFile: string): Run {
+function watchExit(guard: ChildProcess, logFile: string): ServiceRun {
   let expected = false;
   const exited = new Promise<number | null>((resolve) => guard.once('exit', (code) => resolve(code)));
   const failed = exited.then((code) => {

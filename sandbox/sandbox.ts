@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
-import type { Accepted, Placeholders, Verdict } from './judge/inspect.ts';
+import type { Accepted, Judgement, Placeholders } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 import type { SqlSetting } from './policy/settings.ts';
 import type { ResultColumn } from './results/column-type.ts';
@@ -20,7 +20,7 @@ export interface SqlSandbox {
    * Rejects only with `SandboxBusy`, if the caller's queries currently do not run, or `EngineError`, if the engine does not answer.
    * Verdicts are cached by the full digest of engine, policy, text and parameters.
    */
-  inspect(text: SandboxText): Promise<Verdict>;
+  inspect(text: SandboxText): Promise<Judgement>;
   /** The placeholders of a text, before there are values for them. Rejects like `inspect`. */
   placeholders(text: Pick<SandboxText, 'text' | 'caller'>): Promise<Placeholders>;
   /**

@@ -271,6 +271,11 @@ export interface KnownToken extends TokenFacts {
 
 export type TokenKey = `${Chain} ${Address}`;
 
+/** Names an address on a chain. */
+export function addressKey({ chain, address }: { readonly chain: Chain; readonly address: Address }): string {
+  return `${chain} ${address}`;
+}
+
 export function tokenKey(chain: Chain, token: Address): TokenKey {
   return `${chain} ${token}`;
 }

@@ -2,7 +2,7 @@ import type { CatalogueSource } from '../../clickhouse/tables/catalogues.ts';
 import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
 import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/address.ts';
-import { type Chain, chainOf } from '../../core/domain/chains.ts';
+import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import {
   BUILT_IN_BUILDER_CODES,
@@ -128,15 +128,15 @@ export function catalogueOf(entries: CatalogueEntries): Catalogue {
 
 /** Signers whose address belongs to another facilitator in the catalogue that was built with them. */
 export function refusedSigners(catalogue: Catalogue, signers: readonly SupportedSigner[]): SupportedSigner[] {
-  const owners = new Map(catalogue.relayers.map((entry) => [keyOf(entry), entry.facilitator]));
+  const owners = new Map(catalogue.relayers.map((entry) => [addressKey(entry), entry.facilitator]));
   return signers.filter((signer) => {
-    const owner = owners.get(keyOf(signer));
+    const owner = owners.get(addressKey(signer));
     return owner !== undefined && owner !== signer.facilitator;
   });
 }
 
 /** The engine's Date ranges from 1970 to 2149; a day outside must be reported here, or it would stop the worker. */
-function isDay(day: string): boolean {
+function isEngineDate(day: string): boolean {
   return !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) && day >= '1970-01-01' && day < '2149-01-01';
 }
 
@@ -153,7 +153,7 @@ function refuseContradictions(facilitators: readonly FacilitatorConfig[]): void 
   for (const { id, relayers, builderCodes } of facilitators) {
     for (const relayer of relayers) {
       claim(`relayer ${relayer.address} on ${relayer.chain}`, id);
-      if (!isDay(relayer.firstSeen))
+      if (!isEngineDate(relayer.firstSeen))
         problems.push(`catalogue.facilitators: ${id}: firstSeen ${relayer.firstSeen} is no date`);
     }
     for (const code of builderCodes) claim(`builder code ${code}`, id);
@@ -215,11 +215,7 @@ function firstOfEach<Entry extends { readonly chain: Chain; readonly address: Ad
 function lastOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
   entries: readonly Entry[],
 ): Entry[] {
-  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
-}
-
-function keyOf({ chain, address: at }: { readonly chain: Chain; readonly address: Address }): string {
-  return `${chain} ${at}`;
+  return [...new Map(entries.map((entry) => [addressKey(entry), entry])).values()];
 }
 
 function mergeBuilderCodes(facilitators: readonly FacilitatorConfig[]): Map<string, string> {

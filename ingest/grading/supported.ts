@@ -6,7 +6,7 @@ import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
 import type { Config } from '../../core/config/config.ts';
 import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
-import { type Chain, chainOfNetwork } from '../../core/domain/chains.ts';
+import { addressKey, type Chain, chainOfNetwork } from '../../core/domain/chains.ts';
 import { type Log, providerName } from '../../core/log.ts';
 import { fieldOf, isObject, listOf, parseJson } from '../fetch/document.ts';
 import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
@@ -42,10 +42,10 @@ export async function createSignerWatch(deps: SignerWatchDeps): Promise<SignerWa
   const dueAtMs = new Map<string, number>();
 
   const remember = async (facilitator: string, signers: readonly Signer[]): Promise<void> => {
-    const old = new Set(known.filter((signer) => signer.facilitator === facilitator).map(keyOf));
+    const old = new Set(known.filter((signer) => signer.facilitator === facilitator).map(addressKey));
     const today = new Date().toISOString().slice(0, 10);
     const fresh = signers
-      .filter((signer) => !old.has(keyOf(signer)))
+      .filter((signer) => !old.has(addressKey(signer)))
       .map((signer) => ({ ...signer, facilitator, firstSeen: today }));
     if (fresh.length === 0) return;
     // Stored before use: if a restart lost the day, payments would lose their facilitator.
@@ -72,10 +72,6 @@ export async function createSignerWatch(deps: SignerWatchDeps): Promise<SignerWa
       }
     },
   };
-}
-
-function keyOf({ chain, address }: Signer): string {
-  return `${chain} ${address}`;
 }
 
 /**

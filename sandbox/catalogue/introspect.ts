@@ -28,7 +28,7 @@ import {
 } from '../sandbox.ts';
 import { catalogueSelect, isDatabase, type Session, schemaOf, withoutDatabase } from './select.ts';
 import { describedRows, FIRST_WORDS, statementAnswer } from './show.ts';
-import { isWord, type Statement, withoutEnd } from './words.ts';
+import { type CatalogueStatement, isWord, withoutEnd } from './words.ts';
 
 /**
  * What tools ask a ClickHouse server about itself, answered from the published catalogue (docs/design/sandbox.md): SHOW, DESCRIBE,
@@ -193,7 +193,7 @@ async function selected(
   request: IntrospectionRequest,
   deps: Deps,
 ): Promise<Introspected | null> {
-  const isFree = (statement: Statement): boolean =>
+  const isFree = (statement: CatalogueStatement): boolean =>
     !statement.tokens.some((token) => isWord(token, 'FROM', 'JOIN')) ||
     mentioned(statement, sessionOf(request));
   if (!isFree({ text: parsed.canonical, tokens: parsed.tokens, format: null })) return null;
@@ -228,7 +228,7 @@ function isConstant({ safeToPlan, functions }: Accepted, { tokens }: Parsed): bo
 }
 
 /** Whether the text names a table of the catalogue or a constant of the session. */
-function mentioned(statement: Statement, session: Session): boolean {
+function mentioned(statement: CatalogueStatement, session: Session): boolean {
   const { readsCatalogue, readsSession } = catalogueSelect(statement, session);
   return readsCatalogue || readsSession;
 }
@@ -248,7 +248,7 @@ function mixedUp(error: unknown): unknown {
 async function describedQuery(text: string, request: IntrospectionRequest, deps: Deps): Promise<string> {
   const parsed = await deps.parser.parse(text);
   if (isProblem(parsed)) return refuse('syntax');
-  const statement: Statement = { text: parsed.canonical, tokens: parsed.tokens, format: null };
+  const statement: CatalogueStatement = { text: parsed.canonical, tokens: parsed.tokens, format: null };
   const written = catalogueSelect(statement, sessionOf(request));
   const kind = written.readsCatalogue || written.readsSession ? 'catalogue' : 'tables';
   const accepted = await deps.judged(

@@ -9,7 +9,7 @@ import {
 } from '../../clickhouse/catalogue/tables.ts';
 import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { refuse } from '../judge/refusal.ts';
-import { isName, isWord, plain, type Replacement, replaced, type Statement } from './words.ts';
+import { type CatalogueStatement, isName, isWord, plain, type Replacement, replaced } from './words.ts';
 
 /**
  * A SELECT over the published catalogue, written over the catalogue's views: `system.tables` becomes the view of its rows, and
@@ -54,7 +54,7 @@ function sessionConstants({ database, user }: Session): Readonly<Record<string, 
   };
 }
 
-export function catalogueSelect(statement: Statement, session: Session): CatalogueSelect {
+export function catalogueSelect(statement: CatalogueStatement, session: Session): CatalogueSelect {
   const { replacements, constants, readsCatalogue } = found(statement, sessionConstants(session));
   const readsSession = constants.size > 0;
   return {
@@ -71,7 +71,7 @@ interface Found {
   readonly readsCatalogue: boolean;
 }
 
-function found({ tokens }: Statement, constantOf: Readonly<Record<string, string>>): Found {
+function found({ tokens }: CatalogueStatement, constantOf: Readonly<Record<string, string>>): Found {
   const replacements: Replacement[] = [];
   const constants = new Map<string, string>();
   let readsCatalogue = false;
@@ -91,7 +91,7 @@ function found({ tokens }: Statement, constantOf: Readonly<Record<string, string
 }
 
 /** `system.tables`, and `system.tables.name`: the view keeps the table's short name as its alias where the text gives none. */
-function tableAt(tokens: Statement['tokens'], at: number): Replacement {
+function tableAt(tokens: CatalogueStatement['tokens'], at: number): Replacement {
   const [schema, name] = [plain(tokens[at]), plain(tokens[at + 2])];
   const table = catalogueTable(schema, name) ?? refuseTable(schema, name);
   const [before, after] = [tokens[at - 1], tokens[at + 3]];
@@ -145,7 +145,7 @@ function withConstants(text: string, constants: ReadonlyMap<string, string>): st
 }
 
 /** A query over the public tables without their database, which exists only for callers: `default.agents` becomes `agents`. */
-export function withoutDatabase(statement: Statement): string {
+export function withoutDatabase(statement: CatalogueStatement): string {
   const { tokens } = statement;
   const isNamedSo = (at: number): boolean =>
     isName(tokens[at]) &&

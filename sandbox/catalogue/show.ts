@@ -2,7 +2,7 @@ import { quoted } from '../../clickhouse/catalogue/rows.ts';
 import type { Token } from '../judge/parser.ts';
 import { refuse } from '../judge/refusal.ts';
 import { catalogueTable, isDatabase, isPublicTable, refuseTable, type Session, schemaOf } from './select.ts';
-import { checkSetting, isName, isWord, plain, type Statement, settingsIn } from './words.ts';
+import { type CatalogueStatement, checkSetting, isName, isWord, plain, settingsIn } from './words.ts';
 
 /**
  * SHOW, DESCRIBE, EXISTS, USE and SET as SELECTs over the views of the catalogue, with the column names of ClickHouse. They are judged
@@ -19,7 +19,11 @@ export type Answer =
 export const FIRST_WORDS = ['SHOW', 'DESCRIBE', 'EXISTS', 'USE', 'SET'] as const;
 
 /** `written`: what the caller sent; the engine's canonical text leaves the word FULL out of SHOW FULL TABLES. */
-export function statementAnswer(statement: Statement, written: readonly Token[], session: Session): Answer {
+export function statementAnswer(
+  statement: CatalogueStatement,
+  written: readonly Token[],
+  session: Session,
+): Answer {
   const [first, ...rest] = statement.tokens;
   switch (first?.text) {
     case 'SHOW':
@@ -36,7 +40,7 @@ export function statementAnswer(statement: Statement, written: readonly Token[],
 }
 
 function shown(
-  statement: Statement,
+  statement: CatalogueStatement,
   rest: readonly Token[],
   written: readonly Token[],
   session: Session,
@@ -82,7 +86,7 @@ function shown(
 
 /** `[NOT] LIKE|ILIKE text`, `WHERE expression` and `LIMIT number`, as the engine prints them. */
 function conditionOf(
-  { text }: Statement,
+  { text }: CatalogueStatement,
   from: readonly Token[],
   {
     column,
@@ -107,7 +111,7 @@ function likeOf(written: string, column: string): string[] {
 }
 
 interface Listing {
-  readonly statement: Statement;
+  readonly statement: CatalogueStatement;
   readonly after: readonly Token[];
   readonly isFull: boolean;
   readonly session: Session;
@@ -161,7 +165,7 @@ function created(after: readonly Token[], session: Session): string {
   return `SELECT create_table_query AS statement FROM system_tables WHERE database = ${quoted(table.database)} AND name = ${quoted(table.name)}`;
 }
 
-function described({ text, tokens }: Statement, session: Session): Answer {
+function described({ text, tokens }: CatalogueStatement, session: Session): Answer {
   const named = tokens.slice(isWord(tokens[1], 'TABLE') ? 2 : 1);
   const [open] = named;
   if (open?.text === '(') {

@@ -19,7 +19,7 @@ export function isWord(token: Token | undefined, ...words: readonly string[]): b
 }
 
 /** A text with its tokens, and what a client wrote behind the statement itself. */
-export interface Statement {
+export interface CatalogueStatement {
   readonly text: string;
   readonly tokens: readonly Token[];
   /** FORMAT at the end; null without one. */
@@ -38,7 +38,7 @@ export function checkSetting({ name, value }: SqlSetting): void {
 }
 
 /** Takes FORMAT and SETTINGS off the end. Throws `Refused` (`settings`). */
-export function withoutEnd(text: string, tokens: readonly Token[]): Statement {
+export function withoutEnd(text: string, tokens: readonly Token[]): CatalogueStatement {
   let rest = tokens;
   let format: string | null = null;
   for (;;) {
@@ -96,7 +96,7 @@ export interface Replacement {
 }
 
 export function replaced(
-  { text, tokens }: Pick<Statement, 'text' | 'tokens'>,
+  { text, tokens }: Pick<CatalogueStatement, 'text' | 'tokens'>,
   replacements: readonly Replacement[],
 ): string {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Verdict } from '../judge/inspect.ts';
+import type { Judgement } from '../judge/inspect.ts';
 import type { PlannedQuery } from '../run/planning.ts';
 import type { SandboxText, SqlSandbox } from '../sandbox.ts';
 import { TEXT_MAX_CHARS } from './dialects.ts';
@@ -113,7 +113,7 @@ function squeezed(sql: string): string {
 }
 
 async function fits(
-  verdict: Verdict,
+  verdict: Judgement,
   { caller }: SandboxText,
   { checkTypes }: SuggestDeps,
 ): Promise<boolean> {

@@ -50,7 +50,7 @@ export interface Accepted {
   readonly settings?: readonly SqlSetting[];
 }
 
-export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
+export type Judgement = { readonly accepted: Accepted } | { readonly refused: Refusal };
 export type Placeholders =
   | { readonly placeholders: readonly QueryParameter[] }
   | { readonly refused: Refusal };
@@ -64,7 +64,7 @@ export interface InspectDeps {
 }
 
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
-export function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Verdict> {
+export function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Judgement> {
   return judged(text, deps, async (sent) => {
     const plain = await plainQuery(sent, deps);
     const given = deps.readsLikeServer === true ? valuesAsRead(parametersOf(plain.tokens), values) : values;
@@ -243,10 +243,10 @@ function read<Answer extends object>(outcome: Answer | ParseProblem): Answer {
  */
 export interface VerdictCache {
   /** The cached verdict, or that of `judge`, which is then cached. Rejections are not cached. */
-  verdict(subject: Subject, judge: () => Promise<Verdict>): Promise<Verdict>;
+  verdict(subject: JudgedText, judge: () => Promise<Judgement>): Promise<Judgement>;
 }
 
-export interface Subject {
+export interface JudgedText {
   readonly engineVersion: string;
   readonly policyVersion: string;
   readonly text: string;
@@ -262,7 +262,7 @@ export interface VerdictCacheLimits {
 }
 
 export function createVerdictCache({ entriesMax, charsMax }: VerdictCacheLimits): VerdictCache {
-  const kept = new LRUCache<string, Verdict>({
+  const kept = new LRUCache<string, Judgement>({
     max: entriesMax,
     maxSize: charsMax,
     sizeCalculation: charsOf,
@@ -287,7 +287,7 @@ function keyOf({
   parameters,
   readsLikeServer = false,
   settings = [],
-}: Subject): string {
+}: JudgedText): string {
   const values = Object.keys(parameters)
     .sort()
     .map((name) => [name, parameters[name]]);
@@ -296,6 +296,6 @@ function keyOf({
     .digest('base64');
 }
 
-function charsOf(verdict: Verdict): number {
+function charsOf(verdict: Judgement): number {
   return JSON.stringify(verdict).length;
 }

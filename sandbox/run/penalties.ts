@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isOrganizationName, rangeName } from '../../core/domain/caller.ts';
+import { sha256Of } from '../../core/text.ts';
 import { type OpenTo, QueryFailed, SandboxBusy } from '../sandbox.ts';
 
 /**
@@ -110,10 +110,10 @@ export function createQuarantine(max: number): Quarantine {
   const digests = new Set<string>();
   return {
     check(text) {
-      if (digests.has(digestOf(text))) throw quarantined();
+      if (digests.has(sha256Of(text))) throw quarantined();
     },
     add(text) {
-      digests.add(digestOf(text));
+      digests.add(sha256Of(text));
       const [oldest] = digests;
       if (digests.size > max && oldest !== undefined) digests.delete(oldest);
     },
@@ -127,8 +127,4 @@ function quarantined(): QueryFailed {
     hint: 'Write it with smaller values: a single step of it takes longer than its tier.',
     figures: null,
   });
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

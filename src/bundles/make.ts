@@ -59,7 +59,7 @@ export interface Made {
   readonly unchanged: number;
 }
 
-export interface Wanted {
+export interface BundleOrder {
   readonly chains: readonly Chain[];
   readonly tables: readonly BundleTable[];
 }
@@ -76,7 +76,7 @@ interface Work extends MakeDeps {
   readonly facts: PublicFacts;
 }
 
-export async function makeBundles(deps: MakeDeps, wanted: Wanted): Promise<Made> {
+export async function makeBundles(deps: MakeDeps, wanted: BundleOrder): Promise<Made> {
   const unlock = lockBundles(deps.config.bundles.dir);
   const reader = createReader(deps.access);
   const exporter = createExporter(deps.access);
@@ -110,7 +110,7 @@ interface TablePlan extends BundleOf {
   readonly days: readonly { readonly day: string; readonly fingerprint: string }[];
 }
 
-async function planOf(work: Work, { chains, tables }: Wanted): Promise<TablePlan[]> {
+async function planOf(work: Work, { chains, tables }: BundleOrder): Promise<TablePlan[]> {
   const statuses = await work.readProgress(work.reader);
   const plans: TablePlan[] = [];
   for (const chain of chains) {

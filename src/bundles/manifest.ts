@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { isDay } from '../../core/text.ts';
 import { isSignedBy, type SigningKey } from './keys.ts';
-import { isDay } from './tables.ts';
 
 /**
  * The manifest of one table of one chain: a log of its files, which is only added to. A day whose rows changed gets another entry with

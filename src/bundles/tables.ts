@@ -83,12 +83,7 @@ export function valueKind(type: string): ValueKind {
   return kind;
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
-
-export function isDay(text: string): boolean {
-  return DAY.test(text) && dayOf(Date.parse(text)) === text;
-}
 
 /** The UTC day of a time in milliseconds; '' for none. */
 export function dayOf(ms: number): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lane } from '../../core/domain/caller.ts';
+import { sha256Of } from '../../core/text.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { CallProgress, CredentialHeaders, GateRequest, Offers, Sender } from '../gate/gate.ts';
 import type { AnyOperation, CallTerms } from '../operations/define.ts';
@@ -159,7 +160,7 @@ function orderOf(
 
 /** Of the exact bytes, because the payment is bound to these. '' without a body. */
 function digestOf(body: Buffer | undefined): string {
-  return body === undefined ? '' : createHash('sha256').update(body).digest('hex');
+  return body === undefined ? '' : sha256Of(body);
 }
 
 /**

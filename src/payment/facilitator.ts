@@ -9,7 +9,7 @@ import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
  */
 export interface Facilitator {
   /** Reads the chain only. Never rejects: a facilitator that does not answer is `unreachable`. */
-  verify(payment: PaymentToSettle, signal?: AbortSignal): Promise<Verdict>;
+  verify(payment: PaymentToSettle, signal?: AbortSignal): Promise<Verification>;
   /**
    * Submits the payment on chain. Called at most once per authorization. `unknown` after a time-out, a lost connection or
    * an answer that cannot be read: it may have settled. Never rejects.
@@ -39,7 +39,7 @@ export interface PaymentToSettle {
 }
 
 /** A `cause` is for the log: it holds no URL, no header and nothing of the payment. */
-export type Verdict =
+export type Verification =
   | { readonly outcome: 'valid' }
   /** `reason` is a harmless code or null. */
   | { readonly outcome: 'invalid'; readonly reason: string | null }
@@ -136,7 +136,7 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
   };
 }
 
-function readVerdict({ status, body }: JsonAnswer, payment: PaymentToSettle): Verdict {
+function readVerdict({ status, body }: JsonAnswer, payment: PaymentToSettle): Verification {
   const fields = fieldsOf(body);
   const { isValid } = fields;
   // A refusal counts with any status: some facilitators answer 4xx with it.

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
@@ -6,6 +5,7 @@ import { EngineError } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import { RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import { fail } from '../../core/errors.ts';
+import { sha256Of } from '../../core/text.ts';
 import type { ResultColumn } from '../../sandbox/results/column-type.ts';
 import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
@@ -133,7 +133,7 @@ export function queryKeyOf(
   asOf: string | null = null,
 ): string {
   const sorted = Object.entries(parameters).sort(([a], [b]) => Number(a > b) - Number(a < b));
-  return digestOf(JSON.stringify(asOf === null ? [text, sorted] : [text, sorted, asOf]));
+  return sha256Of(JSON.stringify(asOf === null ? [text, sorted] : [text, sorted, asOf]));
 }
 
 export function createResults(deps: ResultsDeps): Results {
@@ -204,7 +204,7 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
     bytes: await storableBytes(result),
   };
   const { form, bytes, pieces } = await inPieces(written, reader);
-  const sha256 = digestOf(bytes);
+  const sha256 = sha256Of(bytes);
   const facts: StoredFacts = {
     form,
     ...(pieces === undefined ? {} : { pieces }),
@@ -221,7 +221,7 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
   };
   const record: ResultRecord = {
     // Equal bytes of other bounds are another result: one of ten rows that are all is not the first ten of more.
-    id: digestOf(JSON.stringify([run.queryKey, run.dataVersion, run.maxRows, sha256])),
+    id: sha256Of(JSON.stringify([run.queryKey, run.dataVersion, run.maxRows, sha256])),
     queryKey: run.queryKey,
     organizationId: ownerIdOf(run.owner),
     createdAtMs: run.startedAtMs,
@@ -432,8 +432,4 @@ function readFailure(error: unknown, columns: readonly ResultColumn[]): unknown 
   if (!(error instanceof EngineError)) return error;
   const wide = error.cause instanceof Error ? tooWideOf(error.cause.message) : null;
   return wide === null ? error : wideFailure(wide, columns, { figures: null, cause: error });
-}
-
-function digestOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { escapeGlob, type Names, type Run, scan } from './layout.ts';
+import { escapeGlob, type Names, type RedisRun, scan } from './layout.ts';
 
 /**
  * Layout 1, which earlier versions wrote, is read by backups and restores alone. Behind the deployment's prefix a name was
@@ -20,7 +20,7 @@ const PARTS = [
 ] as const;
 
 /** Names that a backup copies together: the names of an organization, of a payment, of a key alone, or one reply. */
-export async function* groupsOfLayout1(run: Run, keyPrefix: string): AsyncGenerator<readonly string[]> {
+export async function* groupsOfLayout1(run: RedisRun, keyPrefix: string): AsyncGenerator<readonly string[]> {
   const seen = new Set<string>();
   for await (const name of scan(run, `${escapeGlob(keyPrefix)}:{*`)) {
     const tag = /^\{([^}]*)\}/.exec(name.slice(keyPrefix.length + 1))?.[1] ?? '';

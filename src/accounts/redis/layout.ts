@@ -156,13 +156,13 @@ export function holdEntry(organizationId: string, holdId: string): string {
   return JSON.stringify([organizationId, holdId]);
 }
 
-export type Run = RedisConnection['run'];
+export type RedisRun = RedisConnection['run'];
 
 /** Names in the layout of earlier versions that are there while any account is, behind the prefix. */
 const LAYOUT_1_NAME = /^\{(?:org:|pay:|key:|key-id:|reply:|organizations\}|trial-keys\})/;
 
 /** Which layout the accounts under the prefix have, as the layout's key says it; null where there are none. */
-export async function layoutIn(run: Run, keyPrefix: string): Promise<string | null> {
+export async function layoutIn(run: RedisRun, keyPrefix: string): Promise<string | null> {
   const written = await run((redis) => redis.get(namesOf(keyPrefix).layout));
   if (written !== null) return written;
   // Layout 1 has no such key.
@@ -176,7 +176,7 @@ export async function layoutIn(run: Run, keyPrefix: string): Promise<string | nu
  * Resolves when the accounts have this layout, or there are none. Rejects with `OtherVersion` when they have another: nothing may
  * be read or written then, because every balance would count as zero.
  */
-export async function requireLayout(run: Run, keyPrefix: string): Promise<void> {
+export async function requireLayout(run: RedisRun, keyPrefix: string): Promise<void> {
   const found = await layoutIn(run, keyPrefix);
   if (found === null) {
     const written = await run((redis) => redis.set(namesOf(keyPrefix).layout, LAYOUT, 'NX'));
@@ -188,14 +188,18 @@ export async function requireLayout(run: Run, keyPrefix: string): Promise<void> 
 }
 
 /** Whether there are accounts under the prefix, in any layout. Counters of rates, and what ingest shares, are none. */
-export async function hasAccounts(run: Run, keyPrefix: string): Promise<boolean> {
+export async function hasAccounts(run: RedisRun, keyPrefix: string): Promise<boolean> {
   const found = await layoutIn(run, keyPrefix);
   if (found !== null && found !== String(LAYOUT)) return true;
   const { root } = namesOf(keyPrefix);
   return await hasName(run, `${escapeGlob(root)}*`, (name) => !name.startsWith(`${root}rate:`));
 }
 
-async function hasName(run: Run, pattern: string, isWanted: (name: string) => boolean): Promise<boolean> {
+async function hasName(
+  run: RedisRun,
+  pattern: string,
+  isWanted: (name: string) => boolean,
+): Promise<boolean> {
   for await (const name of scan(run, pattern)) if (isWanted(name)) return true;
   return false;
 }
@@ -203,7 +207,7 @@ async function hasName(run: Run, pattern: string, isWanted: (name: string) => bo
 const SCAN_COUNT = 1_000;
 
 /** Names that match; SCAN may repeat some. */
-export async function* scan(run: Run, pattern: string): AsyncGenerator<string> {
+export async function* scan(run: RedisRun, pattern: string): AsyncGenerator<string> {
   let cursor = '0';
   do {
     const from = cursor;

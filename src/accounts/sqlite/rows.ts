@@ -11,7 +11,7 @@ import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 export type Parameters = Readonly<Record<string, unknown>>;
 
 /** A prepared statement. Parameters that it does not name are ignored; one that is left out is NULL. */
-export interface Statement<Row> {
+export interface StoreStatement<Row> {
   one(parameters: Parameters): Row | undefined;
   all(parameters: Parameters): Row[];
   /** Runs it and says how many rows it changed. */
@@ -19,7 +19,7 @@ export interface Statement<Row> {
 }
 
 /** `Row` has the names of the columns of `text`; the tables are STRICT, so their types hold. */
-export function prepare<Row = never>(db: Database.Database, text: string): Statement<Row> {
+export function prepare<Row = never>(db: Database.Database, text: string): StoreStatement<Row> {
   const statement = db.prepare<Parameters>(text);
   // libsql makes lists of values several times faster than objects.
   const names = statement.reader

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { sha256Of } from '../../../core/text.ts';
 import { UserError } from '../../../core/user-error.ts';
 
 /** What a backup consists of. Written last: a directory without a manifest is a backup that was not finished. */
@@ -86,7 +87,7 @@ export type FileEntry = Static<typeof CopiedFile>;
 export function writeManifest(directory: string, manifest: Manifest): void {
   const body = JSON.stringify(manifest);
   const draft = join(directory, `${FILE_NAME}.part`);
-  writeFileSync(draft, `${JSON.stringify({ sha256: digestOf(body) })}\n${body}\n`, { mode: FILE_MODE });
+  writeFileSync(draft, `${JSON.stringify({ sha256: sha256Of(body) })}\n${body}\n`, { mode: FILE_MODE });
   syncPath(draft);
   renameSync(draft, join(directory, FILE_NAME));
   syncPath(directory);
@@ -95,7 +96,7 @@ export function writeManifest(directory: string, manifest: Manifest): void {
 /** Throws `UserError` when there is none, or it is not as it was written, or is of another form. */
 export function readManifest(directory: string): Manifest {
   const [head = '', body = ''] = readText(directory).split('\n');
-  if (head !== JSON.stringify({ sha256: digestOf(body) }))
+  if (head !== JSON.stringify({ sha256: sha256Of(body) }))
     throw new UserError(`the manifest in ${directory} is damaged`);
   const found: unknown = JSON.parse(body);
   const format = Value.Check(Type.Object({ format: Type.Integer() }), found) ? found.format : null;
@@ -116,10 +117,6 @@ function readText(directory: string): string {
       cause,
     });
   }
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 export function syncPath(path: string): void {

@@ -2,9 +2,10 @@ import { type Command, Option } from 'commander';
 import { nearest } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import { isDay } from '../../../core/text.ts';
 import { UserError } from '../../../core/user-error.ts';
-import type { Wanted } from '../../bundles/make.ts';
-import { BUNDLE_TABLE_NAMES, isBundleTable, isDay } from '../../bundles/tables.ts';
+import type { BundleOrder } from '../../bundles/make.ts';
+import { BUNDLE_TABLE_NAMES, isBundleTable } from '../../bundles/tables.ts';
 import type { VerifyOrder } from '../../bundles/verify/verify.ts';
 
 /** How `bundle` and `verify` are written on the command line. */
@@ -70,7 +71,7 @@ export function addBundleCommands(
 export function readWanted(
   { chain = [], table = [] }: BundleArguments,
   config: Pick<Config, 'chains'>,
-): Wanted {
+): BundleOrder {
   const chains = config.chains.map((entry) => entry.chain);
   const wanted = chain.map((name): Chain => {
     const found = chains.find((each) => each === name);

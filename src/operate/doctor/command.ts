@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
-import { CHECKS, type CheckId, type Finding, failure, type Verdict } from './finding.ts';
+import { CHECKS, type CheckId, type CheckOutcome, type Finding, failure } from './finding.ts';
 
 const EXIT_FAILED = 1;
 
@@ -12,7 +12,7 @@ Looks at Node, the configuration, disks, the engine (answers, version, what its 
 index is, the control store and the ledger of units. Works with or without a running service. Changes nothing; without one an empty data directory is made.
 Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the command must be corrected.`;
 
-const MARKS: Readonly<Record<Verdict, string>> = {
+const MARKS: Readonly<Record<CheckOutcome, string>> = {
   ok: 'ok      ',
   warning: 'warning ',
   failure: 'FAILURE ',

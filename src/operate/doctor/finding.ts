@@ -20,11 +20,11 @@ export const CHECKS = {
 export type CheckId = keyof typeof CHECKS;
 
 /** `skipped`: it could not be checked, for a reason that another finding names or that is outside of the service. */
-export type Verdict = 'ok' | 'warning' | 'failure' | 'skipped';
+export type CheckOutcome = 'ok' | 'warning' | 'failure' | 'skipped';
 
 export interface Finding {
   readonly check: CheckId;
-  readonly verdict: Verdict;
+  readonly verdict: CheckOutcome;
   /** Contains no password, key or URL; of an RPC URL only its host. */
   readonly says: string;
   /** What to do about it; null where nothing is to be done. */

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
+import { isDay } from '../../../core/text.ts';
 import type { CataloguedTable } from '../../bundles/catalogue.ts';
 import { type Entry, EntryShape, MANIFEST_FILE } from '../../bundles/manifest.ts';
-import { BUNDLE_TABLE_NAMES, type BundleTable, isDay } from '../../bundles/tables.ts';
+import { BUNDLE_TABLE_NAMES, type BundleTable } from '../../bundles/tables.ts';
 import { chainParam, readChain } from '../common-params.ts';
 import { invalid, type Param, quoted, readChoice } from '../params.ts';
 import { ChainShape, DateShape, oneOf } from '../shapes.ts';

@@ -178,14 +178,14 @@ export const listFacilitators = defineOperation({
   },
 });
 
-interface Wanted {
+interface RelayerFilter {
   readonly chain: string | undefined;
   readonly facilitator: string | undefined;
   readonly named_only: boolean;
   readonly enriched_only: boolean;
 }
 
-function isWanted(relayer: Relayer, wanted: Wanted): boolean {
+function isWanted(relayer: Relayer, wanted: RelayerFilter): boolean {
   return (
     (wanted.chain === undefined || relayer.chain === wanted.chain) &&
     (wanted.facilitator === undefined || relayer.facilitator === wanted.facilitator) &&

@@ -16,7 +16,7 @@ import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chains.ts';
+import { addressKey, type Chain } from '../../../core/domain/chains.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { ask, cached, TWO_THREADS } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
@@ -95,7 +95,7 @@ export function createRelayers(deps: {
       load: async (old) => {
         const ranking = await readRanking(deps);
         // Callers get the old ranking until the distinct parties that its pages showed are read for the new one, too.
-        const shown = ranking.relayers.filter((relayer) => old?.parties.has(keyOf(relayer)));
+        const shown = ranking.relayers.filter((relayer) => old?.parties.has(addressKey(relayer)));
         await distinctParties(deps.reader, ranking, shown.slice(0, PARTIES_RENEWED_MAX));
         return ranking;
       },
@@ -169,7 +169,7 @@ export async function distinctParties(
   ranking: RelayerRanking,
   page: readonly Relayer[],
 ): Promise<readonly DistinctParties[]> {
-  const missing = page.filter((relayer) => !ranking.parties.has(keyOf(relayer)));
+  const missing = page.filter((relayer) => !ranking.parties.has(addressKey(relayer)));
   if (missing.length > 0) {
     const { rows } = await ask(reader, RELAYERS_RESOURCE, {
       name: 'relayers-distinct',
@@ -184,7 +184,7 @@ export async function distinctParties(
     }
   }
   // A relayer that lost all it had since the ranking has no states any more.
-  return page.map((relayer) => ranking.parties.get(keyOf(relayer)) ?? { payers: 0, payees: 0 });
+  return page.map((relayer) => ranking.parties.get(addressKey(relayer)) ?? { payers: 0, payees: 0 });
 }
 
 /** The relayer of a settlement is not in its sort key, so it is chosen after versions are merged. */
@@ -199,10 +199,6 @@ function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
   ]);
   return sql`SELECT chain, lower(hex(relayer)), uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
     FROM (${parts}) GROUP BY chain, relayer`;
-}
-
-function keyOf({ chain, address }: Relayer): string {
-  return `${chain} ${address}`;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask, TWO_THREADS } from '../ask.ts';
 import { type FinalBlock, onChain, onlyFinal } from '../index-state/finality.ts';
 import { underCeiling } from '../settlements/feed.ts';
-import { type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
+import { type SliceSource, type WalkSlice, walkSlices } from '../settlements/slice-walk.ts';
 
 /** SQL that adds settlements up by payer and payee, over all of them or over the log of one wallet. */
 
@@ -177,7 +177,7 @@ async function secondsOfNewest(
 async function countSlice(
   reader: Reader,
   scope: PairScope,
-  { ceiling, since, limit }: Slice,
+  { ceiling, since, limit }: WalkSlice,
 ): Promise<Seconds & { readonly count: number }> {
   const during = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling)];
   const { rows } = await ask(reader, GRAPH_RESOURCE, {

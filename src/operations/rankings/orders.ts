@@ -11,7 +11,7 @@ export const SUBJECTS = [
   'endpoints',
   'capabilities',
 ] as const;
-export type Subject = (typeof SUBJECTS)[number];
+export type RankedSubject = (typeof SUBJECTS)[number];
 
 export const ORDERS = [
   'score',
@@ -39,34 +39,35 @@ const PARTIES = {
 } as const;
 
 /** The first order of a subject is its default. */
-export const POSSIBLE: Readonly<Record<Subject, Readonly<Partial<Record<Order, readonly Window[]>>>>> = {
-  agents: { score: ALL_TIME, paid_score: ALL_TIME, ...PARTIES },
-  merchants: PARTIES,
-  payers: PARTIES,
-  facilitators: {
-    settlements: WINDOWS,
-    organic_usd: WINDOWS,
-    proven_usd: WINDOWS,
-    counterparties: WINDOWS,
-    growth: BOUNDED,
-  },
-  endpoints: { settlements: WINDOWS, counterparties: WINDOWS },
-  capabilities: { settlements: WINDOWS, counterparties: WINDOWS },
-};
+export const POSSIBLE: Readonly<Record<RankedSubject, Readonly<Partial<Record<Order, readonly Window[]>>>>> =
+  {
+    agents: { score: ALL_TIME, paid_score: ALL_TIME, ...PARTIES },
+    merchants: PARTIES,
+    payers: PARTIES,
+    facilitators: {
+      settlements: WINDOWS,
+      organic_usd: WINDOWS,
+      proven_usd: WINDOWS,
+      counterparties: WINDOWS,
+      growth: BOUNDED,
+    },
+    endpoints: { settlements: WINDOWS, counterparties: WINDOWS },
+    capabilities: { settlements: WINDOWS, counterparties: WINDOWS },
+  };
 
 const WINDOW_DEFAULT: Window = '30d';
 
-const HAS_CAPABILITY: readonly Subject[] = ['agents', 'merchants', 'endpoints'];
+const HAS_CAPABILITY: readonly RankedSubject[] = ['agents', 'merchants', 'endpoints'];
 
 interface Asked {
-  readonly of: Subject;
+  readonly of: RankedSubject;
   readonly by: Order | undefined;
   readonly window: Window | undefined;
   readonly capability: string | undefined;
 }
 
 export interface Chosen {
-  readonly of: Subject;
+  readonly of: RankedSubject;
   readonly by: Order;
   readonly window: Window;
 }
@@ -96,7 +97,7 @@ export function isRating(by: Order): by is 'score' | 'paid_score' {
   return by === 'score' || by === 'paid_score';
 }
 
-export function ordersOf(of: Subject): Order[] {
+export function ordersOf(of: RankedSubject): Order[] {
   return Object.keys(POSSIBLE[of]) as Order[]; // the table's own keys
 }
 
@@ -110,7 +111,7 @@ export function ordersText(): string {
 }
 
 /** The rows of the table in docs/methodology.md: subject, order, windows. */
-export function possibleRows(): (readonly [Subject, Order, string])[] {
+export function possibleRows(): (readonly [RankedSubject, Order, string])[] {
   return SUBJECTS.flatMap((of) =>
     ordersOf(of).map((by) => [of, by, (POSSIBLE[of][by] ?? []).join(', ')] as const),
   );

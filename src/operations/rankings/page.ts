@@ -4,7 +4,7 @@ import type { Window } from '../../../core/domain/window.ts';
 import type { OperationDeps } from '../deps.ts';
 import { listMeta } from '../meta.ts';
 import { invalid } from '../params.ts';
-import { type Chosen, choose, isRating, type Order, type Subject } from './orders.ts';
+import { type Chosen, choose, isRating, type Order, type RankedSubject } from './orders.ts';
 import { RANKING_OFFSET_MAX } from './rankings.ts';
 import { type RankedRowShape, type RankingMetaShape, rankedAnswers, rankingFacts } from './shape.ts';
 
@@ -22,7 +22,7 @@ export function checkedRanking({
   by,
   window,
   capability,
-}: RankingInput & { readonly of: Subject }): Chosen {
+}: RankingInput & { readonly of: RankedSubject }): Chosen {
   return choose({ of, by, window, capability });
 }
 

@@ -3,7 +3,7 @@ import { WINDOWS, type Window } from '../../../core/domain/window.ts';
 import { capabilityFilter } from '../common-params.ts';
 import { flagParam, invalid, type Param, quoted } from '../params.ts';
 import { oneOf } from '../shapes.ts';
-import { ORDERS, type Order, ordersText, SUBJECTS, type Subject } from './orders.ts';
+import { ORDERS, type Order, ordersText, type RankedSubject, SUBJECTS } from './orders.ts';
 
 const COUNTERPARTIES_MAX = 1_000_000;
 
@@ -28,7 +28,7 @@ function choiceParam<Choice extends string>(
   };
 }
 
-export const rankedOfParam: Param<Subject | undefined> = choiceParam(SUBJECTS, {
+export const rankedOfParam: Param<RankedSubject | undefined> = choiceParam(SUBJECTS, {
   description: 'What is ranked. Default: agents.',
   toolText: 'Default agents.',
   example: 'merchants',

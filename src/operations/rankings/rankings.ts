@@ -14,7 +14,7 @@ import {
 } from './directory.ts';
 import { FACILITATORS_RESOURCE, readFacilitatorRanking, readFacilitatorSparklines } from './facilitators.ts';
 import { keepRankings, type Ranking } from './kept.ts';
-import type { PaymentOrder, Subject } from './orders.ts';
+import type { PaymentOrder, RankedSubject } from './orders.ts';
 import { type RankedPass, readPass } from './passes.ts';
 import { type RankedRow, subjectKey } from './row.ts';
 import { readWalletSparklines } from './sparklines.ts';
@@ -26,7 +26,7 @@ import { type Parts, partsOf } from './windows.ts';
  */
 
 export interface RankingScope {
-  readonly of: Subject;
+  readonly of: RankedSubject;
   readonly by: PaymentOrder;
   readonly window: Window;
   /** Undefined: every served chain. */

@@ -42,7 +42,7 @@ export function createSavedAnswers(results: Pick<Results, 'read'>): SavedAnswers
   });
   const underWay = new Map<string, Promise<Ready>>();
   /** A crowd that comes at once makes one answer. An answer that is too large to remember is read once, so each caller makes its own. */
-  const madeTogether = async (wanted: Wanted): Promise<Ready> => {
+  const madeTogether = async (wanted: AnswerRequest): Promise<Ready> => {
     const { name } = wanted;
     const others = await underWay.get(name)?.catch(() => null);
     if (others?.bytes) return others;
@@ -75,14 +75,17 @@ function nameOf(
   return JSON.stringify([id, isKept, owner, slug, version, format, numbers, csvNull, maxRows, offset]);
 }
 
-interface Wanted {
+interface AnswerRequest {
   readonly kept: KeptResult;
   readonly query: SavedVersion;
   readonly form: AnswerForm;
   readonly name: string;
 }
 
-async function make(results: Pick<Results, 'read'>, { kept, query, form, name }: Wanted): Promise<Ready> {
+async function make(
+  results: Pick<Results, 'read'>,
+  { kept, query, form, name }: AnswerRequest,
+): Promise<Ready> {
   const { format } = form;
   const result = await results.read(kept, { ...engineRequest(form), offset: form.offset });
   const isJson = format === 'json' || format === 'json_compact';
@@ -100,7 +103,7 @@ async function make(results: Pick<Results, 'read'>, { kept, query, form, name }:
 
 function printedJson(
   { body }: Awaited<ReturnType<Results['read']>>,
-  { kept, query, form }: Pick<Wanted, 'kept' | 'query' | 'form'>,
+  { kept, query, form }: Pick<AnswerRequest, 'kept' | 'query' | 'form'>,
 ): Readable {
   const { format, numbers, maxRows: rowsMax } = form;
   const text = jsonAnswer(body, {

@@ -95,11 +95,11 @@ export function listingOf(
 }
 
 /** What decides the price of a query. */
-type Run = Pick<SavedContent, 'tier' | 'maxQu'>;
+type RunTerms = Pick<SavedContent, 'tier' | 'maxQu'>;
 type Sold = Pick<SavedSettings, 'priceQu'>;
 
 /** What a call of others costs at most: the run, and the author's price. */
-export function soldQu({ tier, maxQu }: Run, { priceQu }: Sold): number {
+export function soldQu({ tier, maxQu }: RunTerms, { priceQu }: Sold): number {
   return callQu({ tier, maxQu }) + priceQu;
 }
 
@@ -112,7 +112,7 @@ export function callQu({ tier, maxQu }: Pick<SavedContent, 'tier' | 'maxQu'>): n
 export const WARM_QU = 1;
 
 /** What others pay: by use with units, and over x402 a fixed price, whether the result is there or must be made. */
-export function soldPrice(content: Run, settings: Sold): Price {
+export function soldPrice(content: RunTerms, settings: Sold): Price {
   const qu = soldQu(content, settings);
   const x402UsdMicros = BigInt(qu) * SQL_QU_USD_MICROS;
   return {

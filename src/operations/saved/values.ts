@@ -1,4 +1,5 @@
 import { fail } from '../../../core/errors.ts';
+import { isDay } from '../../../core/text.ts';
 import { invalid, quoted } from '../params.ts';
 import { SQL_PARAMETER_MAX_CHARS } from '../sql/params.ts';
 
@@ -146,9 +147,9 @@ function fits(text: string, { kind, bits }: ScalarType): boolean {
     case 'flag':
       return /^(?:true|false|1|0)$/.test(text);
     case 'day':
-      return DAY.test(text) && isDay(text);
+      return DAY.test(text) && isEngineDay(text);
     case 'time':
-      return TIME.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(utc(text)));
+      return TIME.test(text) && isEngineDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(utc(text)));
   }
 }
 
@@ -161,12 +162,10 @@ const YEAR_MIN = 1970;
 /** The last whole year of `DateTime`. */
 const YEAR_MAX = 2105;
 
-/** Date.parse takes the 31st of February for the 3rd of March. */
-function isDay(text: string): boolean {
-  const atMs = Date.parse(`${text}T00:00:00Z`);
+/** Whether the engine's DateTime can hold the day. */
+function isEngineDay(text: string): boolean {
   const year = Number(text.slice(0, 4));
-  const isThere = !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(text);
-  return isThere && year >= YEAR_MIN && year <= YEAR_MAX;
+  return isDay(text) && year >= YEAR_MIN && year <= YEAR_MAX;
 }
 
 /** Without a zone it is UTC, as everywhere here. */

@@ -1,6 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
+  addressBytes,
   allOf,
   dateTime,
   type Sql,
@@ -16,7 +17,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { onChain } from '../index-state/finality.ts';
-import { addressBytes, type FeedFilters } from './filters.ts';
+import type { FeedFilters } from './filters.ts';
 
 /**
  * The order in which settlements were written, from `settlement_changes`. Times are the engine's, in microseconds. A window of that
@@ -61,7 +62,7 @@ export async function readHorizon(reader: Reader): Promise<Horizon> {
 }
 
 /** Entries after `from`, up to `to`. */
-export interface Window {
+export interface EntryWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -77,7 +78,7 @@ const at = (micros: number): Sql =>
 /** Tombstones have an entry of their own. */
 const IS_GONE = sql`gone_tx != toFixedString('', 32)`;
 
-function entries({ chain }: Pick<ChangesOf, 'chain'>, { from, to }: Window): Sql[] {
+function entries({ chain }: Pick<ChangesOf, 'chain'>, { from, to }: EntryWindow): Sql[] {
   return [sql`at > ${at(from)}`, sql`at <= ${at(to)}`, ...onChain(chain)];
 }
 
@@ -85,7 +86,7 @@ function entries({ chain }: Pick<ChangesOf, 'chain'>, { from, to }: Window): Sql
 export async function windowEnd(
   reader: Reader,
   of: ChangesOf,
-  window: Window,
+  window: EntryWindow,
   wanted: number,
 ): Promise<number> {
   const { rows } = await ask(reader, RESOURCE, {
@@ -157,7 +158,7 @@ export interface GoneEvent {
 export async function readGone(
   reader: Reader,
   { chain, wallet }: ChangesOf,
-  window: Window,
+  window: EntryWindow,
   { skipped, limit }: { readonly skipped: number; readonly limit: number },
 ): Promise<GoneEvent[]> {
   const party =
@@ -195,7 +196,7 @@ const HOURS_MAX = 100_000;
 export async function touchedHours(
   reader: Reader,
   { chain, since, until }: ChangesOf,
-  window: Window,
+  window: EntryWindow,
   notBefore: number,
 ): Promise<TouchedHour[]> {
   const bounds = [

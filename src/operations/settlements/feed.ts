@@ -30,9 +30,9 @@ import {
   type Ceiling,
   floorOfSecond,
   type SettlementPage,
-  type Slice,
   type SliceSource,
   type SliceStart,
+  type WalkSlice,
   walkSlices,
 } from './slice-walk.ts';
 
@@ -130,7 +130,7 @@ function resumeAt(ceiling: Ceiling, before: Position | undefined): Position | un
   return ceiling.kind === 'below-second' ? floorOfSecond(ceiling.blockTime) : before;
 }
 
-async function readWindow(reader: Reader, query: FeedQuery, window: Slice): Promise<ListedSettlement[]> {
+async function readWindow(reader: Reader, query: FeedQuery, window: WalkSlice): Promise<ListedSettlement[]> {
   const { rows } = await ask(reader, RESOURCE, windowStatement(query, window));
   return rows.map(decodeSettlement);
 }
@@ -139,7 +139,7 @@ async function readWindow(reader: Reader, query: FeedQuery, window: Slice): Prom
  * Versions are merged (FINAL) before anything but the sort key is filtered: an older version of a row must not answer for
  * a newer one that was tombstoned or regraded.
  */
-function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): Statement {
+function windowStatement(query: FeedQuery, { ceiling, since, limit }: WalkSlice): Statement {
   const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...keyFilters(query)];
   return {
     name: 'feed-window',

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
+import { addressBytes, dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, USD_DECIMALS, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
+import { isDay } from '../../../core/text.ts';
 import {
   ADDRESS_SCHEMA,
   counterpartyParam,
@@ -52,11 +53,6 @@ function readTime(raw: unknown): number | undefined {
   if (!TIME_TEXT.test(raw) || !isDay(raw.slice(0, 10))) return undefined;
   const ms = Date.parse(raw.toUpperCase().replace(' ', 'T'));
   return Number.isNaN(ms) ? undefined : ms / 1_000;
-}
-
-function isDay(day: string): boolean {
-  const at = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }
 
 function usdParam(description: string, toolText: string, example: number): Param<bigint | undefined> {
@@ -187,11 +183,6 @@ export function gradeFilters({ facilitator, tier }: Pick<FeedFilters, 'facilitat
     ...(facilitator === undefined ? [] : [sql`facilitator = ${text(facilitator)}`]),
     ...(tier === undefined ? [] : [sql`toString(method) IN ${texts(methodsOfTier(tier))}`]),
   ];
-}
-
-/** An address as the tables store it. */
-export function addressBytes(address: Address): Sql {
-  return sql`toFixedString(unhex(${text(address.slice(2))}), 20)`;
 }
 
 function usdValue(micros: bigint): Sql {

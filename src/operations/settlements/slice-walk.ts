@@ -14,7 +14,7 @@ export type Ceiling =
   | { readonly kind: 'below-second'; readonly blockTime: number }
   | { readonly kind: 'open' };
 
-export interface Slice {
+export interface WalkSlice {
   readonly ceiling: Ceiling;
   /** Unix seconds, included. */
   readonly since: number;
@@ -24,7 +24,7 @@ export interface Slice {
 
 export interface SliceSource {
   /** Takes the newest rows of a slice; returns how many there were, at most `limit`. */
-  take(slice: Slice): Promise<number>;
+  take(slice: WalkSlice): Promise<number>;
   /** The newest second below this one that may have a row; -1 when none has. Only says where looking pays. */
   newestBelow(second: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { addressBytes, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
@@ -37,7 +37,7 @@ import {
   UsdShape,
 } from '../shapes.ts';
 import { nextBefore, RANKED_CURSOR, readBefore } from '../walk.ts';
-import { addressBytes, askPayments } from './payments.ts';
+import { askPayments } from './payments.ts';
 import { PROFILE_EXAMPLE } from './profile-shape.ts';
 import type { WalletRole } from './slice.ts';
 import { coverageFor, spanOf, WindowShape, windowAnswer, windowEnd, windowParam } from './window.ts';

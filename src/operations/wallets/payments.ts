@@ -1,6 +1,14 @@
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
-import { allOf, dateTime, type Sql, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
+import {
+  addressBytes,
+  allOf,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  unionAll,
+} from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import type { Address } from '../../../core/domain/address.ts';
@@ -120,9 +128,4 @@ function pairPayments(
     ...(role === 'payer' ? [] : [sql`SELECT payer AS other, 1 AS inbound, ${figures} FROM ${received}`]),
     ...(role === 'payee' ? [] : [sql`SELECT payee AS other, 0 AS inbound, ${figures} FROM ${paid}`]),
   ])})`;
-}
-
-/** An address as tables hold it. */
-export function addressBytes(wallet: Address): Sql {
-  return sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
 }

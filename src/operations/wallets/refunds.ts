@@ -1,14 +1,14 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { REFUND_FIGURES, REFUND_SUMS } from '../../../clickhouse/engine/refund-figures.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { addressBytes, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import type { FinalBlock } from '../index-state/finality.ts';
-import { addressBytes, askPairs, askSmallWallet, type PaymentQuestion } from './payments.ts';
+import { askPairs, askSmallWallet, type PaymentQuestion } from './payments.ts';
 import { PROFILE_RESOURCE } from './profile-totals.ts';
 
 /** What a wallet paid back to wallets that had paid it. */

@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  addressBytes,
+  allOf,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  uint32,
+} from '../../../clickhouse/engine/sql.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodePosition,
@@ -29,7 +37,6 @@ import { META_EXAMPLE, SettlementMetaShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { cutPage, isBelow } from '../settlements/feed.ts';
 import {
-  addressBytes,
   eventFilters,
   type FeedFilters,
   mergedFilters,
@@ -109,12 +116,12 @@ function growSlice(sliceRows: number): number {
   return Math.min(sliceRows * 4, SLICE_ROWS_MAX);
 }
 
-interface Slice {
+interface RowSlice {
   readonly below: Position | undefined;
   readonly limit: number;
 }
 
-async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Promise<WalletVersion[]> {
+async function readSlice(reader: Reader, query: WalletQuery, slice: RowSlice): Promise<WalletVersion[]> {
   const { rows } = await ask(reader, RESOURCE, sliceStatement(query, slice));
   return rows.map(decodeVersion);
 }
@@ -149,7 +156,7 @@ function partyFilter({ counterparty }: Pick<WalletQuery, 'counterparty'>): Sql[]
  * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Without lazy materialization,
  * which reads each granule twice: once for the columns of the order, and again for the columns of the rows that it keeps.
  */
-function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
+function sliceStatement(query: WalletQuery, { below, limit }: RowSlice): Statement {
   const conditions = [...inLog(query, below), ...keyFilters(query)];
   return {
     name: 'wallet-slice',
@@ -209,7 +216,7 @@ async function readMatchingRows(reader: Reader, query: WalletQuery): Promise<Set
 }
 
 /** The key of the last of so many versions, undefined when the log has fewer. Reads the columns of the key alone. */
-async function keyBelow(reader: Reader, query: WalletQuery, slice: Slice): Promise<Position | undefined> {
+async function keyBelow(reader: Reader, query: WalletQuery, slice: RowSlice): Promise<Position | undefined> {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'wallet-range',
     maxSeconds: MAX_SECONDS,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
-import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { type InspectDeps, inspect, type Judgement } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type DocsQuestion, docsQuestions, readCookbook } from '../../kit/docs-questions.ts';
@@ -26,7 +26,7 @@ import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 
-/** docs/cookbook.md and the other pages on SQL are true: every query runs as it stands, and what the queries answer is what plain loops over the rows say. */
+/** docs/cookbook.md and the other pages on SQL are true: every query runs as it stands, and the queries answer like plain loops over the rows. */
 
 const DAY_SECONDS = 86_400;
 /** Days before this one are closed, so that the rollups answer from both of their halves. */
@@ -55,9 +55,9 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.close());
 
-const judge = (sql: string, params = {}): Promise<Verdict> => inspect(sql, params, deps);
+const judge = (sql: string, params = {}): Promise<Judgement> => inspect(sql, params, deps);
 
-/** As callers get it: inspected, and what runs is the canonical text. */
+/** As callers get it: the text is inspected, and its canonical form runs. */
 async function run({ sql, params }: Pick<DocsQuestion, 'sql' | 'params'>) {
   const verdict = await judge(sql, params);
   if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict.refused));
@@ -79,7 +79,7 @@ describe('the cookbook', () => {
   });
 
   test.each(questions.map((question) => [`${question.number}. ${question.title}`, question] as const))(
-    '%s runs as it stands, and finds what is there',
+    '%s runs as it stands, and finds the rows',
     async (_title, question) => {
       const found = await run(question);
       expect(found).not.toEqual([]);
@@ -108,12 +108,12 @@ describe('the cookbook', () => {
   const [, refusedRows = ''] =
     /^\| refused \| instead \|\n\|.*\n([\s\S]*?)\n\n/m.exec(readDocument('docs/sql-dialect.md')) ?? [];
   const refused = refusedRows.split('\n').map((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? line);
-  test.each(refused)('what it calls refused is refused: %s', async (sql) => {
+  test.each(refused)('the sandbox refuses each query that a page calls refused: %s', async (sql) => {
     expect(await judge(sql)).toHaveProperty('refused');
   });
 });
 
-describe('the answers are those of plain loops over the rows', () => {
+describe('the answers equal plain loops over the rows', () => {
   test('self-payments', async () => {
     const expected = [...groups(since(30), ({ payee }) => payee)]
       .map(([payee, all]) => ({ payee, all, own: all.filter(({ payer }) => payer === payee) }))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { type Accepted, type InspectDeps, inspect, type Judgement } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type FuzzEngine, OVERLOADED_RETRIES_MAX, type RunOutcome } from './fuzz-engine.ts';
@@ -22,7 +22,7 @@ export interface Judged {
 
 /** As many as the guest may run at once. */
 const LANES = 2;
-/** Far above what parsing takes; what is slower lets a caller hold the engine without having been admitted. */
+/** Far above what parsing takes; a slower text lets a caller hold the engine without having been admitted. */
 export const INSPECT_MS_MAX = 5_000;
 
 /** Seconds, on a machine that is busy with other tests. */
@@ -121,7 +121,7 @@ async function verdictOf(
   { text, parameters }: FuzzCase,
   { deps }: Pick<Context, 'deps'>,
   retriesLeft = OVERLOADED_RETRIES_MAX,
-): Promise<Verdict | { failed: string }> {
+): Promise<Judgement | { failed: string }> {
   try {
     return await inspect(text, parameters, deps);
   } catch (error) {
@@ -134,7 +134,7 @@ async function verdictOf(
   }
 }
 
-/** What is accepted once is accepted again, and means the same. */
+/** A text that is accepted once is accepted again, and means the same. */
 async function fixedPoint(
   accepted: Accepted,
   { parameters }: FuzzCase,

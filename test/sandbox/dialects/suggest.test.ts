@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { DIALECTS } from '../../../sandbox/dialects/dialects.ts';
 import { createSuggest, type SuggestDeps } from '../../../sandbox/dialects/suggest.ts';
 import type { Guess, Outcome } from '../../../sandbox/dialects/translator.ts';
-import type { Accepted, Verdict } from '../../../sandbox/judge/inspect.ts';
+import type { Accepted, Judgement } from '../../../sandbox/judge/inspect.ts';
 
 /** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by what is remembered. */
 
@@ -25,7 +25,7 @@ interface Over extends Partial<Omit<SuggestDeps, 'translator'>> {
 function suggesting({ translator, ...over }: Over = {}) {
   const translate = vi.fn((): Promise<Outcome> => Promise.resolve({ sql: 'SELECT 1' }));
   const likelyFirst = (): Promise<Guess> => Promise.resolve({ dialects: DIALECTS });
-  const inspect = vi.fn((): Promise<Verdict> => Promise.resolve({ accepted: ACCEPTED }));
+  const inspect = vi.fn((): Promise<Judgement> => Promise.resolve({ accepted: ACCEPTED }));
   const deps = {
     translator: { likelyFirst, translate, ...translator },
     inspect,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createVerdictCache, type Subject, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { createVerdictCache, type JudgedText, type Judgement } from '../../../sandbox/judge/inspect.ts';
 
-const verdictOf = (text: string): Verdict => ({
+const verdictOf = (text: string): Judgement => ({
   accepted: {
     text,
     tables: [],
@@ -14,7 +14,7 @@ const verdictOf = (text: string): Verdict => ({
     walletKeys: [],
   },
 });
-const SUBJECT: Subject = {
+const SUBJECT: JudgedText = {
   engineVersion: '26.7',
   policyVersion: 'p1',
   text: 'SELECT 1',
@@ -24,7 +24,7 @@ const SUBJECT: Subject = {
 /** A cache, and whether asking it had to ask the engine. */
 function watched(limits = { entriesMax: 10, charsMax: 100_000 }) {
   const cache = createVerdictCache(limits);
-  return async (wanted: Partial<Subject> = {}): Promise<'asked' | 'remembered'> => {
+  return async (wanted: Partial<JudgedText> = {}): Promise<'asked' | 'remembered'> => {
     const subject = { ...SUBJECT, ...wanted };
     let outcome: 'asked' | 'remembered' = 'remembered';
     const verdict = await cache.verdict(subject, () => {
@@ -44,7 +44,7 @@ describe('a verdict', () => {
     expect(await ask({ parameters: { ...SUBJECT.parameters } })).toBe('remembered');
   });
 
-  const OTHERS: readonly Partial<Subject>[] = [
+  const OTHERS: readonly Partial<JudgedText>[] = [
     { engineVersion: '26.8' },
     { policyVersion: 'p2' },
     { text: 'SELECT  1' },

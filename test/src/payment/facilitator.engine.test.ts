@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createHttpFacilitator, type Settling, type Verdict } from '../../../src/payment/facilitator.ts';
+import { createHttpFacilitator, type Settling, type Verification } from '../../../src/payment/facilitator.ts';
 import {
   jsonReply,
   type ScriptedAct,
@@ -50,7 +50,7 @@ function hasty() {
 const redirect = (location: string): ScriptedAct => ({ status: 307, text: '', headers: { location } });
 
 describe('what counts as a verdict', () => {
-  const rows: [string, ScriptedAct | (() => ScriptedAct), Verdict['outcome'], string | null][] = [
+  const rows: [string, ScriptedAct | (() => ScriptedAct), Verification['outcome'], string | null][] = [
     ['valid', jsonReply({ isValid: true }), 'valid', null],
     ['valid, with status 500', jsonReply({ isValid: true }, 500), 'unreachable', null],
     [
@@ -222,7 +222,7 @@ test('no cause of a failure holds the signature, the URL or a header', async () 
 });
 
 /** Everything that a log would write of an outcome, causes of causes included. */
-function describeAll(outcome: Verdict | Settling): string {
+function describeAll(outcome: Verification | Settling): string {
   const parts = [JSON.stringify(outcome)];
   let cause: unknown = 'cause' in outcome ? outcome.cause : undefined;
   while (cause instanceof Error) {
