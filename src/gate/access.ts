@@ -65,7 +65,7 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   mintTrialKey: ['reads'],
 };
 
-/** The effects of this call: those of its operation, unless its input has fewer of them. */
+/** The effects of this call: the effects of its operation, unless its input has fewer of them. */
 function effectsOf(
   { id, changes }: Pick<AnyOperation, 'id' | 'changes'>,
   { effects }: Pick<PreparedCall, 'effects'>,

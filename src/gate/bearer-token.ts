@@ -196,7 +196,7 @@ async function openKeySet({ issuer, jwksUrl }: KeySetSource, clock: Clock): Prom
   });
 }
 
-/** The `jwks_uri` of the issuer's metadata; the two places are those of OpenID Connect and of OAuth. */
+/** The `jwks_uri` of the issuer's metadata; the two places come from OpenID Connect and OAuth. */
 async function discover(issuer: string): Promise<string> {
   const base = new URL(issuer);
   const path = base.pathname.replace(/(?<!\/)\/+$/, '');

@@ -63,7 +63,7 @@ const UNKNOWN: Caller = { ...ANONYMOUS, keyPresent: true, keyRecognised: false }
 /** A credential as it was sent. */
 export interface SentCredential {
   readonly text: string;
-  /** Null for what is not spelled like a key. */
+  /** Null for a text that is not spelled like a key. */
   readonly digest: KeyDigest | null;
 }
 
@@ -251,7 +251,7 @@ interface TokenCheck {
   readonly requestsPerMinute: number;
 }
 
-/** `checkToken` of the gate. What it refuses is counted for its address, like every request of an unknown caller. */
+/** `checkToken` of the gate. A refusal is counted for its address, like every request of an unknown caller. */
 export async function checkToken(
   { bearer, count, requestsPerMinute }: TokenCheck,
   { sender, progress }: Pick<GateRequest, 'sender' | 'progress'>,

@@ -162,7 +162,7 @@ function usdOf(terms: CallTerms, units: number): bigint {
   return (terms.price.x402UsdMicros * BigInt(paidUnits(terms, units)) + all - 1n) / all;
 }
 
-/** The units that were paid for: those of the claim, which an earlier version of this program did not write. */
+/** The units that were paid for: the units of the claim, which an earlier version of this program did not write. */
 function paidCharge(terms: CallTerms, { usdMicros, sale }: SettledCall): Charge {
   const heldQu = unitsOf(terms);
   if (sale !== null) return { heldQu, chargedQu: sale.units, balance: null };

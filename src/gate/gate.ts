@@ -15,7 +15,7 @@ export interface Gate {
   /** Rejects with a `Failure`; a request that is invalid, or fails through our fault, costs nothing. */
   call(request: GateRequest): Promise<GateAnswer>;
   /**
-   * Rejects with `invalid_api_key` for a bearer token that is not valid here, for a surface that refuses such a token whatever the
+   * Rejects with `invalid_api_key` for a bearer token that is not valid here, for a surface that refuses it whatever the
    * request asks. Our own keys, and requests without a credential, are left to `call`.
    */
   checkToken(request: Pick<GateRequest, 'sender' | 'progress'>): Promise<void>;

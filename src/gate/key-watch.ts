@@ -15,7 +15,7 @@ interface KeyWatch {
   readonly log: Log;
 }
 
-/** The answer, whose events end without an error once `check` refuses; the client's next request is told why. */
+/** The answer, whose events end without an error once `check` refuses; the client's next request gets the reason. */
 export function endedWithKey(answer: Answer, watch: KeyWatch): Answer {
   if (!('stream' in answer) || !answer.stream.mediaType.startsWith('text/event-stream')) return answer;
   return { stream: { ...answer.stream, body: watched(answer.stream.body, watch) } };

@@ -3,7 +3,7 @@ import { type AuthorShare, isCovered, type Sale } from '../../core/domain/sale.t
 import type { Log } from '../../core/log.ts';
 import type { CallTerms, PreparedCall } from '../operations/define.ts';
 
-/** What is sold, as it is stored when the money is claimed: a call that is resumed is the one that was paid for, at its price. */
+/** The sold call, as it is stored when the money is claimed: a call that is resumed is the one that was paid for, at its price. */
 
 interface SoldCall {
   readonly qu: number | null;
@@ -38,13 +38,13 @@ export function atSoldTerms(call: PreparedCall, { qu, usdMicros, byUse, tier }: 
   return { ...call, terms: { ...call.terms, price, byUse, tier } };
 }
 
-/** What a payment is claimed for. */
+/** The call that a payment is claimed for. */
 export function saleOf(call: PreparedCall, units: number, share: AuthorShare | undefined, log: Log): Sale {
   return { units, sold: soldText(call), share: coveredShare(share, units, log) ?? null };
 }
 
 /**
- * The share, where what is paid for covers it and the units of the run. One that is not covered is our bug: it is not granted, and the
+ * The share, where the paid units cover it and the units of the run. One that is not covered is our bug: it is not granted, and the
  * caller is answered. The store refuses it once more.
  */
 export function coveredShare(

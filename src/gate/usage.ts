@@ -22,7 +22,7 @@ export interface UsageRecorder {
   countCall(caller: Caller, call: { readonly operation: string; readonly usdMicros: bigint | null }): void;
   /** Keeps a run for the list of its organization. */
   keepQuery(run: Omit<QueryRun, 'textCut'>): void;
-  /** Writes what is in memory. Never rejects. */
+  /** Writes the counts that are in memory. Never rejects. */
   flush(): Promise<void>;
 }
 

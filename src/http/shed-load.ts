@@ -49,7 +49,7 @@ export interface SheddingOptions {
   readonly cap?: ConnectionCap;
   /** Knows which calls would find no place at the engine. Absent: none are refused for that. */
   readonly gate?: Pick<Gate, 'refuses'>;
-  /** How late the event loop is; the process's own where it is absent. */
+  /** Measures how late the event loop is; absent: that of this process. */
   readonly lateMs?: () => number;
   /** Absent: every refusal leaves at once. */
   readonly pace?: RefusalPace;

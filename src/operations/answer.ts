@@ -63,7 +63,7 @@ export interface Charge {
 
 export const NOT_CHARGED: Charge = { heldQu: 0, chargedQu: 0, balance: null };
 
-/** The failure of a run that was charged all the same, with the charge for its answer to say. */
+/** The failure of a run that was charged all the same; its answer states the charge. */
 export function withCharge(error: unknown, charged: Charge): unknown {
   return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
 }

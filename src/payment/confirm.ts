@@ -63,7 +63,7 @@ export function openConfirmers({
 }
 
 export interface RpcConfirmerOptions {
-  /** Asked in order until one answers everything; may hold path keys: appear in no error. http or https. */
+  /** Asked in order until one answers everything; http or https. They may hold path keys, so no error names them. */
   readonly rpcUrls: readonly string[];
   /** Blocks per eth_getLogs that the nodes allow. */
   readonly logWindowMax: number;
@@ -74,7 +74,7 @@ export interface RpcConfirmerOptions {
 }
 
 const REQUEST_TIMEOUT_MS = 3_000;
-/** A caller waits for its answer meanwhile. */
+/** A caller waits for its answer during this time. */
 const LOOK_UP_TIMEOUT_MS = 8_000;
 
 /** For chains without RPC. */

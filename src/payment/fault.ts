@@ -25,7 +25,7 @@ const VALID_BEFORE_MARGIN_SECONDS = 6n;
 const UINT256_END = 2n ** 256n;
 
 /**
- * The terms that a payment is for. Those of a ceiling follow from the price and from the facilitator that the payer names, so
+ * The terms that a payment is for. The terms of a ceiling follow from the price and from the facilitator that the payer names, so
  * that a ceiling which settled is recognised also while our facilitator cannot be asked.
  */
 export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | PaymentFault {

@@ -66,7 +66,7 @@ export function quoteOf(
   return { order, terms: [...terms, ...ceilings] };
 }
 
-/** The same price as a ceiling, of which `facilitator` settles what was used. Version 1 has no such scheme. */
+/** The same price as a ceiling, and `facilitator` settles the used part. Version 1 has no such scheme. */
 export function ceilingOf(exact: Terms, facilitator: Address): Terms {
   const { maxTimeoutSeconds, extra } = exact.v2;
   return {

@@ -32,7 +32,7 @@ export interface SentPayment {
   readonly order: Order;
   /** The raw header `X-PAYMENT` or `PAYMENT-SIGNATURE`, unchecked. Spendable: never logged. */
   readonly header: string;
-  /** Stored with the claim; of a ceiling, that of `settle`. Absent where what is sold never changes and has no author. */
+  /** Stored with the claim; of a ceiling, that of `settle`. Absent where the sold call never changes and has no author. */
   readonly sale?: Sale;
   /**
    * Asked once the payment is verified and before one of a fixed price is claimed: when it rejects, that is the answer and the

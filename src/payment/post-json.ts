@@ -43,7 +43,7 @@ export function postJson({ body, ...question }: JsonQuestion): Promise<JsonAnswe
   return ask({ ...question, headers }, { method: 'POST', body: JSON.stringify(body) });
 }
 
-/** As `postJson`, for what is only read. */
+/** As `postJson`, for an answer that is only read. */
 export function getJson(question: Omit<JsonQuestion, 'body'>): Promise<JsonAnswer> {
   return ask(question, { method: 'GET' });
 }

@@ -24,7 +24,7 @@ export interface Purchase {
   readonly id: AuthorizationId;
   readonly payer: Address;
   /**
-   * What the payment is bound to: the request, and the signature. Payer and nonce are public once a payment is on chain, so
+   * The payment is bound to two things: the request, and the signature. Payer and nonce are public once a payment is on chain, so
    * that without the signature any caller could try to take up what another has paid for.
    */
   readonly binding: string;
@@ -38,7 +38,7 @@ export function readPurchase(quote: Quote, header: string): Purchase {
   return purchase;
 }
 
-/** The same, with what is wrong with the header in place of a failure. */
+/** The same, with the fault of the header in place of a failure. */
 export function findPurchase(quote: Quote, header: string): Purchase | UnreadablePayment | PaymentFault {
   const payment = readPayment(header);
   if ('problem' in payment) return payment;

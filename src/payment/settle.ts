@@ -220,7 +220,7 @@ const PASS_MAX = 500;
 
 /**
  * Asks the chain about payments whose settlement began and whose outcome was never recorded: a process died, or the facilitator
- * left it open. What settled waits for its payer as `settled`; what never will is forgotten. Rejects with `StoreUnavailable`.
+ * left it open. A payment that settled waits for its payer as `settled`; a payment that never will settle is forgotten. Rejects with `StoreUnavailable`.
  * `after` is where the pass before ended: payments of a chain that does not answer must not hide those behind them for ever.
  */
 export async function resolveUnsettled(

@@ -15,7 +15,7 @@ export function permit2NonceId(nonce: bigint): string {
   return `permit2:0x${nonce.toString(16).padStart(64, '0')}`;
 }
 
-/** The nonce behind such an id; null for that of an EIP-3009 authorization. */
+/** The nonce behind such an id; null for the nonce of an EIP-3009 authorization. */
 export function permit2NonceOf(nonceId: string): bigint | null {
   const hex = NONCE_ID.exec(nonceId)?.[1];
   return hex === undefined ? null : BigInt(hex);

@@ -8,7 +8,7 @@ export interface Heard {
   readonly status: number;
   /** Null for a good answer. */
   readonly code: string | null;
-  /** What a refusal says is out of order; null where it names nothing. */
+  /** The part that a refusal names as out of order; null where it names none. */
   readonly resource: string | null;
   readonly body: unknown;
   readonly headers: Headers;
@@ -25,7 +25,7 @@ export interface Ear {
 
 /** Above the longest run of a read and of a payment, so that only an API that cannot be reached is given up. */
 const ANSWER_TIMEOUT_MAX_MS = 40_000;
-/** Documented, and still nothing that a fault may cause: whoever hears it found a bug. */
+/** Documented, and still nothing that a fault may cause: a caller that gets it has found a bug. */
 const NEVER: ReadonlySet<string> = new Set(['internal_error', 'key_issue_failed']);
 /** These have to say when to come again. */
 const LATER: ReadonlySet<number> = new Set([429, 503]);

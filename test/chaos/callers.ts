@@ -16,7 +16,7 @@ import type { Ear, Heard } from './answers.ts';
  * - over x402, sending one payment until it is answered: settled exactly once, or never when it was refused.
  */
 
-/** What one caller is sure of when it has finished. */
+/** The facts that one caller is sure of when it has finished. */
 export type Account =
   | {
       readonly kind: 'units';
@@ -45,7 +45,7 @@ export interface CallerDeps {
  */
 export interface Patience {
   readonly ms: number;
-  /** Whether somebody who is still not answered then has found a fault. */
+  /** Whether a caller that has no answer by then has found a fault. */
   readonly mustBeAnswered: boolean;
 }
 
@@ -55,7 +55,7 @@ const UNITS = 100;
 /** Between two attempts of one who has not been answered. */
 const PAUSE_MS = 300;
 
-/** Makes one call after another until it `isOver`, which is told how many were good. */
+/** Makes one call after another until it `isOver`, which gets the number of good ones. */
 export async function callOnUnits(
   { ear, random }: CallerDeps,
   { organizationId, key }: Customer,

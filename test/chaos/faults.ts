@@ -16,7 +16,7 @@ export interface Fault {
 }
 
 const MOMENT_MS = 2_500;
-/** Clocks of workers may be hours apart. Those of APIs decide when a hold is overdue (two minutes), so they may be half a minute. */
+/** Clocks of workers may be hours apart. The clocks of APIs decide when a hold is overdue (two minutes), so they may be half a minute. */
 const WORKER_SKEW_MAX_SECONDS = 7_200;
 const API_SKEW_MAX_SECONDS = 30;
 
@@ -167,7 +167,7 @@ function skewClock(member: Member, random: Random): Fault {
   };
 }
 
-/** Begins, waits and ends; whatever happens meanwhile, it is put right. */
+/** Begins, waits and ends; whatever happens in between, it is put right. */
 export async function suffer(fault: Fault, milliseconds: number): Promise<void> {
   try {
     await fault.begin();

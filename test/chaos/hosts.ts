@@ -17,7 +17,7 @@ export interface Host {
   remove(): void;
 }
 
-/** Names start with it and the id of the process that made them, so that what a killed run left can be told and swept. */
+/** Names start with it and the id of the process that made them, so that a later run recognises and sweeps the rest of a killed run. */
 const PREFIX = 'sichaos-';
 const CABLE_PREFIX = 'sic';
 /** Of the host that is made to see whether one can be; runs count from 0 and have fewer. */

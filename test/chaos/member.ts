@@ -109,7 +109,7 @@ function environment(skewSeconds: number): NodeJS.ProcessEnv {
       : {
           LD_PRELOAD: FAKETIME,
           FAKETIME: `${skewSeconds > 0 ? '+' : ''}${skewSeconds}s`,
-          // What measures durations is right on a machine whose clock is wrong.
+          // Measured durations are right on a machine whose clock is wrong.
           FAKETIME_DONT_FAKE_MONOTONIC: '1',
           DONT_FAKE_MONOTONIC: '1',
         };

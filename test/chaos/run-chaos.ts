@@ -73,7 +73,7 @@ interface Gathered {
   settlements: number;
 }
 
-/** Throws, with what is wrong and where the logs are, when anything is; they are kept then. */
+/** Throws, with each fault and the place of the logs, when there is one; they are kept then. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const [first = 0] = options.seeds;
   const stage = await startStage({ ...options, seed: first });
@@ -132,7 +132,7 @@ async function runRound(round: Round, faults: Record<string, number>): Promise<A
   const over = { faults: false, calls: false };
   const calls = buy(stormy, deps, () => over.faults);
   const chain = writeChain(round, () => over.calls);
-  // Whoever fails first is told of at the end; the others must not go on for ever meanwhile.
+  // The first failure is reported at the end; the others must not go on for ever.
   calls.catch(() => undefined);
   chain.catch(() => undefined);
   try {
@@ -182,7 +182,7 @@ function buy(buyers: Buyers, deps: CallerDeps, isOver: (good: number) => boolean
   ]);
 }
 
-/** When all is quiet everybody is served: a run in which nobody was would have checked nothing. */
+/** When all is quiet every caller is served: a run without a served caller would have checked nothing. */
 function requireServed(accounts: readonly Account[]): void {
   const good = (account: Account): boolean => {
     switch (account.kind) {

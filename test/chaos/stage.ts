@@ -29,7 +29,7 @@ export interface Stage {
   readonly withoutCables: string | null;
   /** Where the logs of the processes are. */
   readonly directory: string;
-  /** New wallets with money, without a wei for gas. Not while the chain is being mined by somebody else. */
+  /** New wallets with money, without a wei for gas. Not while another process mines the chain. */
   payers(count: number): Promise<Wallet[]>;
   /** Takes from Redis whatever is a hint. */
   forgetJobs(): Promise<void>;

@@ -106,7 +106,7 @@ describe('a refusal that charged nothing', () => {
   });
 });
 
-describe('what is not an answer of the service', () => {
+describe('an answer that is not of the service', () => {
   test('is distinguished: no service, another service, half an answer', async () => {
     const gone = await serviceOf(served);
     await open.pop()?.close();

@@ -40,7 +40,7 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
     page.addInitScript(`sessionStorage.setItem('six.key', '${key}')`);
 
   test.each(['jobs', 'queries', 'saved'])(
-    'the key that all visitors share has no %s, and is told so',
+    'the key that all visitors share has no %s, and the page says so',
     async (list) => {
       await page.goto(`/console/account/${list}`);
       await shows('This needs a key of your own');
@@ -48,7 +48,7 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
     },
   );
 
-  test('an account that did nothing is told what will appear', async () => {
+  test('the page of an account without calls says what will appear', async () => {
     await useKey(managerKey);
     await page.goto('/console/account/jobs');
     await shows('No jobs in the last seven days');

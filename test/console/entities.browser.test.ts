@@ -193,7 +193,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     TIMEOUT_MS,
   );
 
-  test('amounts are short to the eye, and whole in their title and in what is copied', async () => {
+  test('amounts are short to the eye, and whole in their title and in a copy', async () => {
     const { in_window: figures } = await ask(`/merchants/${SHOP}?window=30d`);
     await page.goto(`/console/merchants/${SHOP}`);
     const amount = page.locator('.stat', { hasText: 'Received' }).first().locator('.money');

@@ -416,7 +416,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await search().waitFor();
     });
 
-    test('searches again what a busy service refused, and shows meanwhile what it found', async () => {
+    test('searches again where a busy service refused, and shows the other results until then', async () => {
       let refused = 0;
       let isBusy = true;
       await page.route('**/v0/agents?*', (route) => {

@@ -42,7 +42,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     page.getByText(text).filter({ visible: true }).first().waitFor();
 
   test.each(PAGES)(
-    '%s shows what is indexed, in both themes and on a narrow screen, and sends no request to other hosts',
+    '%s shows rows of the index, in both themes and on a narrow screen, and sends no request to other hosts',
     async (name, path, text) => {
       await page.goto(path);
       await shows(text);

@@ -84,7 +84,7 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     expect(differences).toEqual([]);
   });
 
-  test('a table keeps every value at every width: beside its name, stacked, or on a card', async () => {
+  test('a table keeps every value at every width: next to its name, stacked, or on a card', async () => {
     await show(1_440);
     const table = page.getByRole('region', { name: 'Sellers', exact: true });
     const VALUES = ['0x40…0001', 'Base', '$34,127.48', '120,433', '+12 %', 'clean'];
@@ -146,7 +146,7 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     expect(Math.abs(Number(top))).toBeLessThan(1);
   });
 
-  test('what is copied has every digit, and the page is as it was', async () => {
+  test('a copy has every digit, and the page is as it was', async () => {
     await show(1_440);
     await page.evaluate(`(() => {
       const range = document.createRange();
@@ -277,7 +277,7 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
 /** The first table, as an expression of the page. */
 const SELLERS = `document.querySelector('section[aria-label="Sellers"]')`;
 
-/** The colours on the canvas of the first chart, as CSS writes them; only those of many pixels, which smoothing does not make. */
+/** The colours on the canvas of the first chart, as CSS writes them; only colours of many pixels, which smoothing does not make. */
 const INKS = `(() => {
   const canvas = document.querySelector('[data-part="Chart"] canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

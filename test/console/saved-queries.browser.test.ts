@@ -125,7 +125,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     });
   });
 
-  it('are listed beside the tables with their versions, and on the page of the account', async () => {
+  it('are listed next to the tables with their versions, and on the page of the account', async () => {
     const { page } = visitor;
     await page.getByRole('button', { name: 'Saved', exact: true }).click();
     const listed = page.getByRole('list', { name: 'Saved queries' });

@@ -12,7 +12,7 @@ import { keepPicture } from '../kit/pictures.ts';
 import { insertSettlements, settlement, wallet } from '../kit/rows.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
-/** The flows of the SQL page: what is open, what is asked, what a run costs, and what can be done with its rows. */
+/** The flows of the SQL page: open queries, questions, the cost of a run, and uses of its rows. */
 
 const PAYMENTS = 120;
 const LISTED =
@@ -147,7 +147,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     expect(await typedText()).not.toContain('\n');
   });
 
-  it('asks for typed values beside the editor, and finds fault only with what was entered', async () => {
+  it('asks for typed values next to the editor, and finds fault only with values that were entered', async () => {
     await openWith(
       "SELECT count() AS n FROM settlements WHERE payee = {shop:String} AND log_index < {most:UInt8} AND finality = {state:Enum8('head' = 1, 'finalized' = 2)}",
     );
@@ -246,7 +246,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     expect(again).toEqual(rows);
   });
 
-  it('filters, pins, widens and unfolds, and shows a wallet beside the rows', async () => {
+  it('filters, pins, widens and unfolds, and shows a wallet next to the rows', async () => {
     await openWith(LISTED);
     await run();
     const { page } = visitor;

@@ -98,7 +98,7 @@ test('payments before, during and after a reorg settle, although the node forgot
   expect(Number(nonce), 'the first payment is on the chain again').toBe(3);
 });
 
-test('strangers’ transactions are traffic: what they pay is expected as their receipts tell, in every block', async () => {
+test('strangers’ transactions are traffic: their payments are expected as their receipts say, in every block', async () => {
   const { chain, cast } = world;
   const [seller] = cast.merchants;
   const [first, second, third] = cast.agents;

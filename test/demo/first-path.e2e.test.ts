@@ -77,7 +77,7 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
     expect(new URL(url).pathname).toBe('/v0/q/demo/settlements-by-day');
 
     const before = await balanceOf(page);
-    // Nobody calls it for nothing; the agent pays what it says.
+    // No agent calls it for nothing; each pays the stated price.
     const offered = await fetch(url);
     expect(offered.status).toBe(402);
     const { stdout, stderr } = await promisify(execFile)(

@@ -26,7 +26,7 @@ import { waitUntil } from '../kit/wait-until.ts';
 import { type Call, type Reply, startRewritingNode } from './chain/rewriting-node.ts';
 
 /**
- * From a real node's answers to rows in a real engine, with one lie about any log, told by any method, once or for a while: nothing is
+ * From a real node's answers to rows in a real engine, with one lie about any log, by any method, once or for a while: nothing is
  * lost, nothing is too much.
  */
 
@@ -118,7 +118,7 @@ afterAll(async () => {
   await engine?.close();
 });
 
-/** The node with one lie, told while it `isLying`; `receipts: null` is a lie about no log. */
+/** The node with one lie, which it tells while it `isLying`; `receipts: null` is a lie about no log. */
 async function nodeThat({ lie, ways, times, victim }: Told, isLying: () => boolean = () => true) {
   const first = logs[victim % logs.length];
   const next = logs[(victim % logs.length) + 1];
@@ -225,7 +225,7 @@ async function expectNothingLost(told: Told, expected: readonly string[]): Promi
     const indexed = await index(node.url);
     indexed.follow(['fees', 'dead letters']);
     const isTrue = async (): Promise<boolean> => JSON.stringify(await stored()) === JSON.stringify(expected);
-    await waitUntil('the rows are those of the chain', isTrue).finally(() => indexed.end());
+    await waitUntil('the rows equal the chain', isTrue).finally(() => indexed.end());
   } catch (error) {
     expect(await stored(), JSON.stringify(told)).toEqual(expected); // says which rows
     throw error;
@@ -241,7 +241,7 @@ const anyLie: fc.Arbitrary<Told> = fc.record({
   victim: fc.nat(),
 });
 
-test('whatever a node says wrongly of any log, once or for a while, the rows are those of the chain', async () => {
+test('whatever a node says wrongly of any log, once or for a while, the rows equal the chain', async () => {
   const expected = await truth();
   expect(expected.length).toBeGreaterThan(BLOCKS);
   await fc.assert(
@@ -252,12 +252,12 @@ test('whatever a node says wrongly of any log, once or for a while, the rows are
   );
 }, 600_000);
 
-/** With `settlement-blocks` the backfill trusts the range answer: what follows is all that finds a lost log then. */
+/** With `settlement-blocks` the backfill trusts the range answer: only the steps below find a lost log then. */
 const TRUSTING = { completeness: 'settlement-blocks' } as const;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
 /**
- * The place in the chain of a log of a payment with an authorization; `authorizations` are those of its transaction. The payee is not
+ * The place in the chain of a log of a payment with an authorization; `authorizations` belong to its transaction. The payee is not
  * catalogued: a transfer to one that is counts without an authorization too.
  */
 function placeOfPayment(part: 'authorization' | 'transfer', authorizations: 'one' | 'several'): number {
@@ -300,7 +300,7 @@ test('a dead letter becomes a payment once the node shows its transfer', async (
   isLying = false;
   indexed.follow(['dead letters']);
   const expected = JSON.stringify(await truth());
-  await waitUntil('the rows are those of the chain', async () => JSON.stringify(await stored()) === expected);
+  await waitUntil('the rows equal the chain', async () => JSON.stringify(await stored()) === expected);
 });
 
 test('a payment that leaves no trace in range answers is in the receipts that are read for the fees of others', async () => {
@@ -316,7 +316,7 @@ test('a payment that leaves no trace in range answers is in the receipts that ar
   expect(await stored()).toEqual(expected.filter((row) => !lost.includes(row)));
   indexed.follow(['fees']);
   await waitUntil(
-    'the rows are those of the chain',
+    'the rows equal the chain',
     async () => JSON.stringify(await stored()) === JSON.stringify(expected),
   );
 });

@@ -6,7 +6,7 @@ import { type Lie, type LyingRpc, startLyingRpc } from '../kit/lying-rpc.ts';
 import type { TestService } from '../kit/service.ts';
 import type { TruthWorld } from '../kit/truth-world.ts';
 
-/** Through nodes that answer wrongly or not at all, what the API serves is what the receipts of an honest one say, row for row. */
+/** Through nodes that answer wrongly or not at all, the API serves the payments in the receipts of an honest one, row for row. */
 
 /** Chances per request; together about every third answer is a lie. */
 const LIES_TOLD: Partial<Record<Lie, number>> = {

@@ -18,7 +18,7 @@ import { watchedFile, watchedLog, watchSecret } from '../kit/secrets-watch.ts';
 import { startTestService } from '../kit/service.ts';
 import { startTruthWorld } from '../kit/truth-world.ts';
 
-/** In the long run only. Several ingest processes over one engine, one Redis and one chain: what they write together is what one would write. */
+/** In the long run only. Several ingest processes over one engine, one Redis and one chain: together they write the rows that one would write. */
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

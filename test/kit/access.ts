@@ -36,7 +36,7 @@ function openStoreIn(root: string) {
 
 /**
  * The store of this process, which from now on stays open until the process ends: what many tests open and close one after the
- * other costs a thread once. Its file is in `root`, which whoever gives it removes.
+ * other costs a thread once. Its file is in `root`, which the test that gives it removes.
  */
 export function keepTestStore(root: string): ControlStore {
   shared ??= openStoreIn(root);

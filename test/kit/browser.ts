@@ -43,7 +43,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 export interface PageOptions {
-  /** The visitor’s own, as if it was entered; without one the page has what it is lent. */
+  /** The visitor’s own, as if it was entered; without one the page has the lent key. */
   readonly key?: string;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
@@ -66,7 +66,7 @@ const WAIT_MS = 60_000;
 const WIDTH = 1_360;
 const HEIGHT = 860;
 
-/** A visitor of its own: storage, theme and window are shared with nobody. */
+/** A visitor of its own: storage, theme and window belong to this visitor alone. */
 export async function openPage(
   browser: Browser,
   origin: string,

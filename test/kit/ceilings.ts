@@ -20,9 +20,9 @@ type Payload = Awaited<ReturnType<x402Client['createPaymentPayload']>>;
 
 /** What a payer signs and sends, where that is not what it was offered. */
 export interface CeilingWish {
-  /** Signed in place of the offered entry; what is sent as accepted stays the offered one. */
+  /** Signed in place of the offered entry; the entry that is sent as accepted stays the offered one. */
   readonly signs?: (entry: Entry) => Partial<Entry>;
-  /** Changes of what is sent, after signing. */
+  /** Changes of the sent payment, after signing. */
   readonly sends?: (payload: SentPayload) => object;
   readonly accepted?: Partial<Entry>;
 }

@@ -52,7 +52,7 @@ export interface Transaction {
   readonly events: readonly Event[];
 }
 
-/** A call of the token whose arguments are those of the given payment; `selector` defaults to transferWithAuthorization. */
+/** A call of the token with the arguments of the given payment; `selector` defaults to transferWithAuthorization. */
 export const callData = (
   from: Address,
   to: Address,

@@ -3,7 +3,7 @@ import { chargeGate, type DyingOrders } from './charge-gate.ts';
 import { gateRequest, usageOperation, usedOutcome } from './gate.ts';
 import { openControl } from './open-control.ts';
 
-/** One call by use, in a process that kills itself at the moment that it was told. */
+/** One call by use, in a process that kills itself at the given moment. */
 
 const die = (): void => {
   process.kill(process.pid, 'SIGKILL');

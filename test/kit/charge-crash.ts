@@ -52,7 +52,7 @@ async function crashAndAsk(
   const idempotencyKey = randomUUID();
   await dieOf({ place, key, idempotencyKey, dieAt });
   const nowMs = Date.now() + LATER_MS;
-  // A hold that nobody swept is found by the second call itself.
+  // A hold that was never swept is found by the second call itself.
   if (dieAt !== 'claimed') await sweepAt(store, nowMs);
   const { spent: spentBefore } = await expectBooks(store, organizationId);
   let ranAgain = false;

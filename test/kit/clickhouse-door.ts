@@ -13,7 +13,7 @@ export interface Door {
   customer(): Customer;
   /** A new customer, who has asked nothing yet. */
   renew(): Promise<Customer>;
-  /** Sends a text; the words are those of the URL. */
+  /** Sends a text; the words stand in the URL. */
   ask(text: string, words?: Readonly<Record<string, string>>, init?: RequestInit): Promise<DoorAnswer>;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export async function closeDays(writer: Writer, times: readonly number[]): Promi
   for (const dayStart of new Set(times.map(dayOf))) await close(writer, dayStart, null);
 }
 
-/** Rolls up a day by those of its hours that have rows, as the worker does with very busy days. */
+/** Rolls up a day by the hours in it that have rows, as the worker does with very busy days. */
 export async function closeHours(writer: Writer, rows: readonly Settlement[]): Promise<void> {
   const hours = new Set(rows.map(({ blockTime }) => blockTime - (blockTime % HOUR_SECONDS)));
   for (const start of hours) await close(writer, dayOf(start), (start % DAY_SECONDS) / HOUR_SECONDS);

@@ -1,6 +1,6 @@
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 
-/** For an API whose SQL nobody asks. */
+/** For an API that gets no SQL. */
 const refuse = (): Promise<never> => Promise.reject(new Error('this API has no sandbox'));
 
 export const CLOSED_SANDBOX: SqlSandbox = {

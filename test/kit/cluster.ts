@@ -11,7 +11,7 @@ import { freePort } from '../../core/process/free-port.ts';
 export interface TestCluster {
   /** Through the first node. */
   readonly access: EngineAccess;
-  /** Of each shard in turn, those of its replicas. */
+  /** Of each shard in turn, the ports of its replicas. */
   readonly nodes: readonly EmbeddedEngine[];
   /** Passwords, for the watch that none is written anywhere. */
   readonly secrets: readonly string[];

@@ -6,7 +6,7 @@ import { compileTree } from './compile-tree.ts';
 
 /**
  * The sources as JavaScript, so that a process that is started dozens of times starts in a fraction of the time that it takes from
- * its sources. Made by whoever asks first in a run, for all that come after. Types are not checked here. Answers the directory,
+ * its sources. The first caller in a run makes it, for all that come after. Types are not checked here. Answers the directory,
  * in which everything stands where it does in the repository.
  */
 export function compiledSources(): string {

@@ -31,7 +31,7 @@ export interface DemoRuns {
   fromSources(...args: string[]): DemoRun;
   /** The same, compiled: each of its seven processes starts in half the time. */
   compiled(...args: string[]): DemoRun;
-  /** Kills what is left, and removes the directory. */
+  /** Kills the processes that are left, and removes the directory. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function demoRuns(): DemoRuns {
   };
 }
 
-/** What the demo prints beside a name: `printed(run, 'API')`. */
+/** The text that the demo prints after a name: `printed(run, 'API')`. */
 export function printed(run: DemoRun, name: string): string {
   const [, value] = new RegExp(`^  ${name} +(\\S+)`, 'm').exec(run.output()) ?? [];
   if (value === undefined) throw new Error(`the demo did not print "${name}":\n${run.output()}`);

@@ -24,7 +24,7 @@ export interface CommandWorld {
   readonly url: string;
   readonly store: ControlStore;
   readonly nowMs: () => number;
-  /** A directory with `data/` in it, as one finds it beside a service. */
+  /** A directory with `data/` in it, as a service has it. */
   readonly directory: string;
 }
 
@@ -62,7 +62,7 @@ export function documentedCommands(world: CommandWorld): Commands {
       const [verb = '', ...rest] = words;
       return verb === 'admin' ? admin(world, rest) : commandLineOf(verb, rest);
     },
-    // A script of ours: read, not run, because it writes beside itself.
+    // A script of ours: read, not run, because it writes next to itself.
     sh: ([script = '']) => inDirectory('sh', ['-n', join(ROOT, script)], world.directory),
     tar: (args) => inDirectory('tar', args, world.directory),
     sqlite3: ([file = '', statement = '']) =>
@@ -75,7 +75,7 @@ export function documentedCommands(world: CommandWorld): Commands {
     sent,
     carryOut: async ({ name, args }) => {
       const command = known[name];
-      if (command === undefined) throw new Error(`nobody carries out ${name}`);
+      if (command === undefined) throw new Error(`no runner carries out ${name}`);
       try {
         return await command(args);
       } catch (error) {
@@ -211,7 +211,7 @@ function versionOf(name: string): string | undefined {
   return devDependencies[name];
 }
 
-/** The program's own reading of the line. What it would do is not done: that reads a chain. */
+/** The program's own reading of the line. The command itself is not carried out: it would read a chain. */
 async function commandLineOf(name: string, args: readonly string[]): Promise<ShellAnswer> {
   let output = '';
   const nothing = (): Promise<void> => Promise.resolve();
@@ -239,7 +239,7 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
   };
   for (const command of [program, ...program.commands])
     command.configureOutput({ writeOut: write, writeErr: write });
-  // What these do is tested where they are: here the line is read.
+  // The work of these is tested where they are: here the line is read.
   for (const command of program.commands.filter((one) => one.name() === 'doctor')) command.action(nothing);
   const words = name === 'start' ? args : [name, ...args];
   try {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import type { CodeBlock } from './documents.ts';
 
-/** The TypeScript blocks of the documentation, written as files beside our packages, as a reader would do. */
+/** The TypeScript blocks of the documentation, written as files next to our packages, as a reader would do. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPTS_MAX_MS = 60_000;
@@ -36,7 +36,7 @@ export function writeScripts(
   const files = blocks.map((block, at) => {
     const file = join(directory, `block-${at}.ts`);
     const code = replaced.reduce((text, [written, meant]) => text.replaceAll(written, meant), block.code);
-    // A module of its own, so that the names of one block do not meet those of another.
+    // A module of its own, so that the names of one block do not meet the names of another.
     writeFileSync(file, `${code}\nexport {};\n`);
     return { file, place: `${block.file}:${block.line}` };
   });
@@ -81,7 +81,7 @@ const OWN_PACKAGE = { '@settlement-index/client': join(ROOT, 'client/index.ts') 
 function compile(files: readonly string[], directory: string): string[] {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, directory);
-  // A block shows what it makes; what is done with it is the reader's.
+  // A block shows what it makes; its use is the reader's.
   const paths = Object.fromEntries(Object.entries(OWN_PACKAGE).map(([name, file]) => [name, [file]]));
   const program = ts.createProgram([...files], { ...options, paths, noUnusedLocals: false, noEmit: true });
   return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 /**
  * Runs the shell blocks of the documentation in a real shell whose only commands are those that a test carries out: `curl`, `npm` and
  * the like are functions that hand their arguments to the test and print what it answers. Quoting, comments, variables, `&&` and
- * `$(…)` are the shell's own; a command that nobody carries out is one that is not found, and ends the block.
+ * `$(…)` are the shell's own; a command without a runner is one that is not found, and ends the block.
  */
 
 export interface ShellCommand {

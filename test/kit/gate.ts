@@ -53,7 +53,7 @@ const UP: Pick<Reader, 'rows'> = {
   rows: () => Promise.resolve({ rows: [[1]], readRows: 0, readBytes: 0, elapsedMs: 0 }),
 };
 
-/** What a request told of itself on the way. */
+/** The marks that a request left on the way. */
 export interface Trace {
   readonly events: string[];
 }

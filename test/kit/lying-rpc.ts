@@ -43,7 +43,7 @@ export interface LyingRpc {
   readonly told: Readonly<Record<Lie, number>>;
   /** Requests seen, JSON-RPC calls each counted. */
   readonly calls: () => number;
-  /** Changes what is lied about from now on; {} is honesty. */
+  /** Changes the lies from now on; {} is honesty. */
   lie(probabilities: Partial<Record<Lie, number>>): void;
   /** Takes the next occasion for this lie, whatever its chance. */
   insist(lie: Lie): void;
@@ -85,7 +85,7 @@ export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc>
   const random = createRandom(options.seed);
   const none = () => Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
   const told = none();
-  /** How often each lie must have been told. */
+  /** How often each lie must have been used. */
   const owed = none();
   const { honestParentOf } = options;
   let probabilities = options.probabilities ?? {};

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextpr
 import { CURRENT_PROTOCOL, EARLIER_PROTOCOLS } from '../../src/mcp/server.ts';
 import type { ApiAnswer } from './api.ts';
 
-/** Clients of both generations of the protocol's own SDK, in every protocol that they can be told to speak. */
+/** Clients of both generations of the protocol's own SDK, in every protocol that they can speak. */
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -41,7 +41,7 @@ export async function ownApi({
   readonly sells?: boolean;
   /** Parts to put in the place of the real ones. */
   readonly parts?: (access: Access, config: Config) => Partial<Pick<Access, 'gate' | 'accounts'>>;
-  /** What is served instead of the catalogue. */
+  /** Operations that are served instead of the catalogue. */
   readonly operations?: readonly AnyOperation[];
   /** What agents may read instead of the documentation. */
   readonly resources?: readonly McpResource[];

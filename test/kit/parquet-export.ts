@@ -112,7 +112,7 @@ const SOURCES = {
 
 export type ExportKind = keyof typeof SOURCES;
 
-/** What is selected of the rows above: the columns of a tool, in its types. */
+/** The select list over the rows above: the columns of a tool, in its types. */
 export type Layout = Readonly<Record<ExportKind, (chainId: number) => string>>;
 
 const bin = (column: string): string => `unhex(substring(${column}, 3)) AS ${column}`;

@@ -4,7 +4,7 @@ import type { TestApi } from './api.ts';
 export interface Poller {
   /** Reads the whole list, newest first. */
   start(): Promise<void>;
-  /** Asks once for what is new; answers whether more is waiting. */
+  /** Asks once for new rows; answers whether more is waiting. */
   poll(): Promise<boolean>;
   /** Rows by what makes them unique. */
   readonly copy: ReadonlyMap<string, Record<string, unknown>>;

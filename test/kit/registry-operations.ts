@@ -129,7 +129,7 @@ export interface RegistryMoment {
   readonly owners: readonly Address[];
 }
 
-/** Few values, so that what one operation made is what another one means. */
+/** Few values, so that one operation means the things that another one made. */
 const FAMOUS_AGENTS = 5;
 const INDICES = 2;
 const REQUESTS = 16;

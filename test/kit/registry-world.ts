@@ -30,7 +30,7 @@ import {
 export interface RegistryWorld {
   readonly chain: DemoChain;
   readonly views: RegistryViews;
-  /** Mines a block with these; the contracts refuse some. Owners are those of the block before. */
+  /** Mines a block with these; the contracts refuse some. Owners are the owners in the block before. */
   block(operations: readonly RegistryOperation[]): Promise<void>;
   /** Undoes the newest `depth` blocks (fewer when the registries are younger) and mines `depth + 1`, the first with these. */
   reorg(depth: number, operations: readonly RegistryOperation[]): Promise<void>;

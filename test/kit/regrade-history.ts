@@ -152,7 +152,7 @@ export function regradeHistory(world: RegradeWorld): RegradeHistory {
   };
 }
 
-/** Writes a row and what then happens to it; answers what is left. */
+/** Writes a row and the events that follow; answers the rows that are left. */
 async function writtenRow(
   world: RegradeWorld,
   row: UngradedSettlement,

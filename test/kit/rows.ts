@@ -129,7 +129,7 @@ export async function namePayee(writer: Writer, payee: Address, name: string): P
   });
 }
 
-/** What is known of a chain that nothing was ever written of. */
+/** The status of a chain that nothing was ever written of. */
 export const NO_COUNTERS = {
   rowsWritten: 0,
   reorgs: 0,

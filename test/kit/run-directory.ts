@@ -13,7 +13,7 @@ const RUN_DIRECTORY = 'TEST_RUN_DIRECTORY';
 
 /**
  * Makes a directory of its own the place of temporary files of this run and its children: what tests leave lying there is removed
- * with it. In memory, when there is room for a test run and nobody named a place: every insert of the engine syncs a dozen files, and
+ * with it. In memory, when there is room for a test run and no variable names a place: every insert of the engine syncs a dozen files, and
  * on a disk with other users that waiting is most of the time of a run. No guarantee is lost: what a killed process wrote stays
  * with the kernel either way, and no test cuts the power.
  */

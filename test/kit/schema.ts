@@ -57,7 +57,7 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
           `INSERT INTO ${TEMPLATE}.${WALLET_ID_KEYS.name} VALUES (${[number, ...halves].join()})`,
           ...made((kind) => kind === 'MaterializedView'),
         ],
-        // A view may read another one, but those of the catalogue read none.
+        // A view may read another one, but the views of the catalogue read none.
         ...made((kind) => kind === 'View')
           .filter((statement) => !CATALOGUE_VIEW.test(statement))
           .map((statement) => [statement]),

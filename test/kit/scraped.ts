@@ -51,7 +51,7 @@ export function namedIn(
     ({ 0: { length }, 1: word = '', 2: list = '', index }) => {
       const labels = list.split(',').flatMap((label) => label.trim() || []);
       const from = index + length;
-      // What is grouped stands in the parentheses behind; every other list is taken to be about all of the expression.
+      // The grouped labels stand in the parentheses behind; every other list is taken to be about all of the expression.
       const isAround = (word === 'by' || word === 'without') && plain[from] === '(';
       return { labels, from: isAround ? from : 0, to: isAround ? closingAt(plain, from) : plain.length };
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a call is answered with. `text` is sent as it is, so that it can be anything but JSON. */
+/** The answer to a call. `text` is sent as it is, so that it can be anything but JSON. */
 export interface ScriptedReply {
   readonly status: number;
   readonly text: string;
@@ -23,7 +23,7 @@ export interface ScriptedCall {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** Decides what a call is answered with. `forward` asks the facilitator behind, when there is one. */
+/** Decides the answer to a call. `forward` asks the facilitator behind, when there is one. */
 export type Script = (
   call: ScriptedCall,
   forward: () => Promise<ScriptedReply>,

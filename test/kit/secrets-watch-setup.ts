@@ -15,7 +15,7 @@ const STDOUT = 1;
 const STDERR = 2;
 const KIBIBYTE = 1024;
 const REPORTED_LEAKS_MAX = 20;
-/** Not vitest's 1: what leaked once is not tried again. */
+/** Not vitest's 1: a secret that leaked once is not tried again. */
 const LEAKED_EXIT_CODE = 2;
 
 /**
@@ -31,7 +31,7 @@ export function setup(project: TestProject): void {
   copyWrites(process.stdout, printed);
   copyWrites(process.stderr, printed);
   process.once('exit', () => {
-    // What leaked is kept for whoever looks for it.
+    // The leak is kept for the person who looks for it.
     if (!judge(root, directories)) removeTemporaryFiles();
   });
 }
@@ -65,7 +65,7 @@ function judge(root: string, directories: WatchDirectories): boolean {
   return false;
 }
 
-/** Past the copy of what is printed, whose place may be gone, and before the process ends. */
+/** Past the copy of the output, whose place may be gone, and before the process ends. */
 function say(descriptor: number, text: string): void {
   writeSync(descriptor, `${text}\n`);
 }

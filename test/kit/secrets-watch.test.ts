@@ -60,7 +60,7 @@ describe('leaks', () => {
   it.each([
     ['key', `six_live_${'0'.repeat(43)}`],
     ['token', `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.${'s'.repeat(86)}`],
-  ])('finds a %s that nobody registered', (what, secret) => {
+  ])('finds a %s that no test registered', (what, secret) => {
     written(`${what} ${secret}.`);
     expect(findLeaks(directories).leaks).toHaveLength(1);
   });

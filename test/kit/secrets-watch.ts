@@ -30,7 +30,7 @@ export function watchText(name: string, text: string): void {
   appendFileSync(join(inject('secretsWatch').written, `${process.pid}-${basename(name)}`), `${text}\n`);
 }
 
-/** The log of production, every level of it, written to a searched file; what is as grave as `print` is printed as well. */
+/** The log of production, every level of it, written to a searched file; lines as grave as `print` are printed as well. */
 export function watchedLog(name: string, print: LogLevel = 'silent'): Log {
   const file = { level: 'trace', stream: pino.destination({ dest: watchedFile(`${name}.log`), sync: true }) };
   const printed = print === 'silent' ? [] : [{ level: print, stream: pino.destination(2) }];

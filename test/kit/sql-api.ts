@@ -16,7 +16,7 @@ export interface SqlApi {
   readonly engine: SandboxEngine;
   /** How often the engine was sent a text that holds this one, to run it. */
   runsOf(text: string): number;
-  /** An organization with units and a key of its own; what it asks counts for nobody else. */
+  /** An organization with units and a key of its own; its queries count for no other organization. */
   customer(over?: { readonly units?: number; readonly plan?: PlanId }): Promise<Customer>;
   close(): Promise<void>;
 }
@@ -131,7 +131,7 @@ export async function readParquet(
 export const onOneLine = (type: unknown): string =>
   String(type).replaceAll(/\s+/g, ' ').replaceAll('( ', '(');
 
-/** A query as whoever the headers say. */
+/** A query of the caller that the headers name. */
 export async function ask(
   api: Pick<TestApi, 'app'>,
   body: SqlRequest | string,

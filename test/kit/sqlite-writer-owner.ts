@@ -2,7 +2,7 @@ import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import { StoreUnavailable } from '../../src/accounts/store.ts';
 
 /**
- * A process that holds and captures one unit again and again, for tests that write beside it, kill it or fill its disk. Arguments:
+ * A process that holds and captures one unit again and again, for tests that write at the same time, kill it or fill its disk. Arguments:
  * file, prefix of the holds, how many, how many at once. Says on stdout what was acknowledged, a line each, and `unavailable` for what was not;
  * that is then asked again, as the port says.
  */

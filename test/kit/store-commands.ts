@@ -160,7 +160,7 @@ const keyRecords = (organizations: fc.Arbitrary<string | null>): fc.Arbitrary<Ke
     revokedAtMs: null,
   }));
 
-/** Arguments of any kind, and what is asked with them. */
+/** Arguments of any kind, and the questions asked with them. */
 function asking<T>(
   name: string,
   arguments_: fc.Arbitrary<T>,
@@ -227,7 +227,7 @@ const releases = asking(
   (store, release) => store.units.release(release),
 );
 
-/** What the sweeper does: finds what is overdue and gives it back. Which of two with one time comes first is open. */
+/** What the sweeper does: finds overdue holds and gives them back. Which of two with one time comes first is open. */
 const sweeps: fc.Arbitrary<Ask> = asking('sweep', atMs, async ({ units: store }, nowMs) => {
   const found = await store.overdueHolds({ nowMs, limit: 1_000 });
   const first = await store.overdueHolds({ nowMs, limit: 2 });
@@ -364,7 +364,7 @@ const windowsAndReplies = [
         ...request,
         scope: 's',
         leaseUntilMs: request.nowMs + 2_000,
-        // Beyond every time of this test: a call for one key may clear away what is over of all, and times jump back here.
+        // Beyond every time of this test: a call for one key may clear away expired entries of all, and times jump back here.
         keepUntilMs: T0 + 60_000,
       }),
   ),

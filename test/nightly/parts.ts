@@ -7,7 +7,7 @@ export interface NightlyPart {
   readonly about: string;
   /** How long it goes on where `--minutes` does not say; null: it ends by itself. */
   readonly minutes: number | null;
-  /** About how long it takes where it ends by itself, for the estimate of what is left. */
+  /** About how long it takes where it ends by itself, for the estimate of the remaining time. */
   readonly expectedMinutes: number;
   /** One process. A part with minutes whose process ends before they are over is started again, with another seed. */
   command(minutes: number): Command;

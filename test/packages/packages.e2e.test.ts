@@ -149,7 +149,7 @@ console.log(failure instanceof SettlementIndexError && failure.code);
 describe('the service without development and optional packages', () => {
   let at: string;
   beforeAll(async () => {
-    // What npm ci brought is in npm's cache.
+    // The packages of npm ci are in npm's cache.
     at = await install('service', service.tarball, ['--omit=dev', '--omit=optional', '--prefer-offline']);
   }, INSTALL_MAX_MS);
 
@@ -226,7 +226,7 @@ describe('the service without development and optional packages', () => {
   );
 
   test.skipIf(!redisIsThere())(
-    'beside a ClickHouse and a Redis it serves the API, the documentation and the console',
+    'with a ClickHouse and a Redis it serves the API, the documentation and the console',
     async () => {
       const redis = await startRedisServer();
       onTestFinished(() => redis.stop());

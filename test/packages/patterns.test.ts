@@ -17,7 +17,7 @@ test('every regular expression of the product was judged, and none is put togeth
 });
 
 test.skipIf(!canJudge())(
-  'a pattern that is exponential or quadratic for some text is found, with such a text',
+  'a pattern that is exponential or quadratic for some text is found, with that text',
   async () => {
     const slow = [
       String.raw`/^(?:\s|--[^\n]*(?:\n|$)|#[ !][^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(\w+)/`,

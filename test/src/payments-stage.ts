@@ -19,7 +19,7 @@ import { watchedLog, watchSecret, watchText } from '../kit/secrets-watch.ts';
 import { pay, startX402World, type X402World } from '../kit/x402-world.ts';
 import { type ApiProcess, startApiProcess } from './api-process.ts';
 
-/** A chain, a real facilitator behind one that can be told to wait, an engine and an ingest worker; APIs are started on it. */
+/** A chain, a real facilitator behind one that can be held up, an engine and an ingest worker; APIs are started on it. */
 export interface PaymentsStage {
   readonly world: X402World;
   readonly facilitator: ScriptedFacilitator;

@@ -41,7 +41,7 @@ test('a service that is stopped while it makes its tables has ended well, and th
   await second.stop();
 });
 
-test('a port that is taken, and an address that is none, are told by their settings', async () => {
+test('a port that is taken, and an address that is none, are reported by their settings', async () => {
   const taken = createServer();
   taken.listen(0, '127.0.0.1');
   await once(taken, 'listening');
@@ -83,7 +83,7 @@ test('callers that keep their connections lose no request when the service is st
   });
   await service.prepared;
   const ends: string[] = [];
-  /** Asks until it is told to go, as to another process behind a load balancer. */
+  /** Asks until it is stopped, as to another process behind a load balancer. */
   const caller = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let end = '200 keep-alive'; end === '200 keep-alive'; ) {

@@ -36,7 +36,7 @@ const test = base.extend<{
   ],
 });
 
-// First, because the service says of a node that it is unreachable after ten seconds, which pass meanwhile.
+// First, because the service says of a node that it is unreachable after ten seconds, which pass during the test.
 test('telemetry is 200 while the engine is killed or stands still, says so, and is whole again by itself', async ({
   waiting: { service },
 }) => {

@@ -19,7 +19,7 @@ export type Answers = [
 
 type Walk = ReturnType<ReturnType<Client['listEntitySettlements']>['items']>;
 type Row = Walk extends AsyncGenerator<infer One> ? One : never;
-/** Walks give the rows of their lists; what is no list has no walk. */
+/** Walks give the rows of their lists; others have no walk. */
 export type Rows = [
   Assert<Has<Row, 'tx_hash'>>,
   Assert<HasNot<Row, 'hash'>>,
@@ -29,7 +29,7 @@ export type Rows = [
 type Merchant = Parameters<Client['getMerchant']>[0];
 export type RequiredParameters = Assert<Same<Merchant['address'], string>>;
 
-/** Parameters know what is required, and what may be said. Never called. */
+/** Parameters know which are required, and their values. Never called. */
 export function parameters(client: Client): unknown[] {
   return [
     client.getAccount(),

@@ -3,7 +3,7 @@ import type { AnyOperation } from '../define.ts';
 import type { Caller } from '../deps.ts';
 import type { ByManager, OrganizationScope, UsageScope } from './own-account.ts';
 
-/** Who may see and change what of an account. */
+/** Which parts of an account each caller may see and change. */
 
 /**
  * Whose runs, jobs and figures a caller sees: a key that manages keys, and a bearer token, see all of their organization; any other key

@@ -51,7 +51,7 @@ let one: SandboxEngine;
 let sides: readonly [Side, Side];
 
 beforeAll(async () => {
-  // Both are written at the same moment: what is named after the time is the same then.
+  // Both are written at the same moment: names made of the time are then equal.
   vi.useFakeTimers({ toFake: ['Date'], now: NOON * 1_000 });
   [cluster, one] = await Promise.all([
     startCluster({ shards: 2, database: DATABASE, log: testLog }),

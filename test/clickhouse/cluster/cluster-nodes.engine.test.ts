@@ -269,7 +269,7 @@ function numbered(number: number): Settlement {
 }
 
 test.runIf(IS_NIGHTLY)(
-  'with one node down nothing is answered in part, and what was acknowledged is there when it is back',
+  'with one node down no answer is partial, and every acknowledged row is there when it is back',
   async () => {
     const api = await testApi(reader);
     let attempts = 0;
@@ -319,7 +319,7 @@ test.runIf(IS_NIGHTLY)(
   },
 );
 
-/** Rows, both sides of each, and what is rolled up from them. */
+/** Rows, both sides of each, and the rollups of them. */
 async function expectAll(count: number): Promise<void> {
   const mine = `block_number >= 500000 AND block_number < ${500_000 + count}`;
   const [rows] = await rowsOf(

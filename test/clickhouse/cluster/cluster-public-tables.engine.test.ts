@@ -16,7 +16,7 @@ import { testLog } from '../../kit/engine.ts';
 import { BASE, insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
 import { watchSecret } from '../../kit/secrets-watch.ts';
 
-/** Public tables over two nodes: what is summed over several shards, and what every node could show. */
+/** Public tables over two nodes: sums over several shards, and rows that every node could show. */
 
 const DAY = 86_400;
 
@@ -55,7 +55,7 @@ test('a wallet whose days are on both shards is one row of wallets', async () =>
   ).toEqual([['8', '0.08', [BASE], null, false, false, false, false]]);
 });
 
-test('rings are those of the published pass, which one node alone knows', async () => {
+test('rings belong to the published pass, which one node alone knows', async () => {
   const run = (text: string) =>
     writer.run({ name: 'fill', sql: trustedText(text), maxSeconds: 10, kind: 'other' });
   await run(

@@ -27,7 +27,7 @@ import { loadCursorKeys } from '../../../core/secret-file.ts';
 import { engineHome, makeEngineHome } from '../../../src/attach-engine.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
-/** Raw SQL of the guest, past the inspector, against a real engine: what is behind the first wall. */
+/** Raw SQL of the guest, past the inspector, against a real engine: the walls behind the first one. */
 
 const IS_ROOT = process.geteuid?.() === 0;
 const OPEN_TO_ALL = ['/etc/hostname', '/etc/passwd', '/proc/self/environ'];
@@ -166,7 +166,7 @@ describe('what the guest can read with file()', () => {
 });
 
 describe('the process', () => {
-  test('what is killed and waited for is the engine itself, in an environment of its own', async () => {
+  test('the supervisor kills and waits for the engine itself, in an environment of its own', async () => {
     process.env['SECRET_OF_THE_SERVICE'] = 'not for SQL';
     try {
       const engine = await start();
@@ -195,7 +195,7 @@ describe('the process', () => {
     },
   );
 
-  test('what stands is in the access file, for commands while the service runs', async () => {
+  test('the access file names the walls that stand, for commands while the service runs', async () => {
     const engine = await start();
     expect(readAccessFile(engineHome({ dataDir }))?.walls).toEqual(engine.walls());
   });

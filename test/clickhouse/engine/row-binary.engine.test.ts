@@ -75,7 +75,7 @@ const told = (row: Settlement, ver: bigint, del: number) => [
   del,
 ];
 
-describe('what is encoded is what the engine reads', () => {
+describe('the engine reads the values that were encoded', () => {
   test('any settlement comes back as it was written', async ({ engine }) => {
     const drawn = fc.sample(settlement, { numRuns: 2_000, seed: 8021 });
     const rows = drawn.map((row, logIndex): Settlement => ({ ...row, logIndex }));

@@ -106,7 +106,7 @@ describe('a query of the guest', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of body) {
       chunks.push(chunk);
-      // Until more has come than may wait for a reader; what follows is read faster than it comes.
+      // Until more has come than may wait for a reader; the rest is read faster than it comes.
       if (chunks.length % 20 === 0) for (let turn = 0; turn < 50; turn++) await setImmediate();
     }
     const lines = Array.from({ length: 100_000 }, (_, number) => `${number},"${'x'.repeat(100)}"\n`);

@@ -10,7 +10,7 @@ const REPEATABLE = [
   /^DROP (TABLE|VIEW|DICTIONARY) IF EXISTS /,
   // Into tables that keep the maximum, or one of equal rows: the same rows again change nothing.
   /^INSERT INTO (hour_ver|wallet_seen|transaction_times) SELECT /,
-  // The same versions of the same rows, of which one is kept.
+  // The same versions of the same rows: one of them is kept.
   /^INSERT INTO wallet_rows \([\w, ]+\)\nSELECT [^;]+\nFROM wallet_log WHERE /,
   /^INSERT INTO agent_feedback_files SELECT \* FROM feedback_files$/,
   // Makes every agent due once more: deriving one again changes nothing.

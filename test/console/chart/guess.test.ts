@@ -27,7 +27,7 @@ describe('the guess', () => {
     expect(guessSpec(DAILY)).toMatchObject({ kind: 'line', x: 'day', y: ['usd'], by: 'facilitator' });
   });
 
-  it('days that do not repeat are one line, even beside a name', () => {
+  it('days that do not repeat are one line, even next to a name', () => {
     const once = data('day:Date best:String usd:Float64', [
       ['2026-11-01', 'a', 1],
       ['2026-11-02', 'b', 2],

@@ -33,6 +33,6 @@ it('the eight facilitators with the most relayers have eight colours', () => {
   expect(new Set(largest.map(([id]) => facilitatorSeries(id))).size).toBe(COLOURS);
 });
 
-it('what has no name is grey', () => {
+it('a series without a name is grey', () => {
   expect([facilitatorColour(null), facilitatorColour('')]).toEqual([UNNAMED_COLOUR, UNNAMED_COLOUR]);
 });

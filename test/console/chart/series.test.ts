@@ -162,7 +162,7 @@ describe('shapes', () => {
 });
 
 describe('words and files', () => {
-  it('a sentence says what is drawn', () => {
+  it('a sentence describes the drawing', () => {
     expect(chartSentence(prepared(DAILY))).toBe(
       'Line chart of usd by facilitator along day, 2 points: coinbase from 5 (2026-11-01) to 7 (2026-11-02); payAI from 2.000001 (2026-11-02) to 2.000001 (2026-11-02); no name from 0.5 (2026-11-01) to 0.5 (2026-11-01).',
     );

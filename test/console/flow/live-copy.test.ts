@@ -14,7 +14,7 @@ const newestFirst = [5, 4, 3].map((at) => wireSettlement(at));
 const blocks = (rows: readonly Settlement[]): number[] => rows.map(({ block_number: block }) => block);
 
 describe('a live copy of the newest settlements', () => {
-  it('takes over what is new, newest first, and keeps as many rows as it shows', () => {
+  it('takes over new rows, newest first, and keeps as many rows as it shows', () => {
     const first = firstCopy(page(newestFirst));
     expect(first.added.size).toBe(0);
     // Read forward, the API sends the oldest first.

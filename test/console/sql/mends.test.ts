@@ -29,7 +29,7 @@ describe('a mend', () => {
     ).toBe("SELECT 1\nWHERE chain = 'eip155:8453' AND x = 'base'");
   });
 
-  it('writes what is NULL where the standard has NULL, where the text still is what the warning names', () => {
+  it('writes NULL where the standard has NULL, where the text still is what the warning names', () => {
     const sql = 'SELECT lag(amount) OVER () FROM t';
     const place = { position: { line: 1, column: 12 }, replacement: 'toNullable(amount)' };
     expect(mended('empty_is_not_null', sql, { ...place, near: 'amount' })).toBe(
@@ -76,7 +76,7 @@ describe('a mend', () => {
     ).toBeNull();
   });
 
-  it('removes what is ignored, and writes WHERE for PREWHERE', () => {
+  it('removes parts that are ignored, and writes WHERE for PREWHERE', () => {
     expect(mended('format_ignored', 'SELECT 1 FORMAT JSON')).toBe('SELECT 1');
     expect(mended('settings_left_out', 'SELECT 1 SETTINGS max_threads = 1 FORMAT JSON')).toBe(
       'SELECT 1 FORMAT JSON',

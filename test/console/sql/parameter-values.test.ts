@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fieldLook, valueFault } from '../../../console/sql/parameter-values.ts';
 
-it('takes values of the type and says what is right for others', () => {
+it('takes values of the type and says which would be right for others', () => {
   const cases: readonly (readonly [type: string, good: string, bad: string])[] = [
     ['UInt8', '255', '256'],
     ['Int8', '-128', '-129'],

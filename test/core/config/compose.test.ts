@@ -77,7 +77,7 @@ describe.each([
   const services = Object.entries(compose.services);
 
   test('is what the specification of Compose allows', () => {
-    // Of two drafts at once: what it calls itself is spelled as an older one does, and nothing refers to it.
+    // Of two drafts at once: it spells its own name as an older one does, and nothing refers to it.
     const schema = JSON.parse(JSON.stringify(composeSchema), (name, value: unknown) =>
       (name === 'id' || name === '$schema') && typeof value === 'string' ? undefined : value,
     );
@@ -98,7 +98,7 @@ describe.each([
     }
   });
 
-  test('mounts what it names, and what it names is there', () => {
+  test('mounts the files that it names, and each is there', () => {
     for (const [name, { environment = {}, secrets = [], configs = [] }] of services) {
       for (const secret of secrets) expect(compose.secrets, name).toHaveProperty(secret);
       for (const { source } of configs)

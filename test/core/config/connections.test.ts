@@ -87,7 +87,7 @@ describe('two Host headers', () => {
     },
   );
 
-  test('one is served, beside a header that forwards another', async () => {
+  test('one is served, together with a header that forwards another', async () => {
     const { port } = await listening();
     const answer = await ask(
       port,
@@ -147,7 +147,7 @@ describe('connections beyond http.maxConnections', () => {
 });
 
 describe('pages of other sites', () => {
-  test('read every answer but those of the console, which may hold the key of visitors', async () => {
+  test('read every answer but the pages of the console, which may hold the key of visitors', async () => {
     const { api } = await listening();
     const origin = 'https://other.example';
     const page = await api.app.inject({ url: '/console', headers: { origin } });

@@ -12,7 +12,7 @@ import {
   rotateSecret,
 } from '../../../core/secret-file.ts';
 
-/** `admin rotate-cursor-key` and `rotate-issue-key`: what the old secret is good for, and for how long. */
+/** `admin rotate-cursor-key` and `rotate-issue-key`: the uses of the old secret, and for how long. */
 
 const NOW = 1_795_000_000_000;
 const SCOPE = 'listWallets';
@@ -52,7 +52,7 @@ test('after a rotation new cursors carry the new key alone', () => {
   expect(readWalletCursor(keysAt(NOW + CURSOR_KEY_KEPT_MS * 2), SCOPE, fresh)).toBe(wallet());
 });
 
-test('every key of a week of rotations is good, and what is older leaves the file with the next one', () => {
+test('every key of a week of rotations is good, and an older key leaves the file with the next one', () => {
   const cursors = [0, 1, 2].map((day) => {
     const at = NOW + day * 86_400_000;
     const cursor = mintWalletCursor(keysAt(at), SCOPE, wallet());

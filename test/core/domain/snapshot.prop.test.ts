@@ -33,7 +33,7 @@ test('a snapshot that was printed is read as it was', () => {
   );
 });
 
-test('what is read is printed as it was, so that a state has one text', () => {
+test('a text that was read is printed as it was, so that a state has one text', () => {
   const changed = fc
     .tuple(snapshot.map(printSnapshot), fc.nat(), fc.constantFrom(...'0123456789abcdef_-r '))
     .map(([text, at, unit]) => text.slice(0, at % text.length) + unit + text.slice((at % text.length) + 1));

@@ -26,7 +26,7 @@ test('after a failure nothing more begins, and it is thrown when all running wor
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await turn();
     ended.push(item);
-    throw new Error('stopped'); // follows from the abort: not what is reported
+    throw new Error('stopped'); // follows from the abort: not the reported error
   });
   await expect(work).rejects.toThrow('broken');
   expect(begun).toEqual([1, 2]);

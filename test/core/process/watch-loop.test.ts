@@ -69,7 +69,7 @@ test.each(['spin', 'pause'])(
 test('a process that was stopped for longer than the limit, as a suspended machine is, goes on', async () => {
   const { child, dataDir, turns } = await startWatched();
   child.kill('SIGSTOP');
-  await delay(LIMIT_MS * 2); // What is tested is that this time passes.
+  await delay(LIMIT_MS * 2); // The test is that this time passes.
   child.kill('SIGCONT');
   await turns((LIMIT_MS / 50) * 2);
   expect(child.exitCode ?? child.signalCode).toBeNull();

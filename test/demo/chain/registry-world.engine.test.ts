@@ -28,7 +28,7 @@ const EVENTS = [
 /** Few enough that owners of the block before are mostly still the owners. */
 const BLOCK = 6;
 
-/** Same seed, same operations: what they reach is asserted below. */
+/** Same seed, same operations: the result is asserted below. */
 const [operations = []] = fc.sample(fc.array(registryOperation, { minLength: 240, maxLength: 240 }), {
   numRuns: 1,
   seed: 8_004,
@@ -55,7 +55,7 @@ test('random operations reach every event of the registries, and the views follo
   expect(truth.some(({ meanE18 }) => meanE18 === null)).toBe(true);
 });
 
-test('a mean is the exact one of what is not revoked, and agrees with the contract’s rounded one as far as that fits', async () => {
+test('a mean is the exact one of the feedback that is not revoked, and agrees with the contract’s rounded one as far as that fits', async () => {
   for (const { agentId, feedback, meanE18, feedbackCount } of await world.truth()) {
     if (meanE18 === null) continue;
     const clients = [...new Set(feedback.map(({ client }) => client))];

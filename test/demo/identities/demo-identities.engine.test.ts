@@ -125,7 +125,7 @@ interface BazaarPage {
   readonly pagination: { readonly limit: number; readonly total: number };
 }
 
-test('bazaars turn pages to the end, and name nobody who is paid without being catalogued', async () => {
+test('bazaars turn pages to the end, and name no payee that is not catalogued', async () => {
   const cast = castOf(SEED);
   const urls = publishBazaars(host, cast, 1_800_000_000);
   expect(Object.keys(urls)).toEqual(['northwind', 'meridian']);

@@ -60,7 +60,7 @@ test('each of three shops asks its price with 402, takes the payment, and answer
   }
 });
 
-test('what is sold is right', () => {
+test('a sold answer is right', () => {
   const answerOf = (name: keyof typeof GOODS, query: string) => GOODS[name].make(new URLSearchParams(query));
   expect(answerOf('unit-converter', 'value=26.2&from=mi&to=km')).toMatchObject({ result: 42.1648128 });
   expect(answerOf('text-facts', 'text=pay%20per%20call')).toMatchObject({

@@ -6,7 +6,7 @@ interface Entry {
   request(text: string): SentRequest;
   /** Whether it is sent without the key of the account. */
   readonly isAnonymous: boolean;
-  /** A text, and what is answered to it: its status, and words that only a reader of the text answers with. */
+  /** A text, and the answer to it: its status, and words that only a reader of the text answers with. */
   readonly shown: Shown;
 }
 

@@ -9,7 +9,7 @@ const SIZES = { small: KIB, middle: 8 * KIB, large: 64 * KIB } as const;
 const GROWTH_MAX = 12;
 /** Below it the fixed cost of a call decides. */
 const NOTICED_MS = 25;
-/** What is too much once is measured again: a collection of garbage or a first compilation is no growth. */
+/** A figure that is too high once is measured again: a collection of garbage or a first compilation is no growth. */
 const ROUNDS_MAX = 6;
 
 export interface Growth {

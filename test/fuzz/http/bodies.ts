@@ -42,7 +42,7 @@ const GOOD_TEXTS = [
   'SELECT payer FROM settlements WHERE 0',
 ] as const;
 
-/** Queries that are run and fail, of which some have read rows by then. */
+/** Queries that run and fail; some have read rows by then. */
 const FAILING_TEXTS = [
   'SELECT pajer FROM settlements',
   'SELECT intDiv(1, 0)',

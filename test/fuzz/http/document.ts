@@ -1,6 +1,6 @@
 import { documentSchemas, type JsonObject } from '../../kit/document-schemas.ts';
 
-/** The OpenAPI document as the fuzzer reads it: nothing else tells it what there is to ask. */
+/** The OpenAPI document as the fuzzer reads it: it is the only source of its questions. */
 
 export interface DescribedParameter {
   readonly name: string;

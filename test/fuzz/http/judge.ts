@@ -21,7 +21,7 @@ const GENERAL_HEADERS: ReadonlySet<string> = new Set([
 
 const PREFLIGHT_STATUS = 204;
 
-/** Methods that OpenAPI 3.1 has no word for, and what they may be told: their body may be read before their path is looked at. */
+/** Methods that OpenAPI 3.1 has no word for, and the answers that they may get: their body may be read before their path is looked at. */
 const UNDESCRIBABLE: ReadonlySet<string> = new Set(['PROPFIND', 'QUERY']);
 const REFUSED: readonly number[] = [400, 405, 413, 414, 415];
 

@@ -22,7 +22,7 @@ export interface FuzzRequest {
 /** One that sells calls, and one that does not. */
 const DEPLOYMENTS = ['selling', 'plain'] as const;
 
-/** Organizations with and without units, keys without one, and what is no credential. */
+/** Organizations with and without units, keys without one, and texts that are no credential. */
 export const CREDENTIALS = [
   'rich',
   'rich_bearer',
@@ -136,7 +136,7 @@ function oneIn<Value>(times: number, value: fc.Arbitrary<Value>): fc.Arbitrary<V
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 }
 
-/** As clients write it, and as nobody should. */
+/** As clients write it, and as no client should. */
 function encoded(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const ways = fc.oneof(
     { weight: 12, arbitrary: fc.constant('plain') },
@@ -275,7 +275,7 @@ const BODY_TYPES = fc.oneof(
   },
 );
 
-/** What a body is sent with; where the operation takes none, only sometimes. */
+/** The media type of a body; where the operation takes none, only sometimes. */
 function bodyHeaders({ body }: DescribedOperation): fc.Arbitrary<Record<string, string>> {
   const type = body === null ? oneIn(12, BODY_TYPES) : BODY_TYPES;
   const coding = oneIn(20, fc.constantFrom('gzip', 'identity', 'br', 'x'));

@@ -42,7 +42,7 @@ const CORES = 2;
 const UNITS = 1_000_000;
 const ROWS = 40;
 const WALLETS = [wallet(0xa1), wallet(0xb2), wallet(0xd4)];
-/** Rate windows must not decide what is seen; one is emptied from time to time. */
+/** Rate windows must not decide the answers; one is emptied from time to time. */
 const REQUESTS_PER_WINDOW = 20;
 const WINDOW_SECONDS = 61;
 
@@ -175,7 +175,7 @@ async function customers({ access }: TestApi): Promise<{
   };
 }
 
-/** Settlements on two chains, a relayer and a payee with names, agents, and what is said about them. */
+/** Settlements on two chains, a relayer and a payee with names, agents, and attestations about them. */
 async function fill({ writer }: SandboxEngine): Promise<void> {
   const rows = Array.from({ length: ROWS }, (_, at) =>
     settlement({

@@ -16,7 +16,7 @@ export interface Draw extends Random {
 
 export type Choice = readonly [weight: number, make: () => string];
 
-/** Keeps the cases of one seed apart from those of its neighbours. */
+/** Keeps the cases of one seed apart from the cases of its neighbours. */
 const CASE_STRIDE = 0x9e3779b1;
 
 export function drawFor(seed: number, caseNumber: number): Draw {

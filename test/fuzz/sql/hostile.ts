@@ -3,7 +3,7 @@ import type { Vocabulary } from './vocabulary.ts';
 
 /**
  * Pieces that must never be accepted, or only where they mean nothing: they stand wherever the grammar puts a name, a call, a
- * literal or a clause. The attacks are those of test/attacks.
+ * literal or a clause. The attacks come from test/attacks.
  */
 export interface Hostile {
   /** Whether a hostile piece stands here. */
@@ -31,7 +31,7 @@ const BARE_WORDS =
 const SYSTEM = ['system', 'information_schema', 'INFORMATION_SCHEMA', 'default'];
 const FORMATS = ['JSON', 'Null', 'TSV', 'Template', 'SQLInsert', 'Native', 'Parquet'];
 
-/** Pieces that are an attack only together: a name that the query declares, and a use of what it is named after. */
+/** Pieces that are an attack only together: a name that the query declares, and a use of the thing that it is named after. */
 export interface Theme {
   readonly declared: string;
   readonly table?: string;

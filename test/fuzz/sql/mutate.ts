@@ -3,7 +3,7 @@ import type { Hostile } from './hostile.ts';
 
 /** Text surgery: what no grammar would write. */
 
-/** Good enough to cut a text where a lexer would; the engine's own lexer is what is being tried. */
+/** Good enough to cut a text where a lexer would; the engine's own lexer is under test. */
 const TOKENS =
   /'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|--[^\n]*|\/\*[\s\S]*?\*\/|[\p{L}_][\p{L}\p{N}_]*|\d[\w.]*|\s+|./gsu;
 

@@ -17,7 +17,7 @@ export interface FuzzCase {
 }
 
 const DEPTH = 3;
-/** Few, whatever the mood: what is declared there needs no other piece to be an attack. */
+/** Few, whatever the mood: a declaration there needs no other piece to be an attack. */
 const NASTY_STRUCTURES = 0.1;
 
 /** One SELECT of the whole dialect. */

@@ -20,7 +20,7 @@ export interface Vocabulary {
   readonly publicTables: readonly PublicTable[];
   /** Of the physical tables. */
   readonly database: string;
-  /** A file of the host whose content nobody may see. */
+  /** A file of the host whose content no caller may see. */
   readonly secretFile: string;
 }
 

@@ -62,7 +62,7 @@ afterAll(() => engine?.close());
 const asGuest = (text: string) => engine.guest.explain({ name: 'view', text, maxSeconds: 10 });
 
 describe('agents', () => {
-  test('are there with their card, wallet and score; what is not known is NULL', async () => {
+  test('are there with their card, wallet and score; unknown values are NULL', async () => {
     const rows = await asGuest(
       `SELECT chain, toString(agent_id), owner, wallet, name, description, x402_support, active, score, toString(feedback_count)
        FROM agents ORDER BY chain`,

@@ -160,7 +160,7 @@ describe('straight from the node', () => {
     expectEqual(await source.read(FROM, TO, filter, { everyHeader: true }), await truth());
   });
 
-  test('what a reorg put in place of the old blocks is what is read', async () => {
+  test('a reader gets the blocks that a reorg put in place of the old ones', async () => {
     const { source } = sourceOf([chain.url]);
     const before = await source.read(TO - 5, TO, filter);
     await reorg(chain, {

@@ -41,7 +41,7 @@ export function blockSourceContract(name: string, make: () => BlockSourceUnderTe
     const { head, finalized } = await source.tip();
     expect(head.number).toBe(Number(await rpc.call<string>('eth_blockNumber')));
     expect(finalized.number).toBeLessThanOrEqual(head.number);
-    // The hash is what is asked for. A parent hash that a node made up shows only next to the block before it.
+    // The block is asked for by its hash. A parent hash that a node made up shows only next to the block before it.
     expect(await source.blockAt(finalized.number)).toMatchObject({
       number: finalized.number,
       hash: finalized.hash,
@@ -210,7 +210,7 @@ export async function readTruth(rpc: Rpc, from: number, to: number, filter: LogF
 }
 
 /**
- * Without the parent of the first block: nothing in a range contradicts a lie about what stands before it. Whoever follows the
+ * Without the parent of the first block: nothing in a range contradicts a lie about what stands before it. A reader that follows the
  * chain holds that link against the block that it knows.
  */
 function linkedFromSecond(blocks: readonly BlockRef[]): unknown[] {

@@ -83,7 +83,7 @@ interface WireReceipt {
   readonly logs: readonly WireLog[];
 }
 
-/** The answer with other logs, told by range, by hash and by receipts alike. */
+/** The answer with other logs, by range, by hash and by receipts alike. */
 function retold(reply: Reply, tell: (logs: readonly WireLog[]) => readonly WireLog[]): Reply {
   const told = reply.result as readonly (WireLog | WireReceipt)[]; // what the methods with logs answer
   const receipts = told.filter((one): one is WireReceipt => 'logs' in one);

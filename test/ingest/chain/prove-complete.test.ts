@@ -19,7 +19,7 @@ const log: RawLog = {
   logIndex: 7,
 };
 
-test('what is remembered of a proved block does not grow with its logs', () => {
+test('the memory of a proved block does not grow with its logs', () => {
   const many = Array.from({ length: 1_000 }, (_, logIndex) => ({ ...log, logIndex }));
   expect(fingerprint(many)).toHaveLength(fingerprint([log]).length);
 });
@@ -106,7 +106,7 @@ async function proofsOfAnswer(
 test.each<[string, readonly (readonly [Address, Hash])[], number]>([
   ['a contract of ours with an event that matters from it', [[REGISTRY, RATED]], 1],
   [
-    'the same beside others',
+    'the same among others',
     [
       [STRANGER, TRANSFER],
       [REGISTRY, RATED],
@@ -159,9 +159,9 @@ const foreign = { ...log, address: STRANGER, logIndex: 1 };
 
 test.each<[string, readonly RawLog[], readonly RawLog[], unknown, number]>([
   ['whose logs are all ours and end with their last receipt', [bare, paid], [bare, paid], undefined, 0],
-  ['of which the last log is missing', [bare, paid, last], [bare, paid], undefined, 1],
-  ['of which the last transaction is missing', [bare, paid], [bare], undefined, 1],
-  ['of which the first log is missing', [bare, paid, last], [paid, last], undefined, 1],
+  ['without the last log', [bare, paid, last], [bare, paid], undefined, 1],
+  ['without the last transaction', [bare, paid], [bare], undefined, 1],
+  ['without the first log', [bare, paid, last], [paid, last], undefined, 1],
   ['with a log at another place', [bare, paid], [bare, { ...paid, logIndex: 7 }], undefined, 1],
   ['with logs of others too', [bare, foreign, last], [bare, last], undefined, 1],
   ['whose last receipt the node has not', [bare, paid], [bare, paid], null, 1],

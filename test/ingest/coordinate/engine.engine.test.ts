@@ -82,7 +82,7 @@ describe('an engine that other processes can reach', () => {
     expect(isSecondLeading).toBe(false);
   });
 
-  test('what is led inside a lead ends with it when the outer scope is overtaken', async ({ engine }) => {
+  test('a lead inside a lead ends with it when the outer scope is overtaken', async ({ engine }) => {
     const { lead } = engineCoordination({ isOwnEngine: false });
     let isLed = false;
     let attempt = (): void => undefined;

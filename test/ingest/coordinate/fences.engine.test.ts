@@ -225,7 +225,7 @@ describe('who takes over', () => {
     expect(await liveBlocks(engine, chain)).toHaveLength(BEGUN_ROWS);
   });
 
-  test('with a clock that is hours behind: what it retracts is gone, and what others then write for it is there', async ({
+  test('with a clock that is hours behind: rows that it retracts are gone, and rows that others then write for it are there', async ({
     engine,
   }) => {
     const chain = freshChain();

@@ -75,7 +75,7 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
       expect(seen).toEqual({ job: given, open: [given] });
     });
 
-    test('what is added twice is one job, and may be added again once it is done', async () => {
+    test('a job that is added twice is one job, and may be added again once it is done', async () => {
       const queue = fresh();
       await queue.add([job(1), job(1)]);
       await queue.add([job(1)]);
@@ -122,7 +122,7 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
       expect(most).toBe(2);
     });
 
-    test('a job that fails is tried again and then given up, and is open meanwhile', async () => {
+    test('a job that fails is tried again and then given up, and is open until then', async () => {
       const queue = fresh();
       let attempts = 0;
       let closed = 0;
@@ -181,7 +181,7 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
       expect(state).toBe('ended');
     });
 
-    test('what was reported is collected once', async () => {
+    test('reported work is collected once', async () => {
       const queue = fresh();
       expect(await queue.collect()).toEqual(NO_WORK);
       const work = { rows: 5, blocks: 3, deadLetters: 1, retries: 2, contradictions: 0 };

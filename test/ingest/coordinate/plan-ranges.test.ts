@@ -35,7 +35,7 @@ test('many small gaps are one job', () => {
   expect(nextJobs(work(), gaps, []).map(({ ranges }) => ranges)).toEqual([gaps]);
 });
 
-test('what is open is not planned again, unless a predecessor planned it', () => {
+test('an open range is not planned again, unless a predecessor planned it', () => {
   const missing = [{ from: 0, to: 199 }];
   const all = nextJobs(work(), missing, []);
   expect(nextJobs(work(), missing, all)).toEqual([]);

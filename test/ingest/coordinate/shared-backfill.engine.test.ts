@@ -82,7 +82,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
       times: { lockMs: 1_000, stalledEveryMs: 300, firstPauseMs: 5 },
     });
 
-  /** A process that works on jobs; its clock is off by so much. */
+  /** A process that works on jobs; its clock is off by `skewMs`. */
   function startWorker(skewMs: number, source: BlockSource = model.source): void {
     running.push(
       workRanges({

@@ -60,8 +60,8 @@ const feedback = (given: Partial<FeedbackArgs> = {}): Event =>
     ...given,
   });
 
-describe('what is asked for', () => {
-  test('the topics are those of the declared events', () => {
+describe('the logs that are asked for', () => {
+  test('the topics belong to the declared events', () => {
     const ignored = ['Approval', 'MetadataUpdate', 'Upgraded'];
     const declared = REGISTRY_EVENTS.filter(({ name }) => !ignored.includes(name)).map(toEventSelector);
     expect(new Set(Object.values(REGISTRY_TOPIC))).toEqual(new Set(declared));

@@ -110,7 +110,7 @@ const priced = (fields: Record<string, unknown>, accept: Record<string, unknown>
 describe('the price in dollars', () => {
   const FOREIGN = { asset: '0x00000000000000000000000000000000000000c3' };
 
-  test('is what is signed where the asset is a dollar token of ours, whatever is declared', () => {
+  test('is the signed amount where the asset is a dollar token of ours, whatever is declared', () => {
     expect(priced({}, { amount: '1' })).toBe(1n);
     expect(priced({ price: '$0.000001' }, { amount: '9000000' })).toBe(9_000_000n);
     expect(priced({}, { amount: String(2n ** 256n - 1n) })).toBe(null);
@@ -161,7 +161,7 @@ describe('the price in dollars', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('items that are left out', () => {
   const accept = (fields: Record<string, unknown>) => {
     const item = listedItem('https://a.example/');
     const [entry] = item['accepts'] as Record<string, unknown>[];

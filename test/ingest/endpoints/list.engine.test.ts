@@ -15,7 +15,7 @@ import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { payment } from '../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../kit/rows.ts';
 
-/** What offers and settlements become, against what is counted here. */
+/** The tables that offers and settlements become, against counts made here. */
 
 const versions = createVersions(0n);
 const DAY = 86_400;
@@ -214,7 +214,7 @@ describe('the directory', () => {
     ]);
   });
 
-  test('writes what changed only, buries what is not listed, and shows it again when it is', async ({
+  test('writes only changed rows, buries an unlisted resource, and shows it again when it is listed', async ({
     engine,
   }) => {
     const items = Array.from({ length: 20 }, (_, at) =>

@@ -69,7 +69,7 @@ test('a list of many pages is stored whole, and a second reading writes nothing'
   expect(await sync(engine)).toEqual({ problem: null, isWhole: true, offers: 95, written: 0 });
 });
 
-test('only what changed is written, and what came first keeps its day', async ({ engine }) => {
+test('only changed resources are written, and each keeps its first day', async ({ engine }) => {
   bazaar.items = itemsTo(30);
   await sync(engine);
   const before = await rowsWritten(engine);

@@ -182,7 +182,7 @@ async function stored(): Promise<Record<string, unknown>[]> {
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])));
 }
 
-/** What is expected of transactions with one settlement each, from the node's own receipts. */
+/** The expected fees of transactions with one settlement each, from the node's own receipts. */
 async function truth(rows: readonly Settlement[], l1 = 0n): Promise<Record<string, unknown>[]> {
   const all = [];
   for (const { txHash, blockNumber, blockTime } of rows) {

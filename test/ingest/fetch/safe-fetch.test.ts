@@ -163,7 +163,7 @@ describe('a file', () => {
     expect(await read('http://public.test/', { settings: trial, resolve })).toBe('unsupported_scheme');
   });
 
-  test('is not asked for at other ports than those of the web', async () => {
+  test('is not asked for at other ports than the web has', async () => {
     const { port, asked } = await serve(hello, PUBLIC);
     const resolve = resolverOf({ 'public.test': [[PUBLIC]] });
     const at = (path: string): string => `http://public.test:${port}/${path}`;
@@ -414,7 +414,7 @@ describe('a host costs bounded memory', () => {
     await waitUntil('every connection is closed', () => hosts.every((host) => host.open() === 0));
   });
 
-  test('packed files are read, in one layer; what cannot be unpacked is none', async () => {
+  test('packed files are read, in one layer; a file that cannot be unpacked is none', async () => {
     const packed = gzipSync('packed');
     const server = await serve((request, response) => {
       const encoding = decodeURIComponent(request.url?.slice(1) ?? '');

@@ -67,7 +67,7 @@ test('every block is read once, newest first', async () => {
     expect(windows[at + 1]?.to ?? FIRST - 1).toBe(window.from - 1);
 });
 
-test('readers stop when too much of what they read is not yet written', async () => {
+test('readers stop when too many of their rows are not yet written', async () => {
   const windows: BlockRange[] = [];
   let written: () => void = () => undefined;
   const writing = new Promise<void>((resolve) => {

@@ -28,7 +28,7 @@ test('the ancestor is the highest remembered block that the node still has', asy
   expect(await findAncestor({ source, known: known([1, 2, 3, 4]), floor: 0 }, 4)).toEqual(block(2));
 });
 
-test('a block below what was final is no ancestor, even if the node has it', async () => {
+test('a block below the final one is no ancestor, even if the node has it', async () => {
   const source = chainOf([block(3), block(5, 'b'), block(6, 'b')]);
   await expect(findAncestor({ source, known: known([3, 5, 6]), floor: 5 }, 6)).rejects.toThrow(
     ReorgBelowFinality,
@@ -49,7 +49,7 @@ test('a gap in the remembered blocks is stepped over', async () => {
   expect(await findAncestor({ source, known: known([1, 3, 9]), floor: 0 }, 9)).toEqual(block(3));
 });
 
-test('a reorg below what is remembered stops loudly instead of guessing', async () => {
+test('a reorg below the remembered blocks stops loudly instead of guessing', async () => {
   const source = chainOf([block(5, 'b'), block(6, 'b')]);
   await expect(findAncestor({ source, known: known([5, 6]), floor: 5 }, 6)).rejects.toThrow(
     ReorgBelowFinality,

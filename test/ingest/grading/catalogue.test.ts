@@ -134,7 +134,7 @@ test('a replacement counts at once, and waits for everything that was lent befor
   expect(events).toEqual(['first ended', 'replaced']);
 });
 
-test('what is lent after a replacement is not waited for', async () => {
+test('a loan after a replacement is not waited for', async () => {
   const holder = createCatalogueHolder(empty());
   const replaced = holder.replace(empty());
   void holder.lend(() => new Promise(() => undefined));

@@ -145,7 +145,7 @@ describe('self-relaying outweighs every sign but the name of the relayer', () =>
     expect(own.reasons).toContain('relayed_by_payer');
   });
 
-  test('what the payee pulls is not relayed, whichever wallet the payee is', () => {
+  test('a payment that the payee pulls is not relayed, whichever wallet the payee is', () => {
     expect(graded({ relayer: NAMED, payee: NAMED, relayedByPayee: true, received: true })).toMatchObject({
       method: 'self_relayed',
       facilitator: 'acme',

@@ -64,7 +64,7 @@ test.each([
   expect(imitated(stored(name))).toBeNull();
 });
 
-test('a facilitator whose name says what it is, is known without it too', () => {
+test('a facilitator whose name holds its kind is known without that word too', () => {
   const find = createFindImitated([{ id: 'own', name: 'Coinbase Facilitator' }]);
   expect([find('Coinbase'), find('CoinbaseFacilitator'), find('coinbase x402')]).toEqual([
     'own',

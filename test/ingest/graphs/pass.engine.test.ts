@@ -91,7 +91,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('that is killed before any of its statements leaves what is published, and no rows behind the next but one', async () => {
+  test('that is killed before any of its statements leaves the published graph, and no rows behind the next but one', async () => {
     await pay(1, 5);
     await close();
     await pass();
@@ -122,7 +122,7 @@ describe('a pass', () => {
     expect(await rowsOf('SELECT uniqExact(gen) FROM largest_pairs')).toEqual([['2']]);
   });
 
-  test('is not read once a slice of its days was computed anew meanwhile', async () => {
+  test('is not read once a slice of its days was computed anew since', async () => {
     await pay(1, 5);
     await close();
     let isFirst = true;

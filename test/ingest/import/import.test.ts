@@ -41,7 +41,7 @@ test.each([
   expect(rangeInName(name)).toEqual(expected);
 });
 
-test('columns tell what a file is, whatever the tool called them', () => {
+test('columns show the kind of a file, whatever the tool called them', () => {
   const bytes = (names: string[]) => new Map(names.map((name) => [name, 'bytes'] as const));
   expect(kindOfColumns(bytes(['log_index', 'address', 'data', 'transaction_hash']))).toBe('logs');
   expect(

@@ -62,7 +62,7 @@ const published = (window = '7d') =>
 const [A, B, C] = [wallet(1), wallet(2), wallet(3)];
 
 describe('a pass', () => {
-  test('replaces the one before as a whole, and what a reorg took is in the next', async () => {
+  test('replaces the one before as a whole, and the next one lacks the rows that a reorg took', async () => {
     const taken = payment(A, 5);
     await insertSettlements(engine.writer, [taken, payment(B, 3)]);
     await pass();

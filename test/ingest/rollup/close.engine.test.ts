@@ -281,7 +281,7 @@ test.for([1, 2, 3, 4, 5])(
   },
 );
 
-test('two workers at once, with new rows, tombstones and regrades meanwhile, agree with the rows', async ({
+test('two workers at once, with new rows, tombstones and regrades between them, agree with the rows', async ({
   engine,
 }) => {
   const other = createVersions(0n);
@@ -315,7 +315,7 @@ test('an insert that began before a newer one and lands after the day was closed
   await expectExactFromTables(engine);
 });
 
-test('what is written while a slice is computed leaves it dirty', async ({ engine }) => {
+test('a row that is written while a slice is computed leaves it dirty', async ({ engine }) => {
   await write(engine, mixedRows());
   let late: Promise<void> | undefined;
   const writer = {

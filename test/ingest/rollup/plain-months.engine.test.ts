@@ -172,7 +172,7 @@ describe('a month', () => {
 describe('ids of wallets', () => {
   const ids = (text: string) => engine.guest.explain({ name: 'ids', text, maxSeconds: 10 });
 
-  test('are those of every table, and lead back to the address', async () => {
+  test('are the same in every table, and lead back to the address', async () => {
     await write([row(1, OCTOBER), row(1, NOVEMBER), row(2, NOVEMBER), row(3, NOVEMBER)]);
     const every = `SELECT payer AS address, payer_id AS id FROM settlements UNION ALL
       SELECT payee, payee_id FROM settlements UNION ALL

@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 const STARTED_AT_MS = Date.now();
 const LONG_AGO = Math.floor(STARTED_AT_MS / 1_000) - 5 * DAY_SECONDS;
 
-test('role rollup closes what is over, leaves the present day open, and serves nothing', async ({
+test('role rollup closes past slices, leaves the present day open, and serves nothing', async ({
   engine,
 }) => {
   const old = settlement({ blockTime: LONG_AGO });

@@ -41,7 +41,7 @@ function pass(limits: Partial<VerdictLimits> = {}, writer: Writer = engine.write
   return verdictPass({ writer, log: testLog, signal, clock: testClock(), limits });
 }
 
-/** What is published, by wallet and role. */
+/** The published verdicts, by wallet and role. */
 async function published(): Promise<Map<string, readonly unknown[]>> {
   const { rows } = await engine.reader.rows({
     name: 'test-verdicts',
@@ -182,7 +182,7 @@ describe('a pass over all wallets', () => {
     await expectAsProfiles(PROFILE_BOUNDS, [OTHER, QUIET]);
   });
 
-  test('the bounds are those of profiles', () => {
+  test('the bounds equal the bounds of profiles', () => {
     expect(PROFILE_BOUNDS).toEqual({ scanRowsMax: NEWEST_ROWS_MAX, wholeRowsReadMax: WHOLE_WALLET_ROWS_MAX });
   });
 

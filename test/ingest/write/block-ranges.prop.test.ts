@@ -32,7 +32,7 @@ test('merging keeps exactly the same blocks, in order and apart from each other'
   );
 });
 
-test('what is missing and what is covered are together the whole range, without overlap', () => {
+test('missing and covered ranges are together the whole range, without overlap', () => {
   fc.assert(
     fc.property(fc.nat(SIZE), fc.nat(SIZE), ranges, (from, length, covered) => {
       const to = from + length;

@@ -47,7 +47,7 @@ test('everything above the ancestor is gone from both tables, everything else an
   expect(await liveBlocks(engine, 'settlements', 'eip155:2')).toEqual([1, 2, 3, 4]);
 });
 
-test('a repeat changes nothing, and what is ingested afterwards lives', async ({ engine }) => {
+test('a repeat changes nothing, and a row that is ingested afterwards lives', async ({ engine }) => {
   await write(engine, [settlement('eip155:3', 1), settlement('eip155:3', 2)]);
   await above(engine, 'eip155:3', 1);
   await above(engine, 'eip155:3', 1);

@@ -38,7 +38,7 @@ const EVENTS = parseAbi([
   'event Settled()',
   'event SettledWithPermit()',
 ]);
-/** Deposits into channels and escrows pay nobody. Source: @x402/evm 2.27.0. */
+/** Deposits into channels and escrows pay no seller. Source: @x402/evm 2.27.0. */
 const DEPOSIT_CONTRACTS = [
   '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003',
   '0x4020806089470a89826cb9fb1f4059150b550004',

@@ -7,12 +7,12 @@ import { rowsOfLogs } from './registries.ts';
 import { createRecounter, totalsOf, totalsOfStoredRows } from './totals.ts';
 
 /**
- * What the right answer is, found the slow and obvious way: loops over every row, bigints, generic decoders, no SQL and no code
+ * The right answer, found the slow and obvious way: loops over every row, bigints, generic decoders, no SQL and no code
  * of the product that is under test. One question has one answer here; tests ask `oracle` and compare with what the product
  * says. Each group is a file of this folder.
  */
 export const oracle = {
-  /** Every settlement that the receipts of a chain hold, or those of some blocks (naive-reader.ts). */
+  /** Every settlement that the receipts of a chain hold, or the settlements of some blocks (naive-reader.ts). */
   settlements: { ofChain: readNaively, ofBlocks: readRangeNaively },
   /** What settlements add up to by payee, payer, relayer and hour: of a simulated world, of rows, of the stored rows (totals.ts). */
   totals: { recounter: createRecounter, ofRows: totalsOf, ofStoredRows: totalsOfStoredRows },

@@ -20,7 +20,7 @@ export interface Fault {
   readonly only: string;
   /** For `kill-engine`: how long the write is under way before. */
   readonly delayMs: number;
-  /** For `pause`: what happens meanwhile. */
+  /** For `pause`: the events during it. */
   readonly meanwhile: () => Promise<void>;
 }
 

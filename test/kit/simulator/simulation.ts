@@ -8,7 +8,7 @@ import { createSimulatedWorld } from './world.ts';
  * Random faults against the product's own writing, rollup and regrade code over a real engine that is really killed. After
  * every fault, once the index has caught up, every read path must give what receipts add up to.
  *
- * The seed decides what is done; how far the engine is when it dies is the machine's.
+ * The seed decides the steps; how far the engine is when it dies is the machine's.
  */
 export interface FaultSimulation {
   /**

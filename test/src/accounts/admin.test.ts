@@ -16,7 +16,7 @@ import { identify, readCredential } from '../../../src/gate/caller.ts';
 import { compiledSources } from '../../kit/compile-sources.ts';
 import { watchSecret, watchText } from '../../kit/secrets-watch.ts';
 
-/** The real commands, as processes of their own, beside a store that this process has open as the service does. */
+/** The real commands, as processes of their own, while this process has the store open as the service does. */
 
 /** Eight commands one after the other, each a process: moments, or a minute each on a machine that is busy with other things. */
 const TIMEOUT_MS = 600_000;
@@ -65,7 +65,7 @@ function storedBytes(): Buffer {
   return bytes;
 }
 
-test('an organization, its key and its units, made and seen beside the running store', {
+test('an organization, its key and its units, made and seen while the store runs', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const created = await admin(
@@ -93,7 +93,7 @@ test('an organization, its key and its units, made and seen beside the running s
   const found = await store.accounts.findKey(keyDigest(key as ApiKey));
   expect(found).toMatchObject({ key: { label: 'ci' }, organization: { id: 'acme', plan: 'pro' } });
 
-  // What is stored names the key and cannot be used as one.
+  // The stored digest names the key and cannot be used as one.
   const bytes = storedBytes();
   expect(bytes.includes(found?.key.id ?? '')).toBe(true);
   expect(bytes.includes(key)).toBe(false);
@@ -128,7 +128,9 @@ test('an organization, its key and its units, made and seen beside the running s
   expect((await store.accounts.findKey(keyDigest(key as ApiKey)))?.key.revokedAtMs).not.toBeNull();
 });
 
-test('a mistake changes nothing, ends with 2 and says what is right', { timeout: TIMEOUT_MS }, async () => {
+test('a mistake changes nothing, ends with 2 and names the right words', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await store.accounts.createOrganization({ id: 'bolt', displayName: 'Bolt', plan: 'free', createdAtMs: 0 });
   await store.accounts.createOrganization({ id: 'alike', displayName: 'A', plan: 'free', createdAtMs: 0 });
   const handle = 'aacme';
@@ -195,7 +197,7 @@ test('reconcile ends with 0 over books in order, and with 1 over a ledger that w
   expect(books.differences).toContainEqual({ sequence: null, what: 'granted is 10, the ledger gives 9' });
 });
 
-test('a key is made with limits; rotated, it is good beside a successor of the same limits until the time that was said', {
+test('a key is made with limits; rotated, it is good next to a successor of the same limits until the stated time', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await store.accounts.createOrganization({ id: 'turn', displayName: 'T', plan: 'pro', createdAtMs: 0 });
@@ -235,7 +237,7 @@ test('a key is made with limits; rotated, it is good beside a successor of the s
   expect(await isLet(old, Date.now() + 1)).toBe(false);
 });
 
-test('the cursor key is rotated in its file, and a deployment with cursorSecrets is told where to do it', {
+test('the cursor key is rotated in its file, and a deployment with cursorSecrets gets the place to do it', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const before = loadCursorKeys({ cursorSecrets: [], dataDir }).keys;

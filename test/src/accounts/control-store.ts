@@ -12,7 +12,7 @@ import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_END, type Hold } from '../../../src/accounts/unit-store.ts';
 import { expectBooks, readLedger, troubleOf } from '../../kit/unit-books.ts';
 
-/** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */
+/** A store without data (its windows of rates may come from an earlier test), and further handles on the same data. */
 export interface OpenedStore {
   readonly store: ControlStore;
   reopen(): Promise<ControlStore>;

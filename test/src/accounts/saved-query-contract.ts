@@ -413,7 +413,7 @@ function shares(fresh: Open): void {
     expect(await readLedger(store, 'other')).toMatchObject([granted]);
   });
 
-  test('what was sold is kept until its payment is served, its share for good', async () => {
+  test('a sold query is kept until its payment is served, its share for good', async () => {
     const store = await fresh();
     await store.payments.claim({ ...claim, sale });
     await store.payments.recordSettlement({ id: payment, transaction: '0x01' });

@@ -204,7 +204,7 @@ function usageOfCaptures(funded: Funded): void {
 }
 
 function counts(funded: Funded): void {
-  test('a batch of counts is added to what is there, by owner, and dollars keep every digit', async () => {
+  test('a batch of counts is added to the stored ones, by owner, and dollars keep every digit', async () => {
     const { store } = await funded(0);
     const owner = usageOwner({ trialKeyId: 'key_t' });
     const row = { day: TODAY, keyId: 'key_t', operation: 'listFlows', calls: 2, units: 0 };
@@ -247,7 +247,7 @@ function budgets(funded: Funded): void {
     await expectBooks(store, 'org');
   });
 
-  test('what a call does not use is free again, once, and what it used is not', async () => {
+  test('unused units of a call are free again, once, and used ones are not', async () => {
     const { store } = await limited(10);
     await hold(store, 'a', { units: 6, keyId: 'k' });
     await hold(store, 'b', { units: 4, keyId: 'k' });

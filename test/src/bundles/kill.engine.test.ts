@@ -63,7 +63,7 @@ test('runs that are killed at random moments end in the files and manifests of o
   for (let kill = 0; kill < KILLS; kill++) {
     const ended = await runAndKill(orders, Math.random() * KILL_WITHIN_MS);
     cut += ended ? 0 : 1;
-    // What a reader finds meanwhile is whole.
+    // A reader finds whole bundles at any time.
     for (const path of contents(killed).keys())
       if (path.endsWith('manifest.json'))
         JSON.parse(readFileSync(join(killed.config.bundles.dir, path), 'utf8'));

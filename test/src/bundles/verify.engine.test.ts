@@ -206,7 +206,7 @@ test('--json has the difference in parts', async () => {
   await insertSettlements(engine.writer, [second]);
 });
 
-test('what cannot be checked says what is right', async () => {
+test('a check that cannot be made names the right one', async () => {
   await expect(verified({}, join(copy, 'nowhere'))).rejects.toThrow('there is no');
   await expect(verified({}, tmpdir() === copy ? '/' : mkdtempSync(join(tmpdir(), 'empty-')))).rejects.toThrow(
     'holds no manifest.json',

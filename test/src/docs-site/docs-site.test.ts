@@ -158,7 +158,7 @@ describe('every page', () => {
   });
 });
 
-describe('what is served', () => {
+describe('served files', () => {
   test('is answered with 304 to a client that has it', async () => {
     for (const url of [
       ...pageUrls,

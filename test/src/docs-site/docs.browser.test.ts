@@ -90,7 +90,7 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     const cell = page.locator('.stacks td', { hasText: /^HOST$/ });
     const labelOf = (shown: typeof cell) => shown.evaluate((td) => getComputedStyle(td, '::before').content);
     expect(await labelOf(cell)).toBe('"environment "');
-    // Beside the name of an entry there is nothing to tell apart.
+    // Next to the name of an entry there is nothing to distinguish.
     await page.goto('/docs/sql-answers');
     expect(
       await labelOf(page.locator('.stacks td', { hasText: 'The engine did not estimate in time.' })),

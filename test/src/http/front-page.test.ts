@@ -17,7 +17,7 @@ const ADDRESSES = ['/', '/v0', '/api/v0', '/v0/'];
 const get = (url: string, accept?: string) =>
   api.app.inject({ method: 'GET', url, headers: accept === undefined ? {} : { accept } });
 
-test.each(ADDRESSES)('%s tells programs what is here, and everything it names is there', async (url) => {
+test.each(ADDRESSES)('%s names the parts of the service to programs, and each is there', async (url) => {
   for (const accept of [undefined, '*/*', 'application/json']) {
     const answer = await get(url, accept);
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([

@@ -184,7 +184,7 @@ describe('refusals', () => {
     expect(answer).toContain('"code":"headers_too_large"');
   });
 
-  test('what is not HTTP is 400 as a problem', async () => {
+  test('a message that is not HTTP is 400 as a problem', async () => {
     const answer = await raw('hello\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"code":"malformed_request"');

@@ -5,7 +5,7 @@ import { dollarTokens, readItem } from '../../../ingest/endpoints/item.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
-/** `/.well-known/x402`: what crawlers are told is what a call is then asked for. */
+/** `/.well-known/x402`: a call is asked for the terms that crawlers read. */
 
 const PATH = '/.well-known/x402';
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 
-describe('what is sold', () => {
+describe('sold calls', () => {
   test('is every operation with a price, and none that is free', () => {
     const priced = OPERATIONS.filter(({ price }) => price.x402UsdMicros > 0n);
     expect(listed.items.map(({ resource }) => resource)).toEqual(

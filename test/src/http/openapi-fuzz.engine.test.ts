@@ -28,7 +28,7 @@ const JOB_MAX_MS = 20_000;
 const POLL_MS = 20;
 /** What makes something answers so. */
 const MADE: Readonly<Record<string, number>> = { createSqlJob: 202, makeAccountKey: 201 };
-/** What their examples name is in no index and in no account of a test. */
+/** The things in their examples are in no index and in no account of a test. */
 const ABSENT_HERE = [
   'getTransaction',
   'getBundleFile',

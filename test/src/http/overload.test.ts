@@ -180,7 +180,7 @@ test('an offer and a call that carries a payment are not refused unread', async 
   await busy.leave();
 });
 
-/** A payment of the right form, of which nothing else is true. */
+/** A payment of the right form, with nothing else true in it. */
 const READABLE = btoa(
   JSON.stringify({
     ...{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' },

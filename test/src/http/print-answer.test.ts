@@ -66,7 +66,7 @@ test('two values of a shared field are never taken for one another', async () =>
   expect(await printed(printing(['prices']), bodies)).toEqual(bodies);
 });
 
-test('a shared field that is missing is a bug that is told, and never an answer without it', async () => {
+test('a shared field that is missing is a reported bug, and never an answer without it', async () => {
   expect(() => sharingPrinter(printing(['nothing']))).toThrow(/nothing/);
   expect(await printed(printing(['prices']), [{ at: 1, plans: { free: '' } }])).toMatchObject({
     statusCode: 500,

@@ -13,7 +13,7 @@ afterEach(() => {
   return app.close();
 });
 
-/** A service that holds `atOnceMax` requests; those of /slow end when they are let go. */
+/** A service that holds `atOnceMax` requests; requests to /slow end when they are let go. */
 async function listen(atOnceMax: number): Promise<string> {
   app = Fastify();
   installFailures(app, { log: createLog('silent', 'test'), publicUrl: '', tokenMetadataUrl: null });

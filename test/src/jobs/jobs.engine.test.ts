@@ -98,7 +98,7 @@ describe('a job', () => {
     expect(await heldBy()).toEqual([0, 1]);
   });
 
-  test('that runs is cancelled within seconds, and what it used is charged', async () => {
+  test('that runs is cancelled within seconds, and its used units are charged', async () => {
     const { body: created } = await jobs.create({ sql: endless() });
     const events = jobs.send('GET', `/v0/sql/jobs/${created.job}?format=events`);
     await expect

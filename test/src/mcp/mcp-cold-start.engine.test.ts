@@ -83,7 +83,7 @@ test('from the first message to a first correct answer takes fewer than 4,000 to
   expect(tokens).toBeLessThan(COLD_START_MAX_TOKENS);
 });
 
-test('what the front page says to try answers whoever has no key', async () => {
+test('the calls that the front page suggests answer a caller without a key', async () => {
   const front = await world.api.get('/v0', ANONYMOUS);
   expect(front.body.try).toHaveLength(3);
   for (const { method, url: at, body: payload } of front.body.try) {
@@ -93,7 +93,7 @@ test('what the front page says to try answers whoever has no key', async () => {
   }
 });
 
-test('one call is enough for whoever has read the instructions', async () => {
+test('one call is enough for a model that has read the instructions', async () => {
   const { instructions } = await send('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: {},

@@ -112,7 +112,7 @@ function fixture(id: string, summary: string, run: () => Promise<Record<string, 
 
 const nothing = () => Promise.resolve({});
 
-/** Declared like every operation, so that what the suite judges is our surface and not a server made for it. */
+/** Declared like every operation, so that the suite judges our surface and not a server made for it. */
 const SUITE_OPERATIONS: readonly AnyOperation[] = [
   fixture('testSimpleText', 'This is a simple text response for testing', nothing),
   fixture('testErrorHandling', 'Fail', () =>
@@ -142,7 +142,7 @@ const STREAMS = 'Stateless: no session, no stream beside an answer, nothing to r
 const TEMPLATES = 'Resources are pages of text, each with a URI of its own.';
 const PARAM_HEADERS = 'No argument is repeated in a header (`x-mcp-header`).';
 
-/** What the suite asks for and this service does not have, each with the reason. What is not here must pass. */
+/** What the suite asks for and this service does not have, each with the reason. Everything else must pass. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   'prompts-list: prompts-list': PROMPTS,
   'prompts-get-simple: prompts-get-simple': PROMPTS,
@@ -194,7 +194,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'http-custom-header-server-validation: sep-2243-server-validate-param-match': PARAM_HEADERS,
 };
 
-/** What the protocol's own suite says of the real application, in each protocol: everything passes but what is listed with a reason. */
+/** What the protocol's own suite says of the real application, in each protocol: everything passes but the checks that are listed with a reason. */
 
 /** Of a busy machine; a quiet one takes a tenth. */
 const SUITE_MAX_MS = 180_000;
@@ -222,7 +222,7 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 test.skipIf(IS_ABSENT).each(VERSIONS)(
-  'passes the conformance suite in protocol %s, but for what is listed',
+  'passes the conformance suite in protocol %s, but for listed checks',
   (version) => {
     const { passed, failed } = runs.get(version) ?? { passed: new Set(), failed: new Set() };
     expect([...failed].filter((check) => !Object.hasOwn(NOT_SERVED, check))).toEqual([]);

@@ -24,7 +24,7 @@ const post = (headers: Record<string, string>, payload: string | Buffer = LIST) 
   });
 
 describe('origins', () => {
-  test('pages of other sites, and names that somebody else gave this machine, are refused', async () => {
+  test('pages of other sites, and names that others gave this machine, are refused', async () => {
     expect((await post({ host: 'localhost:8402', origin: 'http://localhost:3000' })).statusCode).toBe(200);
     for (const headers of [
       { origin: 'https://evil.example' },
@@ -103,7 +103,7 @@ describe('messages', () => {
   });
 
   const refused: readonly (readonly [string, number, number, Record<string, string>, string | Buffer])[] = [
-    ['what is not JSON', 400, -32_700, {}, '{"jsonrpc":'],
+    ['a text that is not JSON', 400, -32_700, {}, '{"jsonrpc":'],
     ['an empty body', 400, -32_700, {}, ''],
     ['a name given twice', 400, -32_700, {}, '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}'],
     ['JSON that is no message', 400, -32_600, {}, '{"method":7}'],
@@ -122,7 +122,7 @@ describe('messages', () => {
     expect(answer.json().error.message.length).toBeGreaterThan(10);
   });
 
-  test('what is refused here costs nothing', async () => {
+  test('a refusal here costs nothing', async () => {
     const organizationId = await createOrganization(api.store, { units: 10 });
     const key = await addKey(api.store, { organizationId });
     const query = { name: 'run_sql', arguments: { sql: 'SELECT 1' } };
@@ -143,7 +143,7 @@ describe('messages', () => {
     expect(await api.store.units.balance(organizationId)).toMatchObject({ balance: 10, held: 0, spent: 0 });
   });
 
-  test('a client that only knows older protocols is told which are spoken', async () => {
+  test('a client that only knows older protocols gets the list of spoken ones', async () => {
     const params = {
       protocolVersion: '2024-11-05',
       capabilities: {},

@@ -20,6 +20,6 @@ test.each([
   'see /docs/errors#rate_limited',
   'Stable name, for /capabilities/{slug}.',
   '/sqlite and /accounts',
-])('what is no tool stays: %s', (text) => {
+])('a word that is no tool stays: %s', (text) => {
   expect(words(text)).toBe(text);
 });

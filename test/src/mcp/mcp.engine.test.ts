@@ -21,7 +21,7 @@ import { waitUntil } from '../../kit/wait-until.ts';
 
 /**
  * The MCP surface, called by the protocol's own clients over a real connection, in every protocol that it speaks; and what an agent
- * is told when a call was refused or found nothing: what to do next, in words and, where it takes no judgement, as a call.
+ * gets when a call was refused or found nothing: what to do next, in words and, where it takes no judgement, as a call.
  */
 
 let world: SqlApi;
@@ -238,7 +238,7 @@ describe('a tool', () => {
   );
 });
 
-describe('what is paid', () => {
+describe('paid calls', () => {
   test('a constant that no row can have is said in words, with the literal to write', async () => {
     const { headers } = await world.customer({ units: 10 });
     const { text } = await ask(headers, 'run_sql', {
@@ -260,7 +260,7 @@ describe('what is paid', () => {
     await client.close();
   });
 
-  test('a query holds the units of its budget, and a budget out of range is told the range', async () => {
+  test('a query holds the units of its budget, and the refusal of a budget out of range names the range', async () => {
     const client = await connected();
     const { said } = await call(client, 'run_sql', { sql: 'SELECT 1 AS one', max_qu: 1 });
     expect(said).toMatchObject({ usage: { units_held: 1, units_charged: 1 } });
@@ -295,7 +295,7 @@ const PRICED: readonly (readonly [string, Record<string, unknown>])[] = [
 ];
 const ACCOUNT = { tool: 'get_account', arguments: {} };
 
-describe('what a caller is told on each lane', () => {
+describe('the words for a caller on each lane', () => {
   test('no_account without a key: free tools answer, others say whom to ask for one', async () => {
     const { said } = await ask({}, 'get_account');
     expect(said).toMatchObject({ tier: 'anonymous', lane: 'no_account' });
@@ -347,7 +347,7 @@ describe('what a caller is told on each lane', () => {
     expect(text).toMatch(/valid key/);
   });
 
-  test('what is sold over HTTP only is explained', async () => {
+  test('a tool that is sold over HTTP only is explained', async () => {
     const { text, isError, said } = await ask({}, 'mint_trial_key');
     expect([isError, said.code]).toEqual([true, 'not_found']);
     expect(text).toMatch(/^Refused, not_found: This deployment sells nothing over x402\./);
@@ -453,7 +453,7 @@ describe('an answer', () => {
     expect(whole.said.next_call).toBeUndefined();
   });
 
-  test('about a wallet that nobody knows says what that can mean', async () => {
+  test('about an unknown wallet says what that can mean', async () => {
     const { headers } = await world.customer();
     const unknown = wallet(0xdead);
     for (const [name, given] of [
@@ -468,7 +468,7 @@ describe('an answer', () => {
     }
   });
 
-  test('is given to whoever fills in null for what they have nothing to say about', async () => {
+  test('is given to a model that fills in null for values that it lacks', async () => {
     const { headers } = await world.customer();
     const { said } = await ask(headers, 'list_transactions', {
       limit: 2,
@@ -479,7 +479,7 @@ describe('an answer', () => {
   });
 });
 
-test('a caller over the limit is told when to make the same call again', async () => {
+test('the refusal over the limit says when to make the same call again', async () => {
   const { headers } = await world.customer();
   let told = await ask(headers, 'run_sql', { sql: 'SELECT 1' });
   // The tier allows 30 in a minute; the clock of the service stands.

@@ -4,7 +4,7 @@ import { INSTRUCTIONS } from '../../../src/mcp/server.ts';
 import { definitionAt, toolName, toolsOf, toolWordsOf } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 
-/** What a model is handed about every tool, on every turn. */
+/** The text that a model gets about every tool, on every turn. */
 
 const TOOLS_LIST_MAX_BYTES = 34_000;
 const INSTRUCTIONS_MAX_BYTES = 1_500;
@@ -42,7 +42,7 @@ describe('a text', () => {
   });
 });
 
-test('each tool says what it is for in words of its own, and what it costs', () => {
+test('each tool states its purpose in words of its own, and its cost', () => {
   const described = tools.map(({ definition }) => definition.description);
   expect(new Set(described).size).toBe(OPERATIONS.filter(({ isTool }) => isTool !== false).length);
   for (const text of described) expect(text).toMatch(/(Free|QU|buys nothing)\.$/);
@@ -62,7 +62,7 @@ test('the rows that a query gives by default are those that its parameter names'
 });
 
 describe('the instructions', () => {
-  test('are short, and send nobody to the documentation', () => {
+  test('are short, and send no model to the documentation', () => {
     expect(Buffer.byteLength(INSTRUCTIONS)).toBeLessThan(INSTRUCTIONS_MAX_BYTES);
     expect(INSTRUCTIONS).not.toMatch(/docs:|resource/);
   });

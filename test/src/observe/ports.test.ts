@@ -14,7 +14,7 @@ import type { PaymentLane, SettledCall } from '../../../src/payment/payment-lane
 import { openHandedLane } from '../../kit/gate.ts';
 import { readScrape } from '../../kit/scraped.ts';
 
-/** What is counted where, and that nothing but the count is added. */
+/** Which calls are counted where, and that nothing but the count is added. */
 
 const open = () => createPrometheusMeter({ version: '9.9.9', role: 'test' });
 const NAME = 'settlement_index_';
@@ -59,7 +59,7 @@ test('only calls of the control store that fail are counted, by their name', asy
     results: {},
     saved: {},
     refreshes: {},
-  } as unknown as ControlStore; // what is called
+  } as unknown as ControlStore; // only these are called
   const metered = observedStore({ meter, tracer: null }, store);
   await expect(metered.units.hold({} as never)).rejects.toBeInstanceOf(StoreUnavailable);
   expect(await metered.units.balance('org')).toBeNull();
@@ -84,7 +84,7 @@ test('payments are counted by stage and answer, and dollars when the answer left
     kind: 'settled',
     usdMicros: 2_500_000n,
     finish: () => Promise.resolve(),
-  } as unknown as SettledCall; // what is used
+  } as unknown as SettledCall; // only this is used
   const lane = observedLane({ take: () => Promise.resolve(call) } as unknown as PaymentLane, {
     meter,
     tracer: null,
@@ -111,7 +111,7 @@ test('a lane is asked with everything that its caller gave', async () => {
   expect(given).toEqual([args]);
 });
 
-test('a lane that is counted still refuses, before it claims the payment, what is sure to fail', async () => {
+test('a lane that is counted still refuses, before it claims the payment, a call that is sure to fail', async () => {
   const lane = observedLane(openHandedLane(), { meter: open(), tracer: null });
   const preflight = () => Promise.reject(new Error('the engine is away'));
   const taken = lane.take({ order: { priceUsdMicros: 1n } as never, header: 'a', preflight });

@@ -15,7 +15,7 @@ function* objects(value: unknown, at = '#'): Generator<{ readonly at: string; re
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield { at, object: value as JsonObject };
   for (const [name, inner] of Object.entries(value)) {
-    // What an example holds is no part of the description.
+    // The values of an example are no part of the description.
     if (/\/(?:example|examples\/[^/]+\/value)$/.test(at)) return;
     yield* objects(inner, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
   }

@@ -225,7 +225,7 @@ describe.each(Object.entries(ASKED))('%s', (_id, { path, figures, recount }) => 
     expect((await asking(path, 'all')).body).toEqual(body);
   });
 
-  test.each([BASE, POLYGON])('with %s says only what is there', async (chain) => {
+  test.each([BASE, POLYGON])('with %s names only its own rows', async (chain) => {
     const { status, body } = await asking(path, chain);
     if (status === 404) {
       expect(recount(chain)).toEqual([0]);
@@ -239,7 +239,7 @@ describe.each(Object.entries(ASKED))('%s', (_id, { path, figures, recount }) => 
       expect(body.meta.warnings).toContain('other_chains_left_out');
   });
 
-  test.each(['eip155:1', 'base', 'ALL', ''])('chain "%s": 400 listing what is served', async (chain) => {
+  test.each(['eip155:1', 'base', 'ALL', ''])('chain "%s": 400 listing the served chains', async (chain) => {
     const { status, body } = await asking(path, chain);
     expect([status, body.code, body.parameter]).toEqual([400, 'invalid_parameter', 'chain']);
     expect(body.detail).toContain(`supported: ${BASE}, ${POLYGON}, all.`);

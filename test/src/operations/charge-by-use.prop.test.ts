@@ -12,7 +12,7 @@ import { gateRequest, usageOperation, usedOutcome } from '../../kit/gate.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { expectBooks } from '../../kit/unit-books.ts';
 
-/** Whatever becomes of calls by use, and whenever the store fails them, the units add up and nobody pays for what he was not told. */
+/** Whatever becomes of calls by use, and whenever the store fails them, the units add up and no caller pays more than it was told. */
 
 const UNITS = 12;
 const HELD = 3;
@@ -26,7 +26,7 @@ const aCall = fc.record({
   key: fc.option(fc.constantFrom('a', 'b', 'c')),
   /** Which call of the store fails, if one does. */
   trouble: fc.option(fc.constantFrom('capture', 'release', 'finish', 'hold'), { freq: 3 }),
-  /** Whether it runs beside the one before it. */
+  /** Whether it runs at the same time as the one before it. */
   beside: fc.boolean(),
 });
 type Call = typeof aCall extends fc.Arbitrary<infer Value> ? Value : never;
@@ -34,7 +34,7 @@ type Call = typeof aCall extends fc.Arbitrary<infer Value> ? Value : never;
 const { store, close } = ownTestStore();
 afterAll(close);
 
-test('charged is never more than held, told charges are what was spent, and the books balance', {
+test('charged is never more than held, reported charges are the spent units, and the books balance', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -90,7 +90,7 @@ function chargeOf(body: Record<string, unknown>): Charge {
   return body as unknown as Charge; // what `usedOutcome` shows
 }
 
-/** Each key is charged once, however often it is told of; a call without one, each time. */
+/** Each key is charged once, however often it is reported; a call without one, each time. */
 function spentBy(told: readonly CommandOutput[]): number {
   const byKey = new Map<string, number>();
   let spent = 0;

@@ -36,7 +36,7 @@ import { waitUntil } from '../../kit/wait-until.ts';
 
 /**
  * Every code block of README.md and docs/ is carried out: requests reach the real application over a real engine, accounts are made
- * in its store, scripts run as processes, settings are read by the program. A block of a kind that nobody carries out fails.
+ * in its store, scripts run as processes, settings are read by the program. A block of a kind without a runner fails.
  */
 
 const blocks = documentFiles().flatMap((file) => codeBlocks(file));
@@ -111,7 +111,7 @@ function commands(): Commands {
   return documentedCommands({ url, store, nowMs: () => api.clock.nowMs(), directory });
 }
 
-/** A place with what lies beside a service that ran. */
+/** A place with the files of a service that ran. */
 function dataDirectory(): string {
   const made = mkdtempSync(join(tmpdir(), 'settlement-index-documents-'));
   mkdirSync(join(made, 'data'));
@@ -207,7 +207,7 @@ describe('a SQL block', () => {
     if (file === 'docs/cookbook.md')
       return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
     if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
-    // For somebody else's engine: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
+    // For an engine of others: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
     if (code.startsWith('CREATE')) return expect(users).toContain(code);
     const answer = await ask({ sql: code });
     expect(answer).toMatchObject({ status: 200 });
@@ -222,7 +222,7 @@ async function ask(body: object): Promise<{ readonly status: number; readonly bo
 }
 
 describe('a JSON block', () => {
-  test.each(ofLanguage('json'))('%s is what it is shown as', (_place, block) => {
+  test.each(ofLanguage('json'))('%s has the form that the page shows', (_place, block) => {
     const value: unknown = JSON.parse(block.code);
     if (block.above?.language === 'sql')
       return expect(placeholders(block.above.code)).toEqual(Object.keys(Object(value)).sort());

@@ -107,7 +107,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   getOwnerOpenApi: 'saved/saved-queries.engine.test.ts',
   listQueryRefreshes: 'saved/refreshes.engine.test.ts',
 };
-// What only a payment buys is answered in trial-key.test.ts, what is posted in run-sql.test.ts, files in bundles.engine.test.ts.
+// Calls that only a payment buys are answered in trial-key.test.ts, posted ones in run-sql.test.ts, files in bundles.engine.test.ts.
 const CASES = OPERATIONS.filter(
   ({ id, price, method }) =>
     price.class !== 'sold' && method === 'GET' && id !== 'getBundleFile' && !Object.hasOwn(ELSEWHERE, id),

@@ -178,7 +178,7 @@ describe('readInput', () => {
     expect(detail).toContain('Did you mean limit?');
   });
 
-  test('an unknown parameter that is like nothing lists what there is', () => {
+  test('an unknown parameter that is like no other lists the known ones', () => {
     expect(problemOf(() => readInput(params, { zzzzzz: '3' }, facts)).detail).toContain('limit, chain');
   });
 

@@ -53,7 +53,7 @@ function createHeldReader(engine: Reader) {
 test.beforeAll(async ({ engine }) => {
   await insertSettlements(engine.writer, [settlement(), settlement({ logIndex: 1, payer: wallet(0xa7) })]);
   await reportChain(engine.writer, BASE);
-  // Of a ranking that has nobody, no row is read.
+  // For an empty ranking no row is read.
   await registerAgent(engine.writer, { agentId: 1n });
   await insertAttestations(engine.writer, [attestation({ agentId: 1n, value: 90n })]);
   await deriveAll(engine.writer);

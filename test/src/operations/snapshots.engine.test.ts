@@ -35,7 +35,7 @@ const test = base.extend<{
 interface Asked {
   get(path: string, asOf?: string): Promise<Answer>;
   sql(text: string, asOf?: string, more?: object): Promise<Answer>;
-  /** What is final now. */
+  /** The state that is final now. */
   snapshot(): Promise<string>;
   /** Every question about the snapshot, with the answers. */
   everything(snapshot: string, hashes: readonly string[]): Promise<Record<string, string>>;
@@ -67,7 +67,7 @@ const QUERIES = [
 
 function askedOf({ api }: SqlApi, customer: Customer): Asked {
   const get: Asked['get'] = async (path, asOf) => {
-    // What is remembered for three seconds is asked again.
+    // An answer that is remembered for three seconds is asked again.
     api.clock.advanceSeconds(3);
     const mark = path.includes('?') ? '&' : '?';
     return api.get(asOf === undefined ? path : `${path}${mark}as_of=${asOf}`, { ...customer.headers });
@@ -390,7 +390,7 @@ describe('refused, and says why', () => {
     expect((await asked.get('/v0/flows', before)).body.code).toBe('snapshot_gone');
   });
 
-  test('what is no snapshot, or one of blocks and revisions that are not there yet', async ({
+  test('a text that is no snapshot, or one of blocks and revisions that are not there yet', async ({
     chain,
     asked,
   }) => {

@@ -132,7 +132,7 @@ describe('/v0/telemetry', () => {
         reported_at,
       ]);
     expect(blocks(down)).toEqual(blocks(before));
-    // The age of what is known goes on counting.
+    // The age of the last known state goes on counting.
     expect(down.body.chains[0].lag_seconds).toBe(before.body.chains[0].lag_seconds + 3_600);
     await waitUntil('it answers again', async () => (await asked(api)).body.engine.status === 'ok');
   });

@@ -150,7 +150,7 @@ describe('a result that is read again', () => {
       expect((await jobs.result(result.id, form)).text).toBe(first[at]);
   });
 
-  test('is whole where it is larger than what is remembered', async () => {
+  test('is whole where it is larger than the memory for it', async () => {
     const jobs = jobsOf(sql.api, customer);
     const { result } = await jobs.succeeded({
       sql: "SELECT number AS n, repeat('x', 100) AS x FROM numbers(30000)",

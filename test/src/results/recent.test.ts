@@ -5,7 +5,7 @@ import { createResults, type ResultsDeps } from '../../../src/results/results.ts
 /** What a kept result of so many rows answers; `hasMore`: its run was cut at them. */
 function recentOf(rows: number, hasMore: boolean) {
   const facts = { rows, maxRows: hasMore ? rows : 1_000_000, hasMore };
-  const record = { id: `${rows} ${hasMore}`, facts: JSON.stringify(facts) } as ResultRecord; // what is read of it
+  const record = { id: `${rows} ${hasMore}`, facts: JSON.stringify(facts) } as ResultRecord; // only these are read
   const deps = { store: { results: { newest: async () => record } }, clock: { nowMs: () => 0 } };
   const { recent } = createResults(deps as unknown as ResultsDeps); // no file is read
   return (maxRows: number) => recent({ queryKey: 'k', maxRows, maxAgeMs: 1 });

@@ -404,7 +404,7 @@ describe('the queue', () => {
     expect(await fetchAll(engine)).toBe(10);
   });
 
-  test('finds what was written lately without looking at everything, and what is older by looking at everything', async ({
+  test('finds recent registrations without looking at everything, and older ones by looking at everything', async ({
     engine,
   }) => {
     const at = (afterMs: number): Partial<CardQueueDeps> => ({
@@ -421,7 +421,7 @@ describe('the queue', () => {
     expect(await fetchDueCards(queue(engine, at(3_600_000)), 'all')).toMatchObject({ fetched: 1 });
   });
 
-  test('runs until it is stopped, and takes up what is registered meanwhile', async ({ engine }) => {
+  test('runs until it is stopped, and takes up cards that are registered during it', async ({ engine }) => {
     const ending = new AbortController();
     const running = fetchCards(
       queue(engine, { signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),

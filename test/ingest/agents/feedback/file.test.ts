@@ -80,7 +80,7 @@ test('a comment of any length is kept to 2,000 characters', () => {
   expect(file.comment.endsWith('…')).toBe(true);
 });
 
-test('what cannot be read is refused with a reason or is as if it were not there, and nothing throws', () => {
+test('a file that cannot be read is refused with a reason or is as if it were not there, and nothing throws', () => {
   expect(read([])).toBe('not_an_object');
   expect(read({})).toEqual(NOTHING);
   const fields = ['agentId', 'agentRegistry', 'clientAddress', 'comment', 'text', 'proofOfPayment'];

@@ -38,7 +38,7 @@ function twoNodes() {
 
 const contradiction = new ProviderContradiction('broken-link', 'two blocks do not link');
 
-test('the node that gave an answer is distrusted, although the turn has passed to another meanwhile', async () => {
+test('the node that gave an answer is distrusted, although the turn has passed to another since', async () => {
   const { pool, ask, failing, told } = twoNodes();
   const answer = await ask();
   expect(answer.from).toBe('one');

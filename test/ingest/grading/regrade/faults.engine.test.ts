@@ -34,7 +34,7 @@ const history = () => [
   found({ blockTime: NOON - 120 * DAY, relayer: found().payer }),
 ];
 
-/** The engine stays; what dies is the process that writes. */
+/** The engine stays; the process that writes dies. */
 const NEVER_KILLED = { killEngine: () => Promise.reject(new Error('not here')), onFault: () => undefined };
 
 /** Marked by the clock: a regraded row raises its hour by the room below the next version only, and not in every hour. */

@@ -227,7 +227,7 @@ describe('removing a payee', () => {
   });
 });
 
-test('a row that was regraded never reaches the version of what is written next', async ({ world }) => {
+test('a row that was regraded never reaches the version of the next write', async ({ world }) => {
   const ver = await world.ingest([found()], EMPTY);
   for (let round = 0; round < 5; round++) {
     await world.regrade(round % 2 === 0 ? catalogueWith({ facilitators: [relayed('ann', ANN)] }) : EMPTY);

@@ -112,7 +112,7 @@ describe.skipIf(!redisIsThere())('the layout of accounts in Redis', () => {
     for (const { keys } of [...ACCOUNTS.accounts, { keys: ACCOUNTS.trialKeys }])
       for (const key of keys) expect((await store.accounts.findKey(key.digest))?.key).toEqual(key);
 
-    // What was done is not done again, and what was open can be ended.
+    // Finished work is not done again, and open work can be ended.
     const { units, payments, replies } = store;
     const grant = { organizationId: 'acme', grantId: 'gift', units: 7, note: '', atMs: T0 };
     expect((await units.grant(grant)).outcome).toBe('replayed');

@@ -14,7 +14,7 @@ import { type RedisServer, redisIsThere, startRedisServer } from '../../../kit/r
 import { expectBooks } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
-/** What is particular to the Redis adapter; what both adapters promise is in the contract suite. */
+/** The Redis adapter alone; the contract suite has the promises of both adapters. */
 
 const T0 = 1_750_000_000_000;
 /** A call is refused before a person would notice that the store is away. */
@@ -517,7 +517,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     const holdersOf = async (store: ControlStore, nowMs: number) =>
       (await store.units.overdueHolds({ nowMs, limit: 1_000 })).map((hold) => hold.organizationId);
 
-    test('the sweeper finds what is overdue in one list, and asks no organization that holds nothing', async () => {
+    test('the sweeper finds overdue holds in one list, and asks no organization that holds nothing', async () => {
       const keyPrefix = `test-${randomUUID()}`;
       const plain = openStore(server.url, keyPrefix);
       const ids = Array.from({ length: 300 }, (_, i) => `org-${i}`);

@@ -23,7 +23,7 @@ function before(path: string, fill: (db: Database.Database) => void): void {
   db.close();
 }
 
-test('queries of an earlier version are listed in short, and only what is public to everyone', async () => {
+test('queries of an earlier version are listed in short, and only public ones to everyone', async () => {
   const path = join(directory, 'control.db');
   const parameters = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}` }));
   const content = {

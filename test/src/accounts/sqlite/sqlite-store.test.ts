@@ -25,7 +25,7 @@ import { compiledSources } from '../../../kit/compile-sources.ts';
 import { expectBooks, readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
-/** What is particular to the SQLite adapter. What every adapter promises is in test/src/accounts/control-store.ts. */
+/** The SQLite adapter alone. The promises of every adapter are in test/src/accounts/control-store.ts. */
 
 /** Every store starts a thread, and some tests a process, from source: a second each on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -187,7 +187,7 @@ test('a change waits for a lock that another process holds for long', async () =
   other.close();
 });
 
-test('what a process acknowledged is there after kill -9, and what is there adds up', async () => {
+test('every acknowledged change is there after kill -9, and the books add up', async () => {
   const path = join(freshDirectory(), 'control.db');
   await (await openFunded(path)).close();
   const writer = startWriter(path, 'victim', GRANTED);
@@ -235,7 +235,7 @@ test.runIf(canTrace)(
   },
 );
 
-test('a power cut takes the last holds at most: what is synced is there, and what is there adds up', async () => {
+test('a power cut takes the last holds at most: synced holds are there, and the books add up', async () => {
   const directory = freshDirectory();
   const path = join(directory, 'control.db');
   const store = await openFunded(path);

@@ -247,7 +247,7 @@ describe('settings', () => {
     );
   });
 
-  test('of time choose what is held, and bound the run', async () => {
+  test('of time choose the hold, and bound the run', async () => {
     const held = async (seconds: string) =>
       (await door.ask('SELECT count() FROM settlements', { max_execution_time: seconds })).headers.get(
         'x-units-held',
@@ -266,7 +266,7 @@ test('a page of another site spends no remembered password, whatever its method;
     const url = new URL(path, door.url);
     // Constants alone are free.
     if (path === '/') url.searchParams.set('query', 'SELECT count() FROM settlements');
-    // `fetch` of Node sends a header of that name as it is told to.
+    // `fetch` of Node sends a header of that name as it is.
     const sent = { ...headers, ...(site === null ? {} : { 'sec-fetch-site': site }) };
     const answer = await fetch(url, { method, headers: sent });
     return [answer.status, answer.headers.get('x-clickhouse-exception-code')];

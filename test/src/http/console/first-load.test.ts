@@ -10,7 +10,7 @@ beforeAll(async () => {
   build = await buildConsole({ hasParts: false });
 });
 
-/** A script with everything that it imports at once; what it imports later is no part of the first load. */
+/** A script with everything that it imports at once; a later import is no part of the first load. */
 function withImports(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);

@@ -113,7 +113,7 @@ test('figures that no row between the readings explains differ', async () => {
 const PAYMENT = { chain: 'eip155:84532', asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', payer: '0xbb' };
 const SHARE = { organizationId: 'acme', units: 2, runUnits: 1, note: '', earnedBy: 'callSavedQuery' };
 
-/** A payment of three units by its amount, and a hold of another organization of which three were captured. */
+/** A payment of three units by its amount, and a hold of another organization with three captured units. */
 async function unpaidShare(subject: string, units: number, record: object | null): Promise<string[]> {
   const grant = row(1, 'grant', units, subject, { balance: units, held: 0 });
   const buyer = [

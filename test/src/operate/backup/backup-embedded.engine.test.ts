@@ -58,7 +58,7 @@ async function fill(writer: Writer, first: number): Promise<void> {
   await reportChain(writer, BASE);
 }
 
-/** Every file and directory is this process's: whoever copies the backup elsewhere need not be anybody else. */
+/** Every file and directory is this process's: the same user can copy the backup elsewhere. */
 function expectOurs(directory: string): void {
   const entries = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   expect(entries.length).toBeGreaterThan(20);
@@ -66,7 +66,7 @@ function expectOurs(directory: string): void {
   expect(foreign).toEqual([]);
 }
 
-test('beside a service, onto its file system and onto another, then without it, a backup leaves the engine and comes back', async () => {
+test('while a service runs, onto its file system and onto another, then without it, a backup leaves the engine and comes back', async () => {
   const engine = await startService();
   await migrate(engine.access, testLog);
   const writer = createWriter(engine.access, testLog);

@@ -61,7 +61,7 @@ async function passesUnderWay(dataDir: string): Promise<readonly number[]> {
   }
 }
 
-/** Takes and resolves units until it is told to stop; answers how often. */
+/** Takes and resolves units until it is stopped; answers how often. */
 function spendOn(store: ControlStore, organizationId: string): () => Promise<number> {
   let goesOn = true;
   const done = (async () => {
@@ -104,7 +104,7 @@ test('copied while the chain is reorganised and units are spent, the index comes
   const organization = await createOrganization(store, { units: 1_000_000 });
   const stopSpending = spendOn(store, organization);
   await waitUntil('units are spent', async () => ((await store.units.balance(organization))?.spent ?? 0) > 0);
-  // The first start follows its catalogue, and a backup beside that is refused.
+  // The first start follows its catalogue, and a backup during that is refused.
   await waitUntil('the rows follow the catalogue', async () => (await passesUnderWay(first)).length === 0);
 
   const growing = world.grow(6).then(async () => {

@@ -71,7 +71,7 @@ test('every file has a digest, and one that changed is named', async () => {
   await expect(checkFiles(root, files)).rejects.toThrow('below/a');
 });
 
-test('what is done is told with the time that is left, and not too often', () => {
+test('progress is printed with the time that is left, and not too often', () => {
   expect(spellProgress({ done: 1_048_576, total: 4_194_304, seconds: 10 })).toBe(
     '1 of 4 MiB, 25 %, about 30 s left',
   );
@@ -89,7 +89,7 @@ test('what is done is told with the time that is left, and not too often', () =>
   expect(lines).toEqual(['copy: 2 MiB']);
 });
 
-test('what says that work is done is copied before the work, marks after it', () => {
+test('records of finished work are copied before the work, marks after it', () => {
   const tables = ['checkpoints', 'rollup_state', 'settlements', 'some_new_table', 'hour_ver'];
   expect(tables.map(groupOf)).toEqual(['checkpoints', 'done', 'rows', 'rows', 'marks']);
 });

@@ -45,7 +45,7 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     dataDir: join(root, keyPrefix),
   });
 
-  test('has handles, saved queries with all of their versions, and what is refreshed; removed ones give no number again', async () => {
+  test('has handles, saved queries with all of their versions, and refreshes; removed ones give no number again', async () => {
     const store = open('saved');
     const ids = [
       await createOrganization(store, { units: 1 }),
@@ -209,7 +209,7 @@ async function trialKey(store: ControlStore, id: AuthorizationId) {
   return digest;
 }
 
-/** Holds, captures and claims from several sides until it is told to stop; answers how many holds were taken. */
+/** Holds, captures and claims from several sides until it is stopped; answers how many holds were taken. */
 async function spend(
   store: ControlStore,
   organizations: readonly string[],

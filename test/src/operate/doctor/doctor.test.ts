@@ -33,7 +33,7 @@ import { watchedLog } from '../../../kit/secrets-watch.ts';
 const NOW_MS = 1_795_000_000_000;
 const NOW = NOW_MS / 1_000;
 
-test('builds with the fault are told from those in which it was mended', () => {
+test('builds with the fault are distinguished from builds in which it was mended', () => {
   const faulty = ['26.7.2.1', '26.7.6.48', '26.3.27.3', '26.4.9.9', '26.6.4.50', '25.12.1.1', '26.8.1.9'];
   const mended = ['26.7.6.49', '26.3.27.4', '26.6.4.51', '26.8.2.2', '26.9.1.1', '27.1.1.1', '26.7.7.1'];
   expect(faulty.map(liftsReadonly)).toEqual(faulty.map(() => true));
@@ -89,7 +89,7 @@ test('a clock is judged by what lies outside of the way there and back', () => {
   expect(judge(NOW_MS - 31_000)).toBe('failure');
 });
 
-test('a disk is judged by what is left of it, in bytes and as a share', () => {
+test('a disk is judged by its free room, in bytes and as a share', () => {
   const judge = (free: number, total: number) =>
     judgeSpace({ whose: 'it', freeBytes: free * 1024 ** 3, totalBytes: total * 1024 ** 3 }).verdict;
   expect([judge(0.5, 100), judge(4, 8), judge(50, 1_000), judge(50, 100)]).toEqual([
@@ -216,7 +216,7 @@ async function judgeNodes(...rpcUrls: string[]) {
   return checkRpc({ ...base, rpcUrls, startBlock: 100 }, () => NOW_MS);
 }
 
-test('an RPC URL is judged by its chain, the age of its tip and the blocks it still has; only its host is told', async () => {
+test('an RPC URL is judged by its chain, the age of its tip and the blocks it still has; only its host is printed', async () => {
   const good = `${nodeUrl}/8453/2/0/secret-path-key`;
   expect((await judgeNodes(good)).map(({ verdict }) => verdict)).toEqual(['ok']);
   expect(await judgeNodes(`${nodeUrl}/1/2/0`)).toMatchObject([
@@ -262,7 +262,7 @@ test.each([
     /no such table/,
     /disk of the data/,
   ],
-])('a control store of %s is told with its reason', async (_what, spoil, says, remedy) => {
+])('a control store of %s is reported with its reason', async (_what, spoil, says, remedy) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-doctor-'));
   const path = join(dataDir, 'control.db');
   writeFileSync(join(dataDir, 'config.json'), JSON.stringify({ dataDir }));

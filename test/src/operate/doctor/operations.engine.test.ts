@@ -19,7 +19,7 @@ import { watchedLog, watchSecret } from '../../../kit/secrets-watch.ts';
 import { startTestService, type TestService } from '../../../kit/service.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
-/** A running service as its operator sees it: metrics, traces, and the doctor beside it. */
+/** A running service as its operator sees it: metrics, traces, and the doctor next to it. */
 
 const PATH_KEY = watchSecret('operations-rpc-path-key-7f31');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -142,7 +142,7 @@ describe('dashboard and alerts', () => {
       /- alert: (\w+)\n\s+expr: (?:\|\n((?: {10}.*\n)+)|(.*)\n)/g,
     ),
   ].map(([, where = '', block, line]) => ({ where, expr: block ?? line ?? '' }));
-  /** Put there by whoever collects, or by the library for a histogram. */
+  /** Put there by the collector, or by the library for a histogram. */
   const COLLECTED = ['instance', 'job', 'le'];
 
   test('name only what the program exports', async () => {
@@ -166,7 +166,7 @@ describe('dashboard and alerts', () => {
     expect(wrong).toEqual([]);
   });
 
-  /** As declared for ours; for those of the runtime as they were seen. */
+  /** As declared for ours; for metrics of the runtime as they were seen. */
   function labelsOf(family: string, samples: Scraped['samples']): readonly string[] {
     const declared = Object.entries(FAMILIES).find(([name]) => `${METRIC_PREFIX}${name}` === family);
     if (declared !== undefined) return declared[1].labels;
@@ -232,7 +232,7 @@ describe('traces', () => {
   });
 });
 
-describe('the doctor beside a running service', () => {
+describe('the doctor next to a running service', () => {
   test('finds the engine, its faulty build and its kept-in guest, and the node that is away', async () => {
     const config = loadConfig({ file: join(service.dataDir, 'config.json'), env: {} });
     const findings = await runDoctor({ config, log: watchedLog('doctor') });

@@ -62,7 +62,7 @@ async function walkBoard(limit: number, query = ''): Promise<Row[]> {
   return rows;
 }
 
-/** Scores as whole numbers of 10^-18: doubles would make ties of what is not one. */
+/** Scores as whole numbers of 10^-18: doubles would make ties of different scores. */
 function scaled(score: string): bigint {
   const [whole = '', fraction = ''] = score.replace('-', '').split('.');
   const magnitude = BigInt(whole + fraction.padEnd(18, '0'));
@@ -291,7 +291,7 @@ describe('the leaderboard', () => {
 });
 
 describe('a ranking', () => {
-  test('is kept for ten seconds: pages fit together whatever happens meanwhile', async () => {
+  test('is kept for ten seconds: pages fit together whatever happens between them', async () => {
     for (const agentId of [1n, 2n, 3n, 4n]) await registerAgent(engine.writer, { agentId });
     const rate = (agentId: bigint, value: bigint, blockNumber: number) =>
       insertAttestations(engine.writer, [

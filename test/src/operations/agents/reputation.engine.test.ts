@@ -156,7 +156,7 @@ test('tags have means of their own, each on its scale, on agents and on attestat
   ]);
 });
 
-test('an agent keeps the tags that most clients gave, however many somebody invents', async () => {
+test('an agent keeps the tags that most clients gave, however many a client invents', async () => {
   await insertAttestations(engine.writer, [
     ...clients(40).map((at) => rated(1n, 1, { tag1: `invented-${at}`, value: 1n })),
     ...clients(2).map((client) => rated(1n, client, { tag1: 'uptime', value: 99n })),
@@ -228,7 +228,7 @@ describe('by=paid', () => {
 
   test.each<[string, Partial<FeedbackOutcome>, Partial<Attestation>, number?]>([
     ['a payment between others, which anybody can name', {}, {}, 2],
-    ['a payment to somebody else', { proof: { ...PROOF, to: wallet(0xbeef) } }, {}],
+    ['a payment to another wallet', { proof: { ...PROOF, to: wallet(0xbeef) } }, {}],
     ['a transaction that is not in the index', { proof: { ...PROOF, txHash: hash(0x404) } }, {}],
     ['the same transaction on another chain', { proof: { ...PROOF, chain: 'eip155:137' } }, {}],
     ['a file with another hash', { hashMatches: false }, {}],

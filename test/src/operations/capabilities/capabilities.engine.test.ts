@@ -135,7 +135,7 @@ describe('one capability', () => {
     ]);
   });
 
-  test('that nobody offers is an empty answer; one that is none is refused with what may be meant', async () => {
+  test('without an offer is an empty answer; one that is none is refused with what may be meant', async () => {
     const { body } = await api.get('/v0/capabilities/translation');
     expect(body).toMatchObject({ going_rate: null, offers: [], offers_total: 0, agents: [] });
     const refused = await api.get('/v0/capabilities/wether');

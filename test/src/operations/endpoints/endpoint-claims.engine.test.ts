@@ -8,7 +8,7 @@ import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
 
-/** A listing is a claim: what it can make of payments that were made to somebody else, and what it cannot. */
+/** A listing is a claim: what it can make of payments that were made to others, and what it cannot. */
 
 let engine: TestEngine;
 let api: TestApi;
@@ -68,8 +68,8 @@ async function directory(query = ''): Promise<Shown[]> {
 const countsOf = (shown: readonly Shown[]) =>
   shown.map(({ resource, observed }) => [resource, observed['settlement_count_30d']]);
 
-describe('an impostor on somebody else’s resource', () => {
-  test('shows beside the seller, never with his figures: price, pay_to and payments are those of the paid offer', async () => {
+describe('an impostor on the resource of another', () => {
+  test('shows next to the seller, never with his figures: price, pay_to and payments belong to the paid offer', async () => {
     await listings.list('bazaar:one', [weather(FORECAST)], daysAgo(20));
     await listings.list('bazaar:two', [weather(FORECAST, { payTo: THIEF, amount: '1' })], daysAgo(25));
     await pay(times(7));
@@ -100,13 +100,13 @@ describe('an impostor on somebody else’s resource', () => {
     ]);
   });
 
-  test('does not get the headline by asking less where nobody was paid yet', async () => {
+  test('does not get the headline by asking less where no payee was paid yet', async () => {
     await listings.list('bazaar:one', [weather(FORECAST)], daysAgo(2));
     await listings.list('bazaar:two', [weather(FORECAST, { payTo: THIEF, amount: '1' })], daysAgo(1));
     expect(await directory()).toMatchObject([{ pay_to: SELLER, price_usd: 0.001, contested: true }]);
   });
 
-  test('is told as a contest under another method too', async () => {
+  test('counts as a contest under another method too', async () => {
     await listings.list('bazaar:one', [weather(FORECAST)], daysAgo(2));
     const posted = { ...WEATHER, metadata: { method: 'POST' } };
     await listings.list('bazaar:two', [weather(FORECAST, { payTo: THIEF, item: posted })], daysAgo(1));

@@ -13,7 +13,7 @@ import { test } from '../../../kit/fixtures.ts';
 import { payment } from '../../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, POLYGON, reportChain, wallet } from '../../../kit/rows.ts';
 
-/** The directory over 60 resources of three sources, two of which are paid. */
+/** The directory over 60 resources of three sources; two of the resources are paid. */
 
 let engine: TestEngine;
 let api: TestApi;

@@ -66,7 +66,7 @@ test('totals end where the first open slice begins, and are merged once', async 
   expect(await merge()).toBe('current');
 });
 
-test('closed slices behind an open one are read beside the totals', async () => {
+test('closed slices behind an open one are read in addition to the totals', async () => {
   await insertSettlements(engine.writer, [paidAt(BEFORE), paidAt(YESTERDAY), paidAt(TODAY, 2)]);
   await closeDays(engine.writer, [BEFORE, TODAY]);
   expect(await merge()).toBe('merged');
@@ -81,7 +81,7 @@ test('a write to a merged slice takes the totals out of use until it is closed a
   await tombstone(engine.writer, [paidAt(BEFORE, 2, 1)]);
   expect(await readTotals()).toBeNull();
   await merge();
-  expect(await readTotals()).toMatchObject({ until: dayOf(BEFORE) }); // what is before the open slice: nothing
+  expect(await readTotals()).toMatchObject({ until: dayOf(BEFORE) }); // before the open slice there is nothing
   await closeDays(engine.writer, [BEFORE]);
   expect(await merge()).toBe('merged');
   expect(await readTotals()).toMatchObject({ until: dayOf(TODAY) });

@@ -455,7 +455,7 @@ describe('the days form', () => {
 });
 
 describe('edges beyond max_edges', () => {
-  test('are cut from the smallest, in both forms, and the nodes are those of the edges shown', async () => {
+  test('are cut from the smallest, in both forms, and the nodes belong to the edges shown', async () => {
     const rows = history(200, 60, TODAY - 10);
     await insertSettlements(engine.writer, rows);
     const { edges, selfCount } = recount(rows);
@@ -578,7 +578,7 @@ describe('a question that cannot be answered', () => {
   });
 });
 
-test('a second graph over everybody waits for the first; one wallet’s waits for nobody', async () => {
+test('a second graph over everybody waits for the first; one wallet’s waits for none', async () => {
   await insertSettlements(engine.writer, history(20, 600, TODAY - 10));
   let running = 0;
   let most = 0;

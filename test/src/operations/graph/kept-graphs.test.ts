@@ -61,7 +61,7 @@ test('of rows that are written past the mark nothing is kept for longer than a m
   expect(kept.get('k', 'm', 660 * SECOND)).toBeUndefined();
 });
 
-test('a load that began before a newer one and ended after it serves nobody who saw the newer mark', () => {
+test('a load that began before a newer one and ended after it serves no caller who saw the newer mark', () => {
   const kept = createKeptGraphs();
   kept.put('k', read(days(), 10 * SECOND, 'new'));
   kept.put('k', read(days(), 0, 'old'));

@@ -85,7 +85,7 @@ describe('a payment graph', () => {
     );
   });
 
-  test('what is not in an edge is excluded and counted', () => {
+  test('a payment that is in no edge is excluded and counted', () => {
     fc.assert(
       fc.property(pairs, (all) => {
         const { edges, selfPayments } = buildPaymentGraph(all, 1_000);

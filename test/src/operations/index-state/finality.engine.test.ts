@@ -104,7 +104,7 @@ describe.each(PATHS)('%s?finality=finalized', (path) => {
     expect(body.next_before).toBeNull();
   });
 
-  test('finality long behind the tip is reached without paging through what is not final', async () => {
+  test('finality long behind the tip is reached without paging through rows that are not final', async () => {
     const old = settlement({ payer: OF, blockTime: NOON - 40 * DAY, blockNumber: 10 });
     await insertSettlements(engine.writer, [old, ...twoChains(120)]);
     await reportFinal({ base: 10, polygon: 10 });

@@ -34,7 +34,7 @@ test('without a need to close gaps nothing is added', () => {
   );
 });
 
-test('joining what is joined changes nothing', () => {
+test('joining joined ranges changes nothing', () => {
   fc.assert(
     fc.property(ranges, fc.integer({ min: 1, max: 6 }), (some, max) => {
       const joined = joinRanges(some, max);

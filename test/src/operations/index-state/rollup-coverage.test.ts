@@ -12,7 +12,7 @@ import {
 const tail = { from: 900, to: null };
 
 describe('joinRanges', () => {
-  test('what touches or overlaps is one range, whatever the order', () => {
+  test('ranges that touch or overlap are one, whatever the order', () => {
     expect(joinRanges([{ from: 20, to: 30 }, tail, { from: 0, to: 10 }, { from: 5, to: 20 }], 9)).toEqual([
       { from: 0, to: 30 },
       tail,

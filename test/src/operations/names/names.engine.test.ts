@@ -120,7 +120,7 @@ describe('a wallet is called', () => {
     ['by its agent on another chain where it has none on this one', ELSEWHERE, 'Of another chain'],
     ['by its catalogued resource', CATALOGUED, 'Weather by the call'],
     ['by its facilitator when it is a relayer', RELAYER, 'Coinbase'],
-    ['nothing when nobody names it', NOBODY, null],
+    ['nothing when no source names it', NOBODY, null],
   ])('%s', async (_, payee, name) => {
     expect((await namesInFeed())[payee]).toBe(name);
     const { body } = await api.get(`/v0/entities/${payee}/settlements`);
@@ -145,7 +145,7 @@ describe('a wallet is called', () => {
   });
 });
 
-describe('the source of a name stands beside it', () => {
+describe('the source of a name stands next to it', () => {
   test.each([
     [NAMED_TWICE, 'Agent before catalogue', 'agent_card'],
     [LISTED, 'Listed weather', 'endpoint_catalogue'],

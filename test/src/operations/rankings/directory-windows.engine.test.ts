@@ -38,7 +38,7 @@ const OFFERS: readonly Offer[] = [
   capability: String(capability),
 }));
 
-/** Payments at ages that lie on both sides of every window's ends, of few payers, some of which fit no offer. */
+/** Payments at ages that lie on both sides of every window's ends, of few payers; some payments fit no offer. */
 function somePayments(): Settlement[] {
   const ages = [
     60,
@@ -282,7 +282,7 @@ describe('the directory is ranked by every window', () => {
     const gone = rows.filter((_, at) => at % 3 === 0);
     await tombstone(engine.writer, gone);
     await listings.derive(NOON);
-    // What is kept for a minute is old by then.
+    // An answer that is kept for a minute is old by then.
     api.clock.advanceSeconds(120);
     const left = rows.filter((_, at) => at % 3 !== 0);
     for (const asked of EVERY)

@@ -125,7 +125,7 @@ const payments = fc.array(
 type Payment =
   typeof payments extends fc.Arbitrary<infer Many> ? (Many extends (infer One)[] ? One : never) : never;
 
-/** Money that goes round through three wallets, each of which also deals with others. */
+/** Money that goes round through three wallets; each also deals with others. */
 const RING: readonly Payment[] = [3, 4, 5].map((payer) => ({
   payer,
   payee: payer === 5 ? 3 : payer + 1,

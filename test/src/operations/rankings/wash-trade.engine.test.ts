@@ -100,7 +100,7 @@ describe('invented payments', () => {
     }
   });
 
-  test('lift no one even where flagged wallets stay: what ranks is organic', async () => {
+  test('lift no one even where flagged wallets stay: the ranked volume is organic', async () => {
     for (const by of ORDERS) {
       const top = await firstHundred(`of=merchants&by=${by}&window=7d&include_flagged=true`);
       expect(top.filter((one) => INVENTED.includes(one as never))).toEqual([]);

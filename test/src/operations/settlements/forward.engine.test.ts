@@ -220,7 +220,7 @@ function createWriters() {
           FROM (SELECT * FROM settlements FINAL WHERE (block_number, log_index) IN (${keys.join(', ')}) AND del = 0)`),
       });
     },
-    /** A kill between the table and the view of changes; the writer repeats what was not acknowledged. */
+    /** A kill between the table and the view of changes; the writer repeats rows that were not acknowledged. */
     async loseView(at: readonly number[]): Promise<void> {
       await idle();
       await ddl('DROP VIEW settlement_changes_mv');
@@ -438,7 +438,7 @@ describe('a cursor that cannot be followed is refused', () => {
   });
 
   test.each([
-    ['older than what is kept', -30 * 86_400e6],
+    ['older than the kept entries', -30 * 86_400e6],
     ['from a clock that was set back since', 3_600e6],
   ])('%s: 410', async (_what, offset) => {
     const at = cursorTime(await cursorOf('/v0/flows')) + offset;

@@ -235,7 +235,7 @@ async function make(kind: Change['kind'], at: readonly number[], fork: number): 
   }
 }
 
-describe('what the engine is asked', () => {
+describe('questions to the engine', () => {
   test.each([
     '/v0/flows?limit=1',
     '/v0/flows?limit=100',

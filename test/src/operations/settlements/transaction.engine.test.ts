@@ -128,7 +128,7 @@ test('a chain that is named is the only one looked at', async () => {
   expect([body.meta.chain, body.settlements[0].finality]).toEqual([POLYGON, 'head']);
 });
 
-test('what a reorg took is not found, what it moved is found where it is now', async () => {
+test('a settlement that a reorg took is not found, one that it moved is found at its new place', async () => {
   const [txHash, usurper] = [hash(0x5eed), hash(0x0ff)];
   const before = settlement({ txHash, blockTime: NOON - 200, blockNumber: 1_700, logIndex: 2 });
   await insertSettlements(engine.writer, [before]);
@@ -165,7 +165,7 @@ test('a batch that is larger than an answer says how many settlements it has', a
   ]);
 });
 
-describe('what is no transaction of the index', () => {
+describe('a hash that is no transaction of the index', () => {
   test('a payment for a hash without a settlement is refused before it settles', async () => {
     const call = (txHash: string) =>
       register(getTransaction)

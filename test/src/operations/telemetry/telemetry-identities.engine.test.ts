@@ -30,7 +30,7 @@ function failedFile(logIndex: number, problem: string, nextTryAt: number): Promi
     SELECT '${BASE}', 2000, ${logIndex}, 'failed', '${problem}', toDateTime(${nextTryAt}, 'UTC'), ${nextVer()}, 0`);
 }
 
-test('telemetry counts what is indexed of the registries, what files gave, and what is still to do', async () => {
+test('telemetry counts indexed registrations, files that were read, and files that are still to read', async () => {
   const { writer } = engine;
   for (const agentId of [1n, 2n]) await registerAgent(writer, { agentId, card: { name: 'Good' } });
   await registerAgent(writer, { agentId: 3n, uri: '' });

@@ -239,7 +239,7 @@ describe('counterparties, pairs and summaries are what a recount gives', { timeo
 });
 
 describe('a list of counterparties', () => {
-  test('stays with its window along a walk, whatever arrives meanwhile', async ({ api }) => {
+  test('stays with its window along a walk, whatever arrives during it', async ({ api }) => {
     const path = `/v0/entities/${HUB}/counterparties`;
     const { body: first } = await api.get(`${path}?limit=2&window=7d&chain=all`);
     const truth = oracle.pairs.counterparties(live.values(), {

@@ -284,7 +284,7 @@ describe.each(['payee', 'payer'] as const)('the route of role %s', (role) => {
     expect([body.name, body.name_source]).toEqual([null, null]);
   });
 
-  test('refuses what is no address, a chain that is not served and a finality that does not exist', async () => {
+  test('refuses a text that is no address, a chain that is not served and a finality that does not exist', async () => {
     for (const [url, parameter] of [
       [`${PATH_OF[role]}/0x12`, role === 'payee' ? 'address' : 'wallet'],
       [`${PATH_OF[role]}/${HUB}?chain=eip155:1`, 'chain'],

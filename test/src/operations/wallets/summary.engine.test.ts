@@ -164,7 +164,7 @@ test('a wallet that the index never saw is an answer', async () => {
   });
 });
 
-test('of one chain says what is on the other', async () => {
+test('of one chain names the figures of the other', async () => {
   expect(await summaryOf(SHOP, `?chain=${POLYGON}`)).toMatchObject({
     received: { settlement_count: 0 },
     reasons_against: ['not_paid_on_chain', 'no_identity'],

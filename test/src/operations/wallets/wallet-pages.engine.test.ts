@@ -15,7 +15,7 @@ let api: TestApi;
 test.beforeAll(async ({ ownEngine }) => {
   engine = ownEngine;
   api = await testApi(engine.reader);
-  // Versions must stay apart: merging them is what the page is tested for.
+  // Versions must stay apart: the page is tested for merging them.
   await engine.writer.run({
     name: 'test-stop-merges',
     sql: trustedText('SYSTEM STOP MERGES wallet_rows'),

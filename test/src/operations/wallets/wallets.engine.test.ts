@@ -174,7 +174,7 @@ describe('/v0/wallets', () => {
     );
   }, 240_000);
 
-  /** What is kept for a second must not outlive the scenario. */
+  /** An answer that is kept for a second must not outlive the scenario. */
   async function withFreshApi(work: () => Promise<void>): Promise<void> {
     await api.close();
     api = await testApi(engine.reader);

@@ -14,7 +14,7 @@ import { insertSettlements, NOON, settlement, wallet } from '../../../kit/rows.t
 
 const SHOP = wallet(0x51);
 const PAYERS = 40;
-/** The rows of the shop are half of what is in its granules: the payers have theirs. */
+/** The rows of the shop are half of its granules: the payers have theirs. */
 const ROWS_OF_SHOP = PAYERS + 1;
 
 let engine: TestEngine;
