@@ -312,10 +312,12 @@ describe('of a chain that is read from no node', () => {
         isPartial: true,
       },
     ],
-  ] as const)('%s', async ([_, blocks, ranges, expected], { chain, asked, sandbox }) => {
+  ] as const)('%s', async ([_, blocks, ranges, expected], { chain, asked, sandbox, sqlService }) => {
     await chain.grow(PAID);
     await chain.finalize(0);
     await imports(sandbox.writer, blocks, ranges);
+    // What is imported is looked at once a minute.
+    sqlService.api.clock.advanceSeconds(60);
     const snapshot = await asked.snapshot();
     expect(await held(asked, snapshot)).toEqual(expected);
     const alone = await asked.get(`/v0/flows?chain=${POLYGON}`, snapshot);
