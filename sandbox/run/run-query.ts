@@ -9,6 +9,7 @@ import { GUEST_FULL_BLOCK_ROWS, GUEST_LITTLE_MEMORY_BYTES } from '../../clickhou
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
+import { sha256Of } from '../../core/text.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
 import { repeatedName } from '../results/column-names.ts';
@@ -27,7 +28,6 @@ import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import { type FileResult, withMore } from './more-rows.ts';
-import { digestOf } from './penalties.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
@@ -269,7 +269,7 @@ const DENIED: ReadonlySet<number | null> = new Set([497, 164]);
 function reportSecondWall(error: unknown, { accepted }: SandboxQuery, log: RunDeps['log']): void {
   if (!(error instanceof EngineError) || !DENIED.has(error.engineCode)) return;
   log.error(
-    { err: error, digest: digestOf(accepted.text) },
+    { err: error, digest: sha256Of(accepted.text) },
     'an accepted text was refused by the engine’s grants',
   );
 }

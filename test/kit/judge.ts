@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
+import { publicDatabaseOf } from '../../clickhouse/engine/databases.ts';
 import {
   EngineError,
   type Guest,
   type GuestQuery,
   type QueryFigures,
 } from '../../clickhouse/engine/engine.ts';
-import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
-import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../sandbox/judge/inspect.ts';
+import { type Accepted, type InspectDeps, inspect, type Judgement } from '../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../sandbox/judge/literals/parameters.ts';
 import { createEngineParser } from '../../sandbox/judge/parser.ts';
 import { type Refusal, Refused } from '../../sandbox/judge/refusal.ts';
@@ -23,7 +23,7 @@ export type SqlParams = Readonly<Record<string, string>>;
 /** The first wall over a real engine, by the pinned policy, and what the guest gets of the texts that it accepts. */
 export interface Judge {
   readonly deps: InspectDeps;
-  verdict(sql: string, params?: SqlParams): Promise<Verdict>;
+  verdict(sql: string, params?: SqlParams): Promise<Judgement>;
   /** Throws where it is refused. */
   accepted(sql: string, params?: SqlParams): Promise<Accepted>;
   /** Throws where it is accepted. */
@@ -48,7 +48,7 @@ const DATABASE = 'index_of_test';
 
 export function judgeOf(guest: Guest): Judge {
   const deps: InspectDeps = { parser: createEngineParser(guest), policy: loadPolicy() };
-  const verdict = (sql: string, params: SqlParams = {}): Promise<Verdict> => inspect(sql, params, deps);
+  const verdict = (sql: string, params: SqlParams = {}): Promise<Judgement> => inspect(sql, params, deps);
   const policy = { ...deps.policy, databases: new Set([publicDatabaseOf(DATABASE)]) };
   const accepted = async (sql: string, params?: SqlParams): Promise<Accepted> => {
     const judged = await verdict(sql, params);

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { addressBytes, allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
@@ -11,13 +11,7 @@ import { ask } from '../ask.ts';
 import { type FinalBlock, onChain } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
-import {
-  addressBytes,
-  askPairs,
-  askSmallWallet,
-  type PaymentQuestion,
-  type PaymentScope,
-} from './payments.ts';
+import { askPairs, askSmallWallet, type PaymentQuestion, type PaymentScope } from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
 /** The part of a summary that a profile lacks: the offers, and the usual payments. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from 'vitest';
+import { publicDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
-import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
