@@ -5,9 +5,9 @@
  */
 export interface Places {
   /** Rejects with `NoPlace` if the queue is full or the wait too long, with `LeftQueue` if the caller leaves. */
-  take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  take(wanted: PlaceRequest, signal: AbortSignal): Promise<Place>;
   /** A place that is free right now, or null; the caller may then wait with `take`. Needs no signal, because it does not wait. */
-  takeFree(wanted: Wanted): Place | null;
+  takeFree(wanted: PlaceRequest): Place | null;
   /** Whether `take` would reject at once. `caller` is asked for its name only where every place that fits is taken. */
   refuses(wanted: { readonly heavy: boolean; caller(): string }): boolean;
   /**
@@ -23,7 +23,7 @@ export interface PlaceLoad {
   readonly unstoppable: number;
 }
 
-export interface Wanted {
+export interface PlaceRequest {
   readonly caller: string;
   readonly heavy: boolean;
 }
@@ -74,7 +74,7 @@ export class LeftQueue extends Error {
   }
 }
 
-interface Waiting extends Wanted {
+interface Waiting extends PlaceRequest {
   readonly turn: number;
   start(): void;
 }
@@ -87,9 +87,9 @@ export function createPlaces(limits: PlaceLimits): Places {
   const turns = createTurns();
   /** Heavy queries and the others wait for different places. */
   const paces = { heavy: createPace(), light: createPace() };
-  const paceOf = ({ heavy }: Pick<Wanted, 'heavy'>): Pace => (heavy ? paces.heavy : paces.light);
+  const paceOf = ({ heavy }: Pick<PlaceRequest, 'heavy'>): Pace => (heavy ? paces.heavy : paces.light);
 
-  const fits = ({ heavy }: Wanted): boolean =>
+  const fits = ({ heavy }: PlaceRequest): boolean =>
     taken.all < limits.all && (!heavy || taken.heavy < limits.heavy);
   const admit = (): void => {
     for (let next = first(waiting, fits); next !== undefined; next = first(waiting, fits)) {
@@ -100,16 +100,16 @@ export function createPlaces(limits: PlaceLimits): Places {
       next.start();
     }
   };
-  const occupy = ({ heavy }: Wanted): void => {
+  const occupy = ({ heavy }: PlaceRequest): void => {
     taken.all += 1;
     if (heavy) taken.heavy += 1;
   };
-  const vacate = ({ heavy }: Wanted): void => {
+  const vacate = ({ heavy }: PlaceRequest): void => {
     taken.all -= 1;
     if (heavy) taken.heavy -= 1;
     admit();
   };
-  const placeFor = (wanted: Wanted, since: number): Place =>
+  const placeFor = (wanted: PlaceRequest, since: number): Place =>
     placeThat(performance.now() - since, threadsNow(), {
       vacate: () => vacate(wanted),
       count: (change) => {
@@ -119,10 +119,10 @@ export function createPlaces(limits: PlaceLimits): Places {
   /** For a query that has just been counted. */
   const threadsNow = (): number =>
     waiting.size > 0 ? 1 : Math.max(1, (limits.cores ?? 1) - (taken.all - 1) - left);
-  const isFull = (wanted: Wanted): boolean =>
+  const isFull = (wanted: PlaceRequest): boolean =>
     isQueueFull({ limits, waiting, turn: turns.next(wanted.caller), pace: paceOf(wanted) }, wanted);
 
-  const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
+  const takeFree = (wanted: PlaceRequest, since = performance.now()): Place | null => {
     // No waiting query fits now; `leave` starts them when they do.
     if (!fits(wanted)) return null;
     turns.serve(turns.take(wanted.caller));
@@ -173,7 +173,7 @@ interface Queue {
 }
 
 /** Whether a query is refused instead of waiting. */
-function isQueueFull({ limits, waiting, turn, pace }: Queue, { caller, heavy }: Wanted): boolean {
+function isQueueFull({ limits, waiting, turn, pace }: Queue, { caller, heavy }: PlaceRequest): boolean {
   if (waiting.size >= limits.waitingMax) return true;
   let own = 0;
   let ahead = 0;
@@ -189,7 +189,7 @@ function isQueueFull({ limits, waiting, turn, pace }: Queue, { caller, heavy }: 
 
 /** A query in the queue, until it starts, its caller leaves, or its time is up (`giveUp` without an error). */
 function waitFor(
-  wanted: Wanted,
+  wanted: PlaceRequest,
   wait: {
     readonly turn: number;
     readonly waitMaxMs: number;
@@ -312,7 +312,7 @@ function createTurns(): {
 }
 
 /** Of the queries that fit, the one with the lowest number; the first to arrive wins a tie. */
-function first(waiting: ReadonlySet<Waiting>, fits: (wanted: Wanted) => boolean): Waiting | undefined {
+function first(waiting: ReadonlySet<Waiting>, fits: (wanted: PlaceRequest) => boolean): Waiting | undefined {
   let found: Waiting | undefined;
   for (const one of waiting) if (fits(one) && (found === undefined || one.turn < found.turn)) found = one;
   return found;

@@ -28,7 +28,6 @@ import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import { type FileResult, withMore } from './more-rows.ts';
-
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 

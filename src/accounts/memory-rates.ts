@@ -3,14 +3,14 @@ import type { RateStore } from './store.ts';
 /** About 10 MB. Keys unseen for long are forgotten first, so a flood of addresses cannot grow the table. */
 const KEYS_MAX = 50_000;
 
-interface Window {
+interface RateWindow {
   readonly endsMs: number;
   taken: number;
 }
 
 /** Fixed windows in the memory of this process: other processes count for themselves, and a restart forgets them. */
 export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
-  const windows = createTable<string, Window>(keysMax);
+  const windows = createTable<string, RateWindow>(keysMax);
   return {
     take: async ({ key, limit, windowSeconds, nowMs }) => {
       let window = windows.get(key);

@@ -6,8 +6,8 @@ import {
   type Place,
   type PlaceLimits,
   type PlaceLoad,
+  type PlaceRequest,
   type Places,
-  type Wanted,
 } from '../../core/process/places.ts';
 import type { EngineLoad } from '../operations/define.ts';
 import type { Sender } from './gate.ts';
@@ -21,7 +21,7 @@ import type { Sender } from './gate.ts';
 export interface Admission {
   /**
    * Resolves when it is the call's turn, with a place to give back; null for a call that needs none. Rejects with
-   * `overloaded` when the queue is full or the wait too long, with `request_timeout` when the caller disconnects meanwhile.
+   * `overloaded` when the queue is full or the wait too long, with `request_timeout` when the caller disconnects before its turn.
    */
   enter(wanted: AdmissionWanted, request: Leaving): Promise<Pick<Place, 'leave'> | null>;
   /**
@@ -105,7 +105,7 @@ export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Adm
 }
 
 /** Only a call that waits needs a signal: making one costs more than the rest of an admission. */
-async function take(places: Places, wanted: Wanted, request: Leaving): Promise<Place> {
+async function take(places: Places, wanted: PlaceRequest, request: Leaving): Promise<Place> {
   const free = request.hasLeft ? null : places.takeFree(wanted);
   return free ?? (await places.take(wanted, request.left()).catch(asRefusal));
 }

@@ -54,7 +54,7 @@ export async function checkRows(stage: Stage, log: Log): Promise<TruthFound> {
 }
 
 async function servesTruth(url: string, truth: readonly ExpectedRow[]): Promise<void> {
-  await waitWhileItProgresses('the served rows are those of the chain', async () => {
+  await waitWhileItProgresses('the served rows equal the rows of the chain', async () => {
     const served = await readServed(url);
     return { done: areSameRows(served, truth), at: `${served.length} of ${truth.length} rows` };
   }).catch(async (standstill: unknown) => {
@@ -102,7 +102,7 @@ async function walkWallet(url: string, wallet: string): Promise<Place[]> {
   return found;
 }
 
-/** Every ledger adds up, and every caller was charged what it knows it was charged. Says what is wrong, in words. */
+/** Every ledger adds up, and every caller was charged the amount that it knows. Returns the faults, in words. */
 export async function checkAccounts(stage: Stage, accounts: readonly Account[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const account of accounts) {
@@ -137,7 +137,7 @@ function chargesOf(account: Exclude<Account, { kind: 'paid' }>): readonly [numbe
 
 const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 
-/** Who was served has paid once; nobody has paid twice. */
+/** Who was served has paid once; no caller has paid twice. */
 async function paymentTrouble(
   { world }: Stage,
   { payer, served }: Extract<Account, { kind: 'paid' }>,

@@ -52,7 +52,7 @@ export function areSameRows(served: readonly ExpectedRow[], truth: readonly Expe
   return isDeepStrictEqual(inOrder(served), inOrder(truth));
 }
 
-/** Row for row, with a message that says what is missing and what is too much before the whole difference. */
+/** Row for row, with a message that names missing and additional rows before the whole difference. */
 export function expectSameRows(served: readonly ExpectedRow[], truth: readonly ExpectedRow[]): void {
   const key = ({ block_number, tx_hash, log_index }: ExpectedRow): string =>
     `${block_number}/${tx_hash}/${log_index}`;
@@ -116,7 +116,7 @@ export async function expectTruth(made: TruthWorld, url: string): Promise<void> 
   await caughtUp(made, url);
   const truth = await oracle.settlements.ofChain(made.chain.rpc, made.catalogue);
   if (truth.length === 0) throw new Error('the chain has nothing to compare');
-  await waitWhileItProgresses('the served rows are those of the chain', async () => {
+  await waitWhileItProgresses('the served rows equal the rows of the chain', async () => {
     const served = await readServed(url);
     const at = `${standing(await telemetry(url))}, ${served.length} of ${truth.length} rows`;
     return { done: areSameRows(served, truth), at };

@@ -111,7 +111,7 @@ async function keyHolder(units = 1): Promise<Record<string, string>> {
   return withSqlite(async (store) => ({ 'X-API-Key': (await openOrganization(store, units)).key }));
 }
 
-/** The store of the API process, opened beside it as an operator's command does. */
+/** The store of the API process, opened at the same time, as an operator's command does. */
 async function withSqlite<Result>(use: (store: ControlStore) => Promise<Result>): Promise<Result> {
   const store = openSqliteStore({ path: join(api.dataDir, 'control.db') });
   try {
@@ -190,7 +190,7 @@ describe('a service that is killed between settlement and answer', () => {
   );
 });
 
-/** What waiting for a minute does: nobody believes any more that whoever was at work still is. */
+/** The effect of waiting for a minute: no process believes any more that the earlier attempt is still at work. */
 function lapseLeases(): void {
   const db = new Database(join(api.dataDir, 'control.db'));
   try {
@@ -392,7 +392,7 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
       const good = answers.filter((answer) => answer === '200').length;
       expect(answers.filter((answer) => answer === '402 insufficient_qu')).toHaveLength(CALLS - good);
       expect(await store.units.balance(id)).toEqual({ granted: 100, balance: 0, held: 0, spent: 100 });
-      // Of calls that were told 503 for the store's sake some may have been charged all the same.
+      // Of calls that got 503 for the store's sake some may have been charged all the same.
       expect(good).toBeLessThanOrEqual(100);
       expect(good).toBeGreaterThanOrEqual(100 - unsure);
       for (const one of apis) await one.kill();
@@ -417,7 +417,7 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
     do {
       await Promise.all(
         urls.map(async (url, caller) => {
-          // Of so many at once some are told to come again; who has been told the truth need not.
+          // Of many at once some are asked to come again; a caller with an answer need not.
           if (isFinal(answers[caller])) return;
           const { status, body } = await ask(`${url}${GRAPH}`, key);
           answers[caller] = status === 200 ? '200' : `${status} ${body.code}`;
@@ -436,7 +436,7 @@ describe('a service that is killed under metered traffic', () => {
   const UNITS = 100_000;
   const CALLERS = 8;
 
-  it('loses and creates no unit: what it held is given back, with the reason in the ledger', async () => {
+  it('loses and creates no unit: its hold is given back, with the reason in the ledger', async () => {
     const { id, key } = await withSqlite((store) => openOrganization(store, UNITS));
     const counts = { sent: 0, answered: 0 };
     const call = async (): Promise<boolean> => {

@@ -141,7 +141,7 @@ test('what is observed is recorded as counted once it is listed, and again by a 
   expect(await paid()).toBe(0);
 }, 180_000);
 
-test('payments to a listed address are those of a catalogued payee, after one pass for the whole list', async () => {
+test('payments to a listed address count as payments to a catalogued payee, after one pass for the whole list', async () => {
   await insertSettlements(engine.writer, [
     settlement({ blockNumber: 1, payee: SHOP, ...RELAYED }),
     settlement({ blockNumber: 2, payee: wallet(0x77), ...RELAYED }),
@@ -198,7 +198,7 @@ test('an address whose offer is gone stays a payee for a while, and goes with it
   await waitUntil('it is a payee', async () => (await payees()).length === 1);
   bazaar.items = [listedItem('https://other.example/', { payTo: wallet(0xc4) })];
   await waitUntil('its offer is gone', lists('https://other.example/'));
-  await waitUntil('the payees are those of the new list', async () =>
+  await waitUntil('the payees are the addresses of the new list', async () =>
     (await payees()).includes('other.example'),
   );
   expect(await payees()).toContain('shop.example');

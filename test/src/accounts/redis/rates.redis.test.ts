@@ -64,7 +64,7 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(await takeMany(alone, 250)).toBe(150);
   });
 
-  test('what is left is counted down with every request, also those that were counted here', async () => {
+  test('the rest is counted down with every request, also with requests that were counted here', async () => {
     const { store } = start('down');
     const left: number[] = [];
     for (let turn = 0; turn < 20; turn++) {
@@ -99,14 +99,14 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(before + next).toBeLessThanOrEqual(LIMIT + LEASED_MAX);
   });
 
-  test('what was counted here is not lost over a pause: the next question reports it', async () => {
+  test('counts of this process are not lost over a pause: the next question reports it', async () => {
     const [one, two] = [start('pause'), start('pause')];
     expect(await takeMany(one, 8)).toBe(8);
     expect(await one.take(T0 + 20_000)).toBe(true);
     expect(await takeMany(two, LIMIT, T0 + 20_000)).toBe(LIMIT - 9);
   });
 
-  test('a clock that jumps refuses nobody early: each window has its limit', async () => {
+  test('a clock that jumps refuses no caller early: each window has its limit', async () => {
     const one = start('jumps');
     expect(await takeMany(one, 100)).toBe(100);
     expect(await takeMany(one, 50, T0 - 30_000)).toBe(50);
@@ -121,7 +121,7 @@ describe.skipIf(!redisIsThere())('on a real Redis', () => {
     expect(await takeMany(one, 2 * LIMIT, T0 + 61_000)).toBe(LIMIT);
   });
 
-  test('a Redis that forgot the window is not told of requests of the old one', async () => {
+  test('a Redis that forgot the window gets no requests of the old one', async () => {
     const [one, two] = [start('forgot'), start('forgot')];
     await takeMany(one, 8);
     await server.kill();

@@ -7,7 +7,7 @@ import { PUBLISHED } from '../../../kit/published-answers.ts';
 
 /**
  * The hostile texts through the ClickHouse interface: a few of each kind and of the bombs, because the others run against the sandbox itself
- * (at night here as well). The judge is the same; here the texts also pass what is taken out before it, and the words of the refusals leave by another door.
+ * (at night here as well). The judge is the same; here the texts also pass the removal before it, and the words of the refusals leave by another door.
  */
 
 /** What no answer may show: names of ours, of the engine's places, users and versions. */
@@ -46,7 +46,7 @@ interface Hostile {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** What is wrong with the answer to a text, or null. `isAnswered`: a result is no fault. */
+/** The fault of the answer to a text, or null. `isAnswered`: a result is no fault. */
 function faultOf(one: Hostile, { status, headers, text }: Asked, isAnswered = false): string | null {
   const shown = INSIDE.exec(text.replaceAll(one.sql, ''))?.[0];
   if (shown !== undefined && !one.sql.includes(shown)) return `${one.id} shows ${shown}`;
@@ -81,7 +81,7 @@ const isAnswered = (sql: string): boolean =>
   CLIENTS_MAY.test(sql) ||
   /^SHOW SETTINGS|^EXISTS TABLE|^SELECT "hostName"\(\)$|FORMAT JSONEachRowWithProgress$/.test(sql);
 
-test('every text that the sandbox refuses is refused here or answered from what is published, and no answer tells what is inside', async () => {
+test('every text that the sandbox refuses is refused here or answered from published tables, and no answer tells what is inside', async () => {
   expect(REFUSALS.length).toBeGreaterThan(IS_NIGHTLY ? 800 : 30);
   const faults = await faultsOf(REFUSALS, async (one) =>
     faultOf(one, await door.ask(one.sql, wordsOf(one)), isAnswered(one.sql)),
