@@ -118,11 +118,12 @@ describe('wallet_verdicts', () => {
         'suspect',
         ['payer_concentration', 'single_payer_dominance', 'reciprocity', 'ring_membership'],
         [[left, right]],
-        ...['11', '20', 0, 1, 1, 1, judgedAt],
+        // Without the payment of nothing, which is dust.
+        ...['10', '20', 0, 1, 1, 1, judgedAt],
       ],
     ]);
     expect(await asGuest(`SELECT ${columns} FROM wallet_verdicts WHERE wallet = '${alone}'`)).toEqual([
-      ['insufficient', [], [], '1', '0', null, null, null, null, judgedAt],
+      ['insufficient', [], [], '0', '0', null, null, null, null, judgedAt],
     ]);
     expect(await asGuest(`SELECT wallet, role FROM wallet_verdicts ORDER BY wallet, role`)).toEqual([
       [left, 'payee'],

@@ -2,6 +2,7 @@ import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import { DUST_BELOW_USD_MICROS } from '../../../core/domain/data-quality.ts';
 
 /** A profile recounted the slow way: every live settlement, loops and bigints, no SQL. */
 
@@ -87,10 +88,12 @@ export function trueSeen(all: Iterable<Settlement>, query: TruthQuery) {
   };
 }
 
-/** Values of the shares, over the newest `scanned` settlements, at four decimals rounded down. */
+/** Values of the shares, over those of the newest `scanned` settlements that are no dust, at four decimals rounded down. */
 export function trueShares(all: Iterable<Settlement>, query: TruthQuery, scanned = Number.POSITIVE_INFINITY) {
   const { wallet, role } = query;
-  const rows = settlementsOf(all, query).slice(0, scanned);
+  const rows = settlementsOf(all, query)
+    .slice(0, scanned)
+    .filter(({ amountUsdMicros }) => amountUsdMicros >= DUST_BELOW_USD_MICROS);
   const mine = rows.filter((row) => row[role] === wallet);
   const others = mine.filter(({ payer, payee }) => payer !== payee);
   const back = new Set(
