@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { keepResult, keptResult, resultTable } from '../kit/cookbook-results.ts';
 import { docsQuestions } from '../kit/docs-questions.ts';
+import { test } from '../kit/fixtures.ts';
 import { fillSampleData, SAMPLE_NOW } from '../kit/sample-data.ts';
-import { type SqlApi, sqlApi } from '../kit/sql-api.ts';
 
 /**
  * Each result in docs/cookbook.md is what its query answers over the sample data, asked through `POST /v0/sql`. With `WRITE_RESULTS=1` the
@@ -19,19 +19,13 @@ const day = new Date(SAMPLE_NOW * 1_000).toISOString().slice(0, 10);
 const onTheDay = (sql: string): string =>
   sql.replaceAll('now()', `toDateTime('${day} 00:00:00', 'UTC')`).replaceAll('today()', `toDate('${day}')`);
 
-let service: SqlApi;
+test.beforeAll(({ sandbox }) => fillSampleData(sandbox.writer), 600_000);
 
-beforeAll(async () => {
-  service = await sqlApi();
-  await fillSampleData(service.engine.writer);
-}, 600_000);
-afterAll(() => service?.close());
-
-test.each(docsQuestions().map((question) => [`${question.number}. ${question.title}`, question] as const))(
+test.for(docsQuestions().map((question) => [`${question.number}. ${question.title}`, question] as const))(
   '%s has the result that is shown',
-  async (_title, { number, sql, params }) => {
+  async ([, { number, sql, params }], { sqlService }) => {
     // One for each query: a tier allows few requests a minute.
-    const customer = await service.customer({ units: UNITS, plan: 'enterprise' });
+    const customer = await sqlService.customer({ units: UNITS, plan: 'enterprise' });
     const { status, body } = await customer.ask({
       sql: onTheDay(sql),
       params,
@@ -43,5 +37,9 @@ test.each(docsQuestions().map((question) => [`${question.number}. ${question.tit
     if (WRITES) keepResult(number, table);
     else expect(keptResult(number)).toBe(table);
     expect(body.rows.length > 0).toBe(!WITHOUT_ROWS.has(number));
+    // A column that is empty in every row would show that the rows are not those that the question is about.
+    const isEmpty = (at: number) => body.rows.every((row: unknown[]) => row[at] === null || row[at] === '');
+    const columns = body.columns.map(({ name }: { name: string }) => name);
+    if (!WITHOUT_ROWS.has(number)) expect(columns.filter((_: string, at: number) => isEmpty(at))).toEqual([]);
   },
 );

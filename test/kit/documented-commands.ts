@@ -205,10 +205,10 @@ function mcpRemote([url = '', ...options]: readonly string[]): Promise<ShellAnsw
 }
 
 function versionOf(name: string): string | undefined {
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'test/peers/package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
   }; // our own file
-  return devDependencies[name];
+  return dependencies[name];
 }
 
 /** The program's own reading of the line. The command itself is not carried out: it would read a chain. */

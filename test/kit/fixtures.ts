@@ -2,10 +2,11 @@ import { test as base } from 'vitest';
 import { type TestApi, testApi } from './api.ts';
 import { emptyAllTables } from './empty-tables.ts';
 import { type TestEngine, testEngine } from './engine.ts';
+import { type GateBed, openGateBed } from './gate-bed.ts';
 import { type Judge, judgeOf } from './judge.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { type SandboxEngine, sandboxEngineOfWorker, stopSandboxEngineOfWorker } from './sandbox-engine.ts';
-import { type SqlApi, sqlApi } from './sql-api.ts';
+import { type Customer, type SqlApi, sqlApi } from './sql-api.ts';
 
 let database: Promise<TestEngine> | undefined;
 
@@ -29,6 +30,8 @@ export const test = base.extend<{
     sqlService: SqlApi;
     /** The application over `engine`, one for all tests of the file. */
     fileApi: TestApi;
+    /** A gate over a SQLite store of the file's own. */
+    gates: GateBed;
     /** A Redis of the file's own. */
     redis: RedisServer;
   };
@@ -39,6 +42,8 @@ export const test = base.extend<{
   $test: {
     /** The application over `engine`, with nothing cached. */
     api: TestApi;
+    /** An organization with a thousand units at `sqlService`, and its key. */
+    customer: Customer;
     /** A second database, for one test to leave empty or to damage, and the application over it. */
     spareEngine: TestEngine;
     spareApi: TestApi;
@@ -97,6 +102,15 @@ export const test = base.extend<{
     },
     { scope: 'file' },
   ],
+  gates: [
+    // biome-ignore lint/correctness/noEmptyPattern: as above
+    async ({}, use) => {
+      const bed = openGateBed();
+      await use(bed);
+      await bed.close();
+    },
+    { scope: 'file' },
+  ],
   redis: [
     // biome-ignore lint/correctness/noEmptyPattern: as above
     async ({}, use) => {
@@ -111,6 +125,7 @@ export const test = base.extend<{
     await use(api);
     await api.close();
   },
+  customer: async ({ sqlService }, use) => use(await sqlService.customer()),
   // biome-ignore lint/correctness/noEmptyPattern: as above
   spareEngine: async ({}, use) => {
     const engine = await testEngine();

@@ -9,12 +9,8 @@ const LENGTHS = {
   simulatedFaults: { gate: 15, nightly: 100 },
   /** `kill -9` of the engine, the worker and both, in turn, under traffic. */
   indexKills: { gate: 5, nightly: 24 },
-  /** `kill -9` of an API process under metered traffic. */
-  apiKills: { gate: 5, nightly: 10 },
   /** `kill -9` of API processes that run jobs, of their engine and of Redis, at random. */
   jobKills: { gate: 5, nightly: 200 },
-  /** Metered calls at once by one organization that has units for a hundred. */
-  parallelCalls: { gate: 400, nightly: 1_000 },
   /** `kill -9` of a process that moves units. */
   unitKills: { gate: 5, nightly: 30 },
   /** Every n-th depth of a reorg is tried, and the deepest. */

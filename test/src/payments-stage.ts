@@ -25,8 +25,8 @@ export interface PaymentsStage {
   readonly facilitator: ScriptedFacilitator;
   /** A new wallet with money. */
   payer(): Promise<Wallet>;
-  /** An API process on this stage; each has a data directory of its own. `publicUrl`: where callers believe it to be. */
-  startApi(control?: { readonly redisUrl: string }, publicUrl?: string): Promise<StageApi>;
+  /** An API process on this stage; each has a data directory of its own. */
+  startApi(): Promise<StageApi>;
   stop(): Promise<void>;
 }
 
@@ -70,11 +70,11 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
         watchSecret(wallet.privateKey);
         return wallet;
       },
-      async startApi(control, publicUrl = '') {
+      async startApi() {
         const port = await freePort();
         const dataDir = join(directory, `api-${port}`);
-        const config = { ...common, role: 'api', dataDir, http: { ...common.http, port, publicUrl } };
-        const api = await startApiProcess({ ...config, control: control ?? {} });
+        const config = { ...common, role: 'api', dataDir, http: { ...common.http, port } };
+        const api = await startApiProcess(config);
         return { ...owned(api, (one) => one.kill()), dataDir };
       },
       stop,

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import Database from 'libsql';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, payWith } from '../../client/index.ts';
-import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import type { Wallet } from '../../demo/chain/sender.ts';
-import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { createSweeper } from '../../src/accounts/sweeper.ts';
-import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/charge-units.ts';
 import { ceilingClient, uptoEntries } from '../kit/ceilings.ts';
-import { lengthOf } from '../kit/lengths.ts';
-import { redisIsThere, startRedisServer } from '../kit/redis-server.ts';
-import { watchedLog, watchSecret, watchText } from '../kit/secrets-watch.ts';
-import { readLedger, troubleOf } from '../kit/unit-books.ts';
+import { watchSecret } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 import {
   ask,
@@ -111,7 +103,7 @@ async function keyHolder(units = 1): Promise<Record<string, string>> {
   return withSqlite(async (store) => ({ 'X-API-Key': (await openOrganization(store, units)).key }));
 }
 
-/** The store of the API process, opened at the same time, as an operator's command does. */
+/** The store of the API process, opened beside it as an operator's command does. */
 async function withSqlite<Result>(use: (store: ControlStore) => Promise<Result>): Promise<Result> {
   const store = openSqliteStore({ path: join(api.dataDir, 'control.db') });
   try {
@@ -190,7 +182,7 @@ describe('a service that is killed between settlement and answer', () => {
   );
 });
 
-/** The effect of waiting for a minute: no process believes any more that the earlier attempt is still at work. */
+/** What waiting for a minute does: nobody believes any more that whoever was at work still is. */
 function lapseLeases(): void {
   const db = new Database(join(api.dataDir, 'control.db'));
   try {
@@ -353,131 +345,5 @@ describe('SQL that is paid for at a fixed price', () => {
     });
     expect(settleCalls()).toBe(0);
     expect(await stage.world.balance(payer.address)).toBe(1_000_000n);
-  });
-});
-
-/** What the sweeper does once every hold is overdue. */
-async function sweepLater(store: ControlStore): Promise<void> {
-  const clock = { nowMs: () => Date.now() + 2 * HOLD_OVERDUE_AFTER_MS };
-  const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, monthlyGrantQu: 0 } };
-  const sweeper = createSweeper({
-    store,
-    plans,
-    clock,
-    log: watchedLog('sweeper'),
-    resolvePayments: () => Promise.resolve(0),
-  });
-  await sweeper.sweep();
-}
-
-describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
-  const CALLS = lengthOf('parallelCalls');
-
-  it(`answer exactly as many of ${CALLS} parallel metered calls as the organization has units`, async () => {
-    const password = watchSecret(randomUUID());
-    const redis = await startRedisServer(['--requirepass', password]);
-    const redisUrl = watchSecret(redis.url.replace('//', `//:${password}@`));
-    const log = watchedLog('redis-store');
-    const store = openRedisStore({ url: redisUrl, keyPrefix: 'six', log });
-    try {
-      const apis = await Promise.all([stage.startApi({ redisUrl }), stage.startApi({ redisUrl })]);
-      const { id, key } = await openOrganization(store, 100);
-      const callers = Array.from({ length: CALLS }, (_, caller) => apis[caller % 2]?.url ?? '');
-      const { answers, unsure } = await callUntilSpent(callers, { 'X-API-Key': key }, async () => {
-        const isHeld = ((await store.units.balance(id))?.held ?? 0) > 0;
-        // A store that was too slow to say that it holds leaves the hold to the sweeper.
-        if (isHeld) await sweepLater(store);
-        return isHeld;
-      });
-      const good = answers.filter((answer) => answer === '200').length;
-      expect(answers.filter((answer) => answer === '402 insufficient_qu')).toHaveLength(CALLS - good);
-      expect(await store.units.balance(id)).toEqual({ granted: 100, balance: 0, held: 0, spent: 100 });
-      // Of calls that got 503 for the store's sake some may have been charged all the same.
-      expect(good).toBeLessThanOrEqual(100);
-      expect(good).toBeGreaterThanOrEqual(100 - unsure);
-      for (const one of apis) await one.kill();
-    } finally {
-      await store.close();
-      await redis.stop();
-    }
-  });
-
-  /**
-   * The last answer of each caller. All call at once. Who is turned away for want of a turn or of the store asks again, until nothing
-   * is free and nothing held.
-   */
-  async function callUntilSpent(
-    urls: readonly string[],
-    key: Record<string, string>,
-    giveBack: () => Promise<boolean>,
-  ): Promise<{ readonly answers: readonly string[]; readonly unsure: number }> {
-    const answers: string[] = urls.map(() => '');
-    const isFinal = (answer = ''): boolean => answer === '200' || answer === '402 insufficient_qu';
-    let unsure = 0;
-    do {
-      await Promise.all(
-        urls.map(async (url, caller) => {
-          // Of many at once some are asked to come again; a caller with an answer need not.
-          if (isFinal(answers[caller])) return;
-          const { status, body } = await ask(`${url}${GRAPH}`, key);
-          answers[caller] = status === 200 ? '200' : `${status} ${body.code}`;
-          if (status === 503 && body.resource === 'accounts') unsure += 1;
-        }),
-      );
-      if (await giveBack())
-        for (const [caller, answer] of answers.entries()) if (answer !== '200') answers[caller] = '';
-    } while (!answers.every(isFinal));
-    return { answers, unsure };
-  }
-});
-
-describe('a service that is killed under metered traffic', () => {
-  const KILLS = lengthOf('apiKills');
-  const UNITS = 100_000;
-  const CALLERS = 8;
-
-  it('loses and creates no unit: its hold is given back, with the reason in the ledger', async () => {
-    const { id, key } = await withSqlite((store) => openOrganization(store, UNITS));
-    const counts = { sent: 0, answered: 0 };
-    const call = async (): Promise<boolean> => {
-      counts.sent += 1;
-      const answer = await ask(`${api.url}${GRAPH}`, { 'X-API-Key': key }).catch(() => undefined);
-      if (answer !== undefined) expect([200, 503]).toContain(answer.status);
-      if (answer?.status === 200) counts.answered += 1;
-      return answer !== undefined;
-    };
-    const callUntilGone = async (): Promise<void> => {
-      while (await call());
-    };
-    for (let kill = 0; kill < KILLS; kill++) {
-      const callers = Array.from({ length: CALLERS }, callUntilGone);
-      const enough = counts.answered + 1 + Math.floor(Math.random() * 20);
-      await waitUntil('calls are answered', () => counts.answered >= enough, 60_000);
-      await sleep(Math.random() * 20); // anywhere in the next calls
-      await api.kill();
-      await Promise.all(callers);
-      if (kill < KILLS - 1) await api.start();
-    }
-    await withSqlite(async (store) => {
-      const before = await store.units.balance(id);
-      await sweepLater(store);
-      const after = await store.units.balance(id);
-      expect(after?.held).toBe(0);
-      expect(after?.balance).toBe(UNITS - (after?.spent ?? 0));
-      expect(counts.answered).toBeGreaterThan(KILLS);
-      // A call whose answer was lost may have been charged; one that was answered was.
-      expect(after?.spent).toBeGreaterThanOrEqual(counts.answered);
-      expect(after?.spent).toBeLessThanOrEqual(counts.sent);
-      const ledger = await readLedger(store, id);
-      expect(troubleOf(ledger, after)).toBeNull();
-      const overdue = ledger.filter(({ kind }) => kind === 'overdue');
-      // On a slow machine the restarted service has swept the first ones already.
-      expect(overdue.length).toBeGreaterThanOrEqual(Math.max(1, before?.held ?? 0));
-      for (const { note } of overdue) expect(note).toContain('its process ended');
-    });
-    const { code, printed } = await api.command('admin', '--json', 'reconcile');
-    watchText('admin', printed);
-    expect(code, printed).toBe(0);
-    await api.start();
   });
 });

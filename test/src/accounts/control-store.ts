@@ -740,85 +740,27 @@ function ledgers(fresh: Open): void {
     await store.units.release(back);
     await store.units.hold(holdOf('c', 6, { operation: 'x', heldAtMs: FAR_MS, overdueAtMs: FAR_MS }));
     await store.units.release({ ...back, holdId: 'c', kind: 'overdue', note: 'its process died' });
-    const row = { released: 0 };
-    expect(await store.units.ledger({ organizationId: 'org', after: 0, limit: 100 })).toEqual([
-      {
-        ...row,
-        sequence: 1,
-        atMs: T0,
-        kind: 'grant',
-        units: 20,
-        subject: 'g',
-        note: 'welcome',
-        balance: 20,
-        held: 0,
-      },
-      {
-        ...row,
-        sequence: 2,
-        atMs: T0 + 10,
-        kind: 'hold',
-        units: 4,
-        subject: 'a',
-        note: 'sql.run',
-        balance: 16,
-        held: 4,
-      },
-      {
-        ...row,
-        sequence: 3,
-        atMs: T0 + 5,
-        kind: 'hold',
-        units: 5,
-        subject: 'b',
-        note: 'flows.list',
-        balance: 11,
-        held: 9,
-      },
-      {
-        sequence: 4,
-        atMs: T0 + 30,
-        kind: 'capture',
-        units: 3,
-        released: 1,
-        subject: 'a',
-        note: 'sql.run',
-        balance: 12,
-        held: 5,
-      },
-      {
-        ...row,
-        sequence: 5,
-        atMs: 0,
-        kind: 'release',
-        units: 5,
-        subject: 'b',
-        note: 'failed',
-        balance: 17,
-        held: 0,
-      },
-      {
-        ...row,
-        sequence: 6,
-        atMs: FAR_MS,
-        kind: 'hold',
-        units: 6,
-        subject: 'c',
-        note: 'x',
-        balance: 11,
-        held: 6,
-      },
-      {
-        ...row,
-        sequence: 7,
-        atMs: 0,
-        kind: 'overdue',
-        units: 6,
-        subject: 'c',
-        note: 'its process died',
-        balance: 17,
-        held: 0,
-      },
+    const rows = await store.units.ledger({ organizationId: 'org', after: 0, limit: 100 });
+    const names = [
+      'sequence',
+      'atMs',
+      'kind',
+      'units',
+      'released',
+      'subject',
+      'note',
+      'balance',
+      'held',
+    ] as const;
+    for (const row of rows) expect(Object.keys(row).sort()).toEqual([...names].sort());
+    expect(rows.map((row) => names.map((name) => row[name]))).toEqual([
+      [1, T0, 'grant', 20, 0, 'g', 'welcome', 20, 0],
+      [2, T0 + 10, 'hold', 4, 0, 'a', 'sql.run', 16, 4],
+      [3, T0 + 5, 'hold', 5, 0, 'b', 'flows.list', 11, 9],
+      [4, T0 + 30, 'capture', 3, 1, 'a', 'sql.run', 12, 5],
+      [5, 0, 'release', 5, 0, 'b', 'failed', 17, 0],
+      [6, FAR_MS, 'hold', 6, 0, 'c', 'x', 11, 6],
+      [7, 0, 'overdue', 6, 0, 'c', 'its process died', 17, 0],
     ]);
     await expectBooks(store, 'org');
   });

@@ -1,45 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
+import { expect } from 'vitest';
 import { Failure } from '../../../core/errors.ts';
-import { createLog } from '../../../core/log.ts';
-import type { ControlStore } from '../../../src/accounts/store.ts';
 import { type AdmissionLimits, createAdmission } from '../../../src/gate/admission.ts';
-import { createGate } from '../../../src/gate/call.ts';
-import type { GateRequest } from '../../../src/gate/gate.ts';
+import type { Gate, GateRequest } from '../../../src/gate/gate.ts';
 import type { PaymentLane } from '../../../src/payment/payment-lane.ts';
-import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
-import { testClock } from '../../kit/api.ts';
+import { test } from '../../kit/fixtures.ts';
 import { gateRequest, offersWith, openHandedLane, pricedOperation } from '../../kit/gate.ts';
+import type { GateBed } from '../../kit/gate-bed.ts';
 
 /** An overloaded gate: with one place for reads, nobody in the line, over a real store. */
 
-let store: ControlStore;
-let close: () => Promise<void>;
-beforeAll(() => {
-  ({ store, close } = ownTestStore());
+let gates: GateBed;
+test.beforeAll(({ gates: bed }) => {
+  gates = bed;
 });
-afterAll(() => close());
 
 const ONE = { all: 1, heavy: 1, waitingMax: 0, waitingMaxPerCaller: 0, waitMaxMs: 0, retryAfterSeconds: 2 };
 const LIMITS: AdmissionLimits = { reads: ONE, queries: ONE };
 
-function fullGate(lane: PaymentLane | null = null) {
-  return createGate({
-    store,
-    lane,
-    bearer: null,
-    plans: DEFAULT_PLANS,
-    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60, requestsPerMinute: 1_000 },
-    clock: testClock(),
-    log: createLog('silent', 'test'),
-    limits: { admission: createAdmission(LIMITS) },
-  });
-}
-
-async function customer() {
-  const organizationId = await createOrganization(store, { units: 5 });
-  return { organizationId, credentials: { 'x-api-key': await addKey(store, { organizationId }) } };
-}
+const fullGate = (lane: PaymentLane | null = null): Gate =>
+  gates.over({ lane, limits: { admission: createAdmission(LIMITS) } });
 
 function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;
@@ -50,11 +29,8 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 }
 
 /** Runs a call for as long as `work` takes, with everybody else outside. */
-async function whileBusy<Result>(
-  gate: ReturnType<typeof fullGate>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const { credentials } = await customer();
+async function whileBusy<Result>(gate: Gate, work: () => Promise<Result>): Promise<Result> {
+  const { credentials } = await gates.customer(5);
   const running = signal();
   const over = signal();
   const operation = pricedOperation('keyed', async () => {
@@ -72,7 +48,7 @@ async function whileBusy<Result>(
   }
 }
 
-const codeOf = (gate: ReturnType<typeof fullGate>, request: GateRequest): Promise<string> =>
+const codeOf = (gate: Gate, request: GateRequest): Promise<string> =>
   gate.call(request).then(
     () => 'ok',
     (error: unknown) => {
@@ -82,13 +58,12 @@ const codeOf = (gate: ReturnType<typeof fullGate>, request: GateRequest): Promis
   );
 
 test('a call without a place is refused before units are held for it, and was counted', async () => {
-  const { organizationId, credentials } = await customer();
+  const { organizationId, credentials } = await gates.customer(5);
   const gate = fullGate();
   const request = gateRequest(pricedOperation('metered'), { credentials });
   expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('overloaded 2');
   expect(request.events).toEqual(['rate 119']);
-  const ledger = await store.units.ledger({ organizationId, after: 0, limit: 10 });
-  expect(ledger.map(({ kind }) => kind)).toEqual(['grant']);
+  expect(await gates.ledger(organizationId)).toEqual(['grant 5']);
   expect(await codeOf(gate, request)).toBe('ok');
 });
 
@@ -119,7 +94,7 @@ test('an offer is made whatever else is going on', async () => {
 });
 
 test('a run that fails gives its place back', async () => {
-  const { credentials } = await customer();
+  const { credentials } = await gates.customer(5);
   const gate = fullGate();
   const broken = pricedOperation('keyed', () => Promise.reject(new Error('broken')));
   await expect(gate.call(gateRequest(broken, { credentials }))).rejects.toThrow('broken');

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_PLANS, type PlanId } from '../../../core/domain/plan.ts';
-import { Failure, fail } from '../../../core/errors.ts';
-import { createLog } from '../../../core/log.ts';
+import { describe, expect } from 'vitest';
+import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
+import { type Failure, fail } from '../../../core/errors.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { createSweeper } from '../../../src/accounts/sweeper.ts';
-import { createGate } from '../../../src/gate/call.ts';
-import type { GateAnswer } from '../../../src/gate/gate.ts';
 import { REPLY_KEPT_MAX_BYTES } from '../../../src/gate/idempotency.ts';
 import type { GateDeps } from '../../../src/gate/tools.ts';
 import type { Answer, Outcome } from '../../../src/operations/answer.ts';
 import type { OpenCall, PaymentLane } from '../../../src/payment/payment-lane.ts';
-import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
-import { testClock } from '../../kit/api.ts';
+import { addKey } from '../../kit/access.ts';
+import { test } from '../../kit/fixtures.ts';
 import {
   gateRequest,
   offersWith,
@@ -23,88 +19,42 @@ import {
   usageOperation,
   usedOutcome,
 } from '../../kit/gate.ts';
+import { answerOf, type GateBed, outcomeOf, textOf } from '../../kit/gate-bed.ts';
 import { expectBooks } from '../../kit/unit-books.ts';
 
-/** Calls that are charged by use, over a real store. */
+/** Calls that are charged by use, over a real gates.store. */
 
-const log = createLog('silent', 'test');
-const clock = testClock();
-let store: ControlStore;
-let close: () => Promise<void>;
-
-beforeAll(() => {
-  ({ store, close } = ownTestStore());
+let gates: GateBed;
+test.beforeAll(({ gates: bed }) => {
+  gates = bed;
 });
-afterAll(() => close());
-
-function gateOver(over: Partial<GateDeps> = {}) {
-  return createGate({
-    store,
-    lane: null,
-    bearer: null,
-    plans: DEFAULT_PLANS,
-    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60, requestsPerMinute: 1_000 },
-    clock,
-    log,
-    // A store that does not answer here never will.
-    limits: { captureRetryMs: 0 },
-    ...over,
-  });
-}
-
-async function customer(units: number, plan: PlanId = 'free') {
-  const organizationId = await createOrganization(store, { units, plan });
-  return { organizationId, credentials: { 'x-api-key': await addKey(store, { organizationId }) } };
-}
 
 const down = () => Promise.reject(new StoreUnavailable(new Error('full')));
 const used = (units: number | null) => () => Promise.resolve(usedOutcome(units));
-
-async function bytesOf({ answer }: GateAnswer): Promise<string> {
-  if ('body' in answer) return JSON.stringify(answer.body);
-  if ('file' in answer) throw new Error('a file');
-  return Buffer.concat(await answer.stream.body.toArray()).toString();
-}
-
-/** What the answer says, or the code with the charge of the failure. */
-async function outcomeOf(asked: Promise<GateAnswer>): Promise<unknown> {
-  try {
-    return JSON.parse(await bytesOf(await asked));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { charged } = error.context;
-    return charged === undefined ? error.code : { code: error.code, ...charged };
-  }
-}
-
-const ledgerOf = async (organizationId: string) =>
-  (await store.units.ledger({ organizationId, after: 0, limit: 100 })).map(
-    ({ kind, units, released }) => `${kind} ${units}${released > 0 ? ` (${released} back)` : ''}`,
-  );
 
 test('what a run is sure to fail on is told before a payment is taken, and units do not wait for it', async () => {
   const sure = () => Promise.reject(fail('query_failed', { detail: 'No such column.' }));
   const operation = usageOperation(used(1), {}, undefined, sure);
   const lane = openHandedLane();
-  const paid = gateOver({ lane }).call(gateRequest(operation, { offers: offersWith('payment') }));
+  const paid = gates.over({ lane }).call(gateRequest(operation, { offers: offersWith('payment') }));
   expect([await outcomeOf(paid), lane.taken]).toEqual(['query_failed', []]);
-  const { credentials } = await customer(10);
-  expect(await outcomeOf(gateOver().call(gateRequest(operation, { credentials })))).toMatchObject({
+  const { credentials } = await gates.customer(10);
+  expect(await outcomeOf(gates.over().call(gateRequest(operation, { credentials })))).toMatchObject({
     chargedQu: 1,
   });
 });
 
 describe('what a run used is what it costs', () => {
   test('the units of the price are held, those used are spent, the rest goes back', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const request = gateRequest(usageOperation(used(2)), { credentials });
-    expect(await outcomeOf(gateOver().call(request))).toEqual({ heldQu: 3, chargedQu: 2, balance: 8 });
-    expect(await ledgerOf(organizationId)).toEqual(['grant 10', 'hold 3', 'capture 2 (1 back)']);
+    expect(await outcomeOf(gates.over().call(request))).toEqual({ heldQu: 3, chargedQu: 2, balance: 8 });
+    expect(await gates.ledger(organizationId)).toEqual(['grant 10', 'hold 3', 'capture 2 (1 back)']);
   });
 
   test('who has fewer units than are held is told, and not asked to pay for a tier that is not sold', async () => {
-    const { credentials } = await customer(11, 'enterprise');
-    const gate = gateOver({ lane: openHandedLane() });
+    const { credentials } = await gates.customer(11, 'enterprise');
+    const gate = gates.over({ lane: openHandedLane() });
     const ask = (tier: 'standard' | 'extended', qu: number) =>
       gate.call(gateRequest(usageOperation(used(1), { tier, qu }), { credentials, offers: offersWith() }));
     const refusals = await Promise.all(
@@ -124,36 +74,36 @@ describe('what a run used is what it costs', () => {
   });
 
   test('a failure that used something is charged for that, and says so; any other costs nothing', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const failing = (usedQu?: number) =>
       usageOperation(() =>
         Promise.reject(fail('query_failed', { detail: 'No.', ...(usedQu === undefined ? {} : { usedQu }) })),
       );
     const ask = (usedQu?: number) =>
-      outcomeOf(gateOver().call(gateRequest(failing(usedQu), { credentials })));
+      outcomeOf(gates.over().call(gateRequest(failing(usedQu), { credentials })));
     expect([await ask(2), await ask(0), await ask()]).toEqual([
       { code: 'query_failed', heldQu: 3, chargedQu: 2, balance: 8 },
       { code: 'query_failed', heldQu: 3, chargedQu: 0, balance: 8 },
       'query_failed',
     ]);
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 2, held: 0, balance: 8 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 2, held: 0, balance: 8 });
   });
 
   test('nobody is charged more than was held, nor for a use that is no number of units', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const charged = [];
     for (const units of [99, -1, 1.5, null])
       charged.push(
-        await outcomeOf(gateOver().call(gateRequest(usageOperation(used(units)), { credentials }))),
+        await outcomeOf(gates.over().call(gateRequest(usageOperation(used(units)), { credentials }))),
       );
     expect(charged).toMatchObject([{ chargedQu: 3 }, { chargedQu: 0 }, { chargedQu: 1 }, { chargedQu: 0 }]);
-    await expectBooks(store, organizationId);
+    await expectBooks(gates.store, organizationId);
   });
 
   test('an outcome whose charge cannot be written is thrown away and not answered', async () => {
-    const { credentials } = await customer(10);
+    const { credentials } = await gates.customer(10);
     const outcome = usedOutcome(1);
-    const gate = gateOver({ store: { ...store, units: { ...store.units, capture: down } } });
+    const gate = gates.over({ store: { ...gates.store, units: { ...gates.store.units, capture: down } } });
     const request = gateRequest(
       usageOperation(() => Promise.resolve(outcome)),
       { credentials },
@@ -163,8 +113,8 @@ describe('what a run used is what it costs', () => {
   });
 
   test('a failure whose charge cannot be written is told as it is, without a charge', async () => {
-    const { credentials } = await customer(10);
-    const gate = gateOver({ store: { ...store, units: { ...store.units, capture: down } } });
+    const { credentials } = await gates.customer(10);
+    const gate = gates.over({ store: { ...gates.store, units: { ...gates.store.units, capture: down } } });
     const operation = usageOperation(() =>
       Promise.reject(fail('query_failed', { detail: 'No.', usedQu: 1 })),
     );
@@ -172,43 +122,36 @@ describe('what a run used is what it costs', () => {
   });
 
   test('a hold outlives the longest run of its tier', async () => {
-    const { organizationId, credentials } = await customer(100, 'enterprise');
-    const sweeper = createSweeper({
-      store,
-      plans: { ...DEFAULT_PLANS, enterprise: { ...DEFAULT_PLANS.enterprise, monthlyGrantQu: 0 } },
-      clock,
-      log,
-      resolvePayments: async () => 0,
-    });
+    const { organizationId, credentials } = await gates.customer(100, 'enterprise');
     const slow = async () => {
-      clock.advanceSeconds(400);
-      await sweeper.sweep();
+      gates.clock.advanceSeconds(400);
+      await gates.sweep({ enterprise: { ...DEFAULT_PLANS.enterprise, monthlyGrantQu: 0 } });
       return usedOutcome(60);
     };
     const request = gateRequest(usageOperation(slow, { tier: 'deep', qu: 60 }), { credentials });
-    expect(await outcomeOf(gateOver().call(request))).toMatchObject({ chargedQu: 60 });
-    expect(await expectBooks(store, organizationId)).toMatchObject({ held: 0, spent: 60 });
+    expect(await outcomeOf(gates.over().call(request))).toMatchObject({ chargedQu: 60 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ held: 0, spent: 60 });
   });
 });
 
 describe('tiers', () => {
   const ask = (who: RequestWish, tier: 'standard' | 'extended' | 'deep', over: Partial<GateDeps> = {}) =>
-    outcomeOf(gateOver(over).call(gateRequest(usageOperation(used(1), { tier }), who)));
+    outcomeOf(gates.over(over).call(gateRequest(usageOperation(used(1), { tier }), who)));
 
   test.each([
     ['free', [true, false, false]],
     ['pro', [true, true, false]],
     ['enterprise', [true, true, true]],
   ] as const)('the plan %s has those that it names', async (plan, allowed) => {
-    const who = await customer(100, plan);
+    const who = await gates.customer(100, plan);
     const answers = [];
     for (const tier of ['standard', 'extended', 'deep'] as const) answers.push(await ask(who, tier));
     expect(answers.map((answer) => answer !== 'upgrade_required')).toEqual(allowed);
   });
 
   test('the refusal names the plans that include the tier', async () => {
-    const { credentials } = await customer(100, 'pro');
-    const asked = gateOver().call(gateRequest(usageOperation(used(1), { tier: 'deep' }), { credentials }));
+    const { credentials } = await gates.customer(100, 'pro');
+    const asked = gates.over().call(gateRequest(usageOperation(used(1), { tier: 'deep' }), { credentials }));
     await expect(asked).rejects.toMatchObject({
       code: 'upgrade_required',
       message: 'The plan pro does not include the tier deep. deep is included in: enterprise.',
@@ -217,8 +160,8 @@ describe('tiers', () => {
 
   test('payers and callers without an organization have the first one only', async () => {
     const lane = openHandedLane();
-    const who = await customer(100, 'enterprise');
-    const trial = { credentials: { 'x-api-key': await addKey(store, { kind: 'trial' }) } };
+    const who = await gates.customer(100, 'enterprise');
+    const trial = { credentials: { 'x-api-key': await addKey(gates.store, { kind: 'trial' }) } };
     const paying = { ...who, offers: offersWith('signed') };
     const over = { lane };
     expect([
@@ -239,8 +182,8 @@ describe('tiers', () => {
   });
 
   test('each has a window of its own, which calls that cost nothing do not count in', async () => {
-    const { credentials } = await customer(1_000, 'enterprise');
-    const gate = gateOver();
+    const { credentials } = await gates.customer(1_000, 'enterprise');
+    const gate = gates.over();
     const call = (tier: 'extended' | 'deep', free = false) => {
       const request = gateRequest(usageOperation(used(1), { tier, free }), { credentials });
       return outcomeOf(gate.call(request)).then((answer) => ({ answer, events: request.events }));
@@ -254,28 +197,28 @@ describe('tiers', () => {
       events: ['rate 5996', 'rate 0 of deep'],
     });
     expect((await call('extended')).answer).toMatchObject({ chargedQu: 1 });
-    const other = await customer(10, 'enterprise');
+    const other = await gates.customer(10, 'enterprise');
     expect(await ask(other, 'deep')).toMatchObject({ chargedQu: 1 });
   });
 
   test('nothing is reviewed above the limit of the tier, and nothing is held for what the review refuses', async () => {
-    const { organizationId, credentials } = await customer(100, 'enterprise');
+    const { organizationId, credentials } = await gates.customer(100, 'enterprise');
     let reviewed = 0;
     const operation = usageOperation(used(1), { tier: 'deep' }, () => {
       reviewed += 1;
       return Promise.reject(fail('invalid_query', { detail: 'No.' }));
     });
-    const gate = gateOver();
+    const gate = gates.over();
     const answers = [];
     for (let times = 0; times < 3; times++)
       answers.push(await outcomeOf(gate.call(gateRequest(operation, { credentials }))));
     expect(answers).toEqual(['invalid_query', 'invalid_query', 'rate_limited']);
     expect(reviewed).toBe(2);
-    expect(await ledgerOf(organizationId)).toEqual(['grant 100']);
+    expect(await gates.ledger(organizationId)).toEqual(['grant 100']);
   });
 
   test('a plan without any is told on MCP that it must be upgraded', async () => {
-    const { credentials } = await customer(10);
+    const { credentials } = await gates.customer(10);
     const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, sqlTiers: [] } };
     const lanes: string[] = [];
     const run = ({ lane }: { readonly lane: string }): Promise<Outcome> => {
@@ -283,9 +226,9 @@ describe('tiers', () => {
       return Promise.resolve(usedOutcome(null));
     };
     for (const surface of ['mcp', 'http'] as const)
-      await gateOver({ plans }).call(
-        gateRequest(usageOperation(run, { free: true }), { credentials, surface }),
-      );
+      await gates
+        .over({ plans })
+        .call(gateRequest(usageOperation(run, { free: true }), { credentials, surface }));
     expect(lanes).toEqual(['upgrade_required', 'credit']);
     expect(await ask({ credentials, surface: 'mcp' }, 'standard', { plans })).toBe('upgrade_required');
   });
@@ -305,7 +248,7 @@ describe('over x402', () => {
     const answers = [];
     for (const failure of failures) {
       const operation = usageOperation(() => Promise.reject(failure));
-      answers.push(await outcomeOf(gateOver({ lane }).call(gateRequest(operation, { offers }))));
+      answers.push(await outcomeOf(gates.over({ lane }).call(gateRequest(operation, { offers }))));
     }
     expect(answers).toEqual([
       { code: 'query_failed', heldQu: 3, chargedQu: 3, balance: null },
@@ -318,7 +261,7 @@ describe('over x402', () => {
 
   test('who paid for a call that can be asked for again is told so', async () => {
     const operation = usageOperation(() => Promise.reject(fail('rate_limited', { detail: 'Busy.' })));
-    const asked = gateOver({ lane: openHandedLane() }).call(gateRequest(operation, { offers }));
+    const asked = gates.over({ lane: openHandedLane() }).call(gateRequest(operation, { offers }));
     await expect(asked).rejects.toMatchObject({
       message: expect.stringContaining('not charged twice'),
       context: { payment: { transaction: '0x04' } },
@@ -328,10 +271,10 @@ describe('over x402', () => {
   test('a ceiling is settled for what was used, before anything is answered', async () => {
     const { lane, events } = openCeiling();
     const request = gateRequest(usageOperation(used(2)), { offers });
-    const answer = await gateOver({ lane }).call(request);
+    const answer = await gates.over({ lane }).call(request);
     expect(events).toEqual(['take', 'settle 20000']);
     expect(request.events.slice(-2)).toEqual(['run', 'paid cmVjZWlwdA==']);
-    expect(JSON.parse(await bytesOf(answer))).toEqual({ heldQu: 3, chargedQu: 2, balance: null });
+    expect(await answerOf(answer)).toEqual({ heldQu: 3, chargedQu: 2, balance: null });
     await answer.delivered?.(true);
     expect(events.at(-1)).toBe('finish true');
   });
@@ -342,7 +285,7 @@ describe('over x402', () => {
       const operation = usageOperation(() =>
         Promise.reject(fail('query_failed', { detail: 'No.', ...(usedQu === undefined ? {} : { usedQu }) })),
       );
-      return outcomeOf(gateOver({ lane }).call(gateRequest(operation, { offers })));
+      return outcomeOf(gates.over({ lane }).call(gateRequest(operation, { offers })));
     };
     expect(await ask(1)).toEqual({ code: 'query_failed', heldQu: 3, chargedQu: 1, balance: null });
     expect(await ask()).toBe('query_failed');
@@ -356,7 +299,7 @@ describe('over x402', () => {
       usageOperation(() => Promise.resolve(outcome)),
       { offers },
     );
-    expect(await outcomeOf(gateOver({ lane }).call(request))).toBe('payment_failed');
+    expect(await outcomeOf(gates.over({ lane }).call(request))).toBe('payment_failed');
     expect(outcome.discarded).toBe(true);
   });
 
@@ -364,7 +307,7 @@ describe('over x402', () => {
     const { lane } = openCeiling(() => Promise.reject(new StoreUnavailable('test')));
     const failing = () => Promise.reject(fail('query_failed', { detail: 'No.', usedQu: 1 }));
     for (const run of [used(2), failing]) {
-      const call = gateOver({ lane }).call(gateRequest(usageOperation(run), { offers }));
+      const call = gates.over({ lane }).call(gateRequest(usageOperation(run), { offers }));
       await expect(call).rejects.toMatchObject({
         code: 'upstream_unavailable',
         context: { resource: 'accounts' },
@@ -433,45 +376,45 @@ describe('an Idempotency-Key', () => {
   });
 
   test('gives the same answer again without a second charge, and says so', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const { operation, counter } = counting((run) => json(`{"run":${run}}`));
     const ask = (idempotencyKey: string | undefined) =>
-      gateOver().call(gateRequest(operation, { credentials, idempotencyKey }));
+      gates.over().call(gateRequest(operation, { credentials, idempotencyKey }));
     const key = newKey();
     const [first, second] = [await ask(key), await ask(key)];
     expect([first.replayed, second.replayed]).toEqual([false, true]);
-    expect([await bytesOf(first), await bytesOf(second)]).toEqual(['{"run":1}', '{"run":1}']);
+    expect([await textOf(first), await textOf(second)]).toEqual(['{"run":1}', '{"run":1}']);
     expect(second.answer).toMatchObject({
       stream: { mediaType: 'application/json; charset=utf-8', headers: { 'x-rows': '1' } },
     });
-    expect(await bytesOf(await ask(newKey()))).toBe('{"run":2}');
-    expect(await bytesOf(await ask(undefined))).toBe('{"run":3}');
+    expect(await textOf(await ask(newKey()))).toBe('{"run":2}');
+    expect(await textOf(await ask(undefined))).toBe('{"run":3}');
     expect(counter.runs).toBe(3);
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 3 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 3 });
   });
 
   test('is one organization’s, for one request, and free again after a day', async () => {
-    const [one, other] = [await customer(10), await customer(10)];
+    const [one, other] = [await gates.customer(10), await gates.customer(10)];
     const { operation } = counting();
     const key = newKey();
     const ask = ({ credentials }: typeof one, n: number) =>
       outcomeOf(
-        gateOver().call(gateRequest(operation, { credentials, idempotencyKey: key, raw: () => ({ n }) })),
+        gates.over().call(gateRequest(operation, { credentials, idempotencyKey: key, raw: () => ({ n }) })),
       );
     expect(await ask(one, 1)).toEqual({ run: 1 });
     expect(await ask(one, 2)).toBe('idempotency_conflict');
     expect(await ask(other, 2)).toEqual({ run: 2 });
-    clock.advanceSeconds(24 * 3_600);
+    gates.clock.advanceSeconds(24 * 3_600);
     expect(await ask(one, 2)).toEqual({ run: 3 });
-    expect(await expectBooks(store, one.organizationId)).toMatchObject({ spent: 2 });
+    expect(await expectBooks(gates.store, one.organizationId)).toMatchObject({ spent: 2 });
   });
 
   test('is for one operation: another one with the same parameters is another request', async () => {
-    const { credentials } = await customer(10);
+    const { credentials } = await gates.customer(10);
     const { operation } = counting();
     const idempotencyKey = newKey();
     const outcomes = [operation, { ...operation, id: 'useOtherThings' }, operation].map(
-      (one) => () => outcomeOf(gateOver().call(gateRequest(one, { credentials, idempotencyKey }))),
+      (one) => () => outcomeOf(gates.over().call(gateRequest(one, { credentials, idempotencyKey }))),
     );
     const seen: unknown[] = [];
     for (const ask of outcomes) seen.push(await ask());
@@ -479,15 +422,15 @@ describe('an Idempotency-Key', () => {
   });
 
   test('of a request whose charge is not known is free for another one, which is charged for itself', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     let isLost = true;
     const capture: ControlStore['units']['capture'] = async (wanted) => {
-      const captured = await store.units.capture(wanted);
+      const captured = await gates.store.units.capture(wanted);
       if (!isLost) return captured;
       isLost = false;
       return down();
     };
-    const gate = gateOver({ store: { ...store, units: { ...store.units, capture } } });
+    const gate = gates.over({ store: { ...gates.store, units: { ...gates.store.units, capture } } });
     const idempotencyKey = newKey();
     const ask = (n: number) =>
       outcomeOf(
@@ -497,12 +440,12 @@ describe('an Idempotency-Key', () => {
       'upstream_unavailable',
       { chargedQu: 1, balance: 8 },
     ]);
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 2 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 2 });
   });
 
   test('while its request runs another one is refused', async () => {
-    const { organizationId, credentials } = await customer(10);
-    const gate = gateOver();
+    const { organizationId, credentials } = await gates.customer(10);
+    const gate = gates.over();
     const [begun, goOn] = [new EventEmitter(), new EventEmitter()];
     const operation = usageOperation(async () => {
       begun.emit('now');
@@ -518,11 +461,11 @@ describe('an Idempotency-Key', () => {
     goOn.emit('now');
     expect(await first).toMatchObject({ chargedQu: 1 });
     expect(await ask()).toMatchObject({ chargedQu: 1 });
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 1 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 1 });
   });
 
   test('of an answer that is too large or no JSON only the charge is remembered', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const large = `{"text":"${'x'.repeat(REPLY_KEPT_MAX_BYTES)}"}`;
     const parts = () =>
       Readable.from([Buffer.from(large.slice(0, 300_000)), Buffer.from(large.slice(300_000))]);
@@ -542,16 +485,16 @@ describe('an Idempotency-Key', () => {
     for (const answer of answers) {
       const { operation } = counting(() => answer);
       const idempotencyKey = newKey();
-      const ask = () => gateOver().call(gateRequest(operation, { credentials, idempotencyKey }));
-      const text = await bytesOf(await ask());
+      const ask = () => gates.over().call(gateRequest(operation, { credentials, idempotencyKey }));
+      const text = await textOf(await ask());
       expect(text === large || text === 'a\n').toBe(true);
       await expect(ask()).rejects.toMatchObject({ code: 'reply_not_kept' });
     }
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: answers.length });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: answers.length });
   });
 
   test('a failure that was charged is told again; one that cost nothing leaves the key free', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const causes = [
       fail('query_failed', { detail: 'Too long.', usedQu: 2, query: { reason: 'timeout' } }),
       fail('upstream_unavailable', { detail: 'Down.' }),
@@ -566,7 +509,7 @@ describe('an Idempotency-Key', () => {
         return Promise.reject(cause);
       });
       const idempotencyKey = newKey();
-      const ask = () => outcomeOf(gateOver().call(gateRequest(operation, { credentials, idempotencyKey })));
+      const ask = () => outcomeOf(gates.over().call(gateRequest(operation, { credentials, idempotencyKey })));
       seen.push([await ask(), await ask(), runs]);
     }
     expect(seen).toEqual([
@@ -583,11 +526,11 @@ describe('an Idempotency-Key', () => {
       ],
       [{ code: 'request_timeout', heldQu: 3, chargedQu: 1, balance: 7 }, 'reply_not_kept', 1],
     ]);
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 3 });
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 3 });
   });
 
   test('an answer that breaks while it is read is asked for again on the house', async () => {
-    const { organizationId, credentials } = await customer(10);
+    const { organizationId, credentials } = await gates.customer(10);
     const { operation } = counting((run) =>
       run === 1
         ? {
@@ -600,14 +543,14 @@ describe('an Idempotency-Key', () => {
         : { body: { run } },
     );
     const idempotencyKey = newKey();
-    const ask = () => gateOver().call(gateRequest(operation, { credentials, idempotencyKey }));
+    const ask = () => gates.over().call(gateRequest(operation, { credentials, idempotencyKey }));
     await expect(ask()).rejects.toThrow();
-    expect(await bytesOf(await ask())).toBe('{"run":2}');
-    expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 1, held: 0 });
+    expect(await textOf(await ask())).toBe('{"run":2}');
+    expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 1, held: 0 });
   });
 
   test('is left alone where nothing is drawn from units', async () => {
-    const { credentials } = await customer(10);
+    const { credentials } = await gates.customer(10);
     const runs: string[] = [];
     const run = ({ lane }: { readonly lane: string }): Promise<Outcome> => {
       runs.push(lane);
@@ -615,12 +558,14 @@ describe('an Idempotency-Key', () => {
     };
     const idempotencyKey = newKey();
     for (let times = 0; times < 2; times++) {
-      await gateOver().call(
-        gateRequest(usageOperation(run, { free: true }), { credentials, idempotencyKey }),
-      );
-      await gateOver({ lane: openHandedLane() }).call(
-        gateRequest(usageOperation(run), { credentials, idempotencyKey, offers: offersWith('signed') }),
-      );
+      await gates
+        .over()
+        .call(gateRequest(usageOperation(run, { free: true }), { credentials, idempotencyKey }));
+      await gates
+        .over({ lane: openHandedLane() })
+        .call(
+          gateRequest(usageOperation(run), { credentials, idempotencyKey, offers: offersWith('signed') }),
+        );
     }
     expect(runs).toEqual(['credit', 'x402', 'credit', 'x402']);
   });

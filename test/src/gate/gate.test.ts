@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
 import { type ErrorCode, Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
-import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
+import { StoreUnavailable } from '../../../src/accounts/store.ts';
 import { createSweeper } from '../../../src/accounts/sweeper.ts';
-import { createGate } from '../../../src/gate/call.ts';
-import type { GateAnswer, GateRequest } from '../../../src/gate/gate.ts';
+import type { Gate, GateRequest } from '../../../src/gate/gate.ts';
 import type { GateDeps } from '../../../src/gate/tools.ts';
 import type { PriceClass } from '../../../src/operations/prices.ts';
-import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
-import { testClock } from '../../kit/api.ts';
+import { addKey, createOrganization } from '../../kit/access.ts';
+import { test } from '../../kit/fixtures.ts';
 import {
   gateRequest,
   offersWith,
@@ -22,74 +21,32 @@ import {
   type RequestWish,
   usageOperation,
 } from '../../kit/gate.ts';
+import { answerOf, GATE_ACCESS, type GateBed, outcomeOf } from '../../kit/gate-bed.ts';
 
 /** The gate over a real store; what it guards are small operations, and the x402 lane is played. */
 
-const log = createLog('silent', 'test');
-const clock = testClock();
-let store: ControlStore;
-let close: () => Promise<void>;
-
-beforeAll(() => {
-  ({ store, close } = ownTestStore());
+let gates: GateBed;
+test.beforeAll(({ gates: bed }) => {
+  gates = bed;
 });
-afterAll(() => close());
-
-const ACCESS = {
-  anonymous: 'priced' as const,
-  trialKeyDays: 30,
-  trialRequestsPerMinute: 60,
-  requestsPerMinute: 1_000,
-};
-
-function gateOver(over: Partial<GateDeps> = {}) {
-  return createGate({
-    store,
-    lane: null,
-    bearer: null,
-    plans: DEFAULT_PLANS,
-    access: ACCESS,
-    clock,
-    log,
-    ...over,
-  });
-}
-
-async function organizationWithKey(units: number) {
-  const organizationId = await createOrganization(store, { units });
-  const key = await addKey(store, { organizationId });
-  return { organizationId, key, credentials: { 'x-api-key': key } };
-}
 
 const kinds = async (organizationId: string) =>
-  (await store.units.ledger({ organizationId, after: 0, limit: 100 })).map(({ kind }) => kind);
-
-function bodyOf({ answer }: GateAnswer): unknown {
-  if (!('body' in answer)) throw new Error('a stream where an object was expected');
-  return answer.body;
-}
+  (await gates.ledger(organizationId)).map((row) => row.split(' ')[0]);
 
 /** The code of the refusal, or the body. */
-async function outcomeOf(gate: ReturnType<typeof gateOver>, request: GateRequest): Promise<unknown> {
-  try {
-    return bodyOf(await gate.call(request));
-  } catch (error) {
-    if (error instanceof Failure) return error.code;
-    throw error;
-  }
-}
+const told = (gate: Gate, request: GateRequest): Promise<unknown> => outcomeOf(gate.call(request));
 
 describe('the order of checks', () => {
   test('an invalid request costs nothing, and nothing is looked up for it', async () => {
-    const { organizationId, credentials } = await organizationWithKey(5);
+    const { organizationId, credentials } = await gates.customer(5);
     const asked: string[] = [];
     const watched = {
-      ...store,
+      ...gates.store,
       accounts: {
-        ...store.accounts,
-        findKey: (digest: Parameters<typeof store.accounts.findKey>[0]) => {
+        ...gates.store.accounts,
+        findKey: (digest: Parameters<typeof gates.store.accounts.findKey>[0]) => {
           asked.push('findKey');
-          return store.accounts.findKey(digest);
+          return gates.store.accounts.findKey(digest);
         },
       },
     };
@@ -99,7 +56,7 @@ describe('the order of checks', () => {
       raw: () => ({ bad: '1' }),
       offers: offersWith('payment'),
     });
-    expect(await outcomeOf(gateOver({ store: watched, lane }), request)).toBe('invalid_parameter');
+    expect(await told(gates.over({ store: watched, lane }), request)).toBe('invalid_parameter');
     expect({ asked, taken: lane.taken, events: request.events }).toEqual({
       asked: [],
       taken: [],
@@ -109,10 +66,10 @@ describe('the order of checks', () => {
   });
 
   test('validity, then credential, then rate, then lane', async () => {
-    const gate = gateOver({ access: { ...ACCESS, requestsPerMinute: 1 } });
+    const gate = gates.over({ access: { ...GATE_ACCESS, requestsPerMinute: 1 } });
     const address = '198.51.100.7';
     const ask = (over: RequestWish) =>
-      outcomeOf(gate, gateRequest(pricedOperation('keyed'), { address, ...over }));
+      told(gate, gateRequest(pricedOperation('keyed'), { address, ...over }));
     const unknown = { authorization: 'Bearer six_live_nobody' };
     expect([
       await ask({}),
@@ -124,94 +81,94 @@ describe('the order of checks', () => {
   });
 
   test('a changed plan counts from the next request on, in both directions', async () => {
-    const { organizationId, credentials } = await organizationWithKey(0);
+    const { organizationId, credentials } = await gates.customer(0);
     const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, requestsPerMinute: 1 } };
-    const gate = gateOver({ plans });
-    const ask = () => outcomeOf(gate, gateRequest(pricedOperation('keyed'), { credentials }));
+    const gate = gates.over({ plans });
+    const ask = () => told(gate, gateRequest(pricedOperation('keyed'), { credentials }));
     expect([await ask(), await ask()]).toEqual([{ done: true }, 'rate_limited']);
-    await store.accounts.changePlan({ organizationId, plan: 'pro' });
+    await gates.store.accounts.changePlan({ organizationId, plan: 'pro' });
     expect([await ask(), await ask()]).toEqual([{ done: true }, { done: true }]);
-    await store.accounts.changePlan({ organizationId, plan: 'free' });
+    await gates.store.accounts.changePlan({ organizationId, plan: 'free' });
     expect(await ask()).toBe('rate_limited');
   });
 
   test('a stream of events ends with its key, wherever that is revoked', async () => {
-    const { organizationId } = await organizationWithKey(0);
+    const { organizationId } = await gates.customer(0);
     const id = `key_${randomUUID()}`;
-    const credentials = { 'x-api-key': await addKey(store, { id, organizationId }) };
+    const credentials = { 'x-api-key': await addKey(gates.store, { id, organizationId }) };
     const body = new Readable({ read: () => undefined });
     const outcome = { usedQu: null, discard: () => undefined };
     const stream = { mediaType: 'text/event-stream', headers: {}, body, trailers: null };
     const operation = usageOperation(async () => ({ ...outcome, answer: () => ({ stream }) }), {
       free: true,
     });
-    const { answer } = await gateOver({ limits: { keyLookMs: 5 } }).call(
-      gateRequest(operation, { credentials }),
-    );
+    const { answer } = await gates
+      .over({ limits: { keyLookMs: 5 } })
+      .call(gateRequest(operation, { credentials }));
     if (!('stream' in answer)) throw new Error('no stream');
     const ended = finished(answer.stream.body.resume());
     body.push('event: job\n\n');
-    await store.accounts.revokeKey({ keyId: id, atMs: clock.nowMs() });
+    await gates.store.accounts.revokeKey({ keyId: id, atMs: gates.clock.nowMs() });
     await ended;
     expect(body.destroyed).toBe(true);
   });
 
   test('a revoked key, and one that expired, draw nothing from the window of their organization', async () => {
-    const { organizationId, credentials } = await organizationWithKey(0);
-    const at = clock.nowMs();
+    const { organizationId, credentials } = await gates.customer(0);
+    const at = gates.clock.nowMs();
     const [revoked, expiring] = [`key_${randomUUID()}`, `key_${randomUUID()}`];
     const lost = [
-      { 'x-api-key': await addKey(store, { id: revoked, organizationId }) },
-      { 'x-api-key': await addKey(store, { id: expiring, organizationId, expiresAtMs: at + 5_000 }) },
+      { 'x-api-key': await addKey(gates.store, { id: revoked, organizationId }) },
+      { 'x-api-key': await addKey(gates.store, { id: expiring, organizationId, expiresAtMs: at + 5_000 }) },
     ];
-    const gate = gateOver();
+    const gate = gates.over();
     const operation = pricedOperation('keyed');
     const left = async (sent: GateRequest['sender']['credentials']): Promise<unknown> => {
       const request = gateRequest(operation, { credentials: sent, address: '198.51.100.80' });
-      const outcome = await outcomeOf(gate, request);
+      const outcome = await told(gate, request);
       return [typeof outcome === 'string' ? outcome : 'done', request.events[0]];
     };
     const limit = DEFAULT_PLANS.free.requestsPerMinute;
     // Each is known to the gate before it is lost.
     for (const [n, sent] of lost.entries())
       expect(await left(sent)).toEqual(['done', `rate ${limit - n - 1}`]);
-    await store.accounts.revokeKey({ keyId: revoked, atMs: at });
-    clock.advanceSeconds(6);
+    await gates.store.accounts.revokeKey({ keyId: revoked, atMs: at });
+    gates.clock.advanceSeconds(6);
     for (let times = 0; times < 3; times++)
       for (const sent of lost) expect(((await left(sent)) as unknown[])[0]).toBe('invalid_api_key');
     expect(await left(credentials)).toEqual(['done', `rate ${limit - 3}`]);
   });
 
   test('the first request after a change of plan counts once', async () => {
-    const { organizationId, credentials } = await organizationWithKey(0);
-    const gate = gateOver();
+    const { organizationId, credentials } = await gates.customer(0);
+    const gate = gates.over();
     const remaining = async (): Promise<string | undefined> => {
       const request = gateRequest(pricedOperation('keyed'), { credentials });
-      await outcomeOf(gate, request);
+      await told(gate, request);
       return request.events[0];
     };
     await remaining();
-    await store.accounts.changePlan({ organizationId, plan: 'pro' });
+    await gates.store.accounts.changePlan({ organizationId, plan: 'pro' });
     expect(await remaining()).toBe(`rate ${DEFAULT_PLANS.pro.requestsPerMinute - 2}`);
   });
 
   test('all keys of an organization share one window, and nobody else’s', async () => {
-    const { organizationId, credentials } = await organizationWithKey(0);
-    const second = { 'x-api-key': await addKey(store, { organizationId }) };
-    const other = await organizationWithKey(0);
+    const { organizationId, credentials } = await gates.customer(0);
+    const second = { 'x-api-key': await addKey(gates.store, { organizationId }) };
+    const other = await gates.customer(0);
     const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, requestsPerMinute: 2 } };
-    const gate = gateOver({ plans });
+    const gate = gates.over({ plans });
     const codes = [];
     for (const sent of [credentials, second, second, other.credentials])
-      codes.push(await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { credentials: sent })));
+      codes.push(await told(gate, gateRequest(pricedOperation('keyed'), { credentials: sent })));
     expect(codes).toEqual([{ done: true }, { done: true }, 'rate_limited', { done: true }]);
   });
 
   test('a key and a bearer that differ are refused; the same twice is one', async () => {
-    const { key } = await organizationWithKey(0);
-    const gate = gateOver();
+    const { key } = await gates.customer(0);
+    const gate = gates.over();
     const ask = (credentials: GateRequest['sender']['credentials']) =>
-      outcomeOf(gate, gateRequest(pricedOperation('keyed'), { credentials }));
+      told(gate, gateRequest(pricedOperation('keyed'), { credentials }));
     expect([
       await ask({ authorization: `Bearer ${key}`, 'x-api-key': key }),
       await ask({ authorization: 'Bearer six_live_other', 'x-api-key': key }),
@@ -232,29 +189,39 @@ describe('the order of checks', () => {
 
 describe('units', () => {
   test('are spent by a good run before it is answered', async () => {
-    const { organizationId, credentials } = await organizationWithKey(1);
-    const gate = gateOver();
+    const { organizationId, credentials } = await gates.customer(1);
+    const gate = gates.over();
     const request = () => gateRequest(pricedOperation('metered'), { credentials });
-    expect(await outcomeOf(gate, request())).toEqual({ done: true });
-    expect(await store.units.balance(organizationId)).toEqual({ granted: 1, balance: 0, held: 0, spent: 1 });
-    expect(await outcomeOf(gate, request())).toBe('insufficient_qu');
+    expect(await told(gate, request())).toEqual({ done: true });
+    expect(await gates.store.units.balance(organizationId)).toEqual({
+      granted: 1,
+      balance: 0,
+      held: 0,
+      spent: 1,
+    });
+    expect(await told(gate, request())).toBe('insufficient_qu');
     expect(await kinds(organizationId)).toEqual(['grant', 'hold', 'capture']);
   });
 
   test('are given back by a run that fails, with the reason in the ledger', async () => {
-    const { organizationId, credentials } = await organizationWithKey(3);
+    const { organizationId, credentials } = await gates.customer(3);
     const runs: [() => Promise<never>, ErrorCode | 'bug'][] = [
       [() => Promise.reject(fail('upstream_unavailable', { detail: 'down' })), 'upstream_unavailable'],
       [() => Promise.reject(fail('invalid_parameter', { detail: 'seen late' })), 'invalid_parameter'],
       [() => Promise.reject(new TypeError('a bug')), 'bug'],
     ];
     for (const [run, code] of runs) {
-      const asked = gateOver().call(gateRequest(pricedOperation('metered', run), { credentials }));
+      const asked = gates.over().call(gateRequest(pricedOperation('metered', run), { credentials }));
       if (code === 'bug') await expect(asked).rejects.toThrow(TypeError);
       else await expect(asked).rejects.toMatchObject({ code });
     }
-    expect(await store.units.balance(organizationId)).toEqual({ granted: 3, balance: 3, held: 0, spent: 0 });
-    const ledger = await store.units.ledger({ organizationId, after: 0, limit: 100 });
+    expect(await gates.store.units.balance(organizationId)).toEqual({
+      granted: 3,
+      balance: 3,
+      held: 0,
+      spent: 0,
+    });
+    const ledger = await gates.store.units.ledger({ organizationId, after: 0, limit: 100 });
     expect(ledger.filter(({ kind }) => kind === 'release').map(({ note }) => note)).toEqual([
       'the run failed: upstream_unavailable',
       'the run failed: invalid_parameter',
@@ -263,59 +230,51 @@ describe('units', () => {
   });
 
   test('a run that outlives its hold is answered and charges nothing', async () => {
-    const { organizationId, credentials } = await organizationWithKey(1);
-    const sweeper = createSweeper({
-      store,
-      plans: DEFAULT_PLANS,
-      clock,
-      log,
-      resolvePayments: async () => 0,
-    });
+    const { organizationId, credentials } = await gates.customer(1);
     const slow = async () => {
-      clock.advanceSeconds(121);
-      await sweeper.sweep();
+      gates.clock.advanceSeconds(121);
+      await gates.sweep();
       return { done: true };
     };
-    expect(
-      await outcomeOf(gateOver(), gateRequest(pricedOperation('metered', slow), { credentials })),
-    ).toEqual({ done: true });
-    expect(await store.units.balance(organizationId)).toMatchObject({ held: 0, spent: 0 });
+    expect(await told(gates.over(), gateRequest(pricedOperation('metered', slow), { credentials }))).toEqual({
+      done: true,
+    });
+    expect(await gates.store.units.balance(organizationId)).toMatchObject({ held: 0, spent: 0 });
     expect(await kinds(organizationId)).toContain('overdue');
   });
 
   test('a capture that the store carries out without saying so is asked for again, and the call answered and charged once', async () => {
-    const { organizationId, credentials } = await organizationWithKey(1);
+    const { organizationId, credentials } = await gates.customer(1);
     let asked = 0;
-    const capture: typeof store.units.capture = async (request) => {
-      const captured = await store.units.capture(request);
+    const capture: typeof gates.store.units.capture = async (request) => {
+      const captured = await gates.store.units.capture(request);
       asked += 1;
       if (asked < 3) throw new StoreUnavailable(new Error('no answer in time'));
       return captured;
     };
-    const slow = { ...store, units: { ...store.units, capture } };
+    const slow = { ...gates.store, units: { ...gates.store.units, capture } };
     const request = gateRequest(pricedOperation('metered'), { credentials });
-    expect(await outcomeOf(gateOver({ store: slow }), request)).toEqual({ done: true });
+    expect(await told(gates.over({ store: slow, limits: {} }), request)).toEqual({ done: true });
     expect(asked).toBe(3);
-    expect(await store.units.balance(organizationId)).toMatchObject({ balance: 0, held: 0, spent: 1 });
+    expect(await gates.store.units.balance(organizationId)).toMatchObject({ balance: 0, held: 0, spent: 1 });
   });
 
   test('an answer whose capture cannot be written is withheld, and the sweeper gives its units back', async () => {
-    const { organizationId, credentials } = await organizationWithKey(1);
+    const { organizationId, credentials } = await gates.customer(1);
     const failing = {
-      ...store,
-      units: { ...store.units, capture: () => Promise.reject(new StoreUnavailable(new Error('full'))) },
+      ...gates.store,
+      units: { ...gates.store.units, capture: () => Promise.reject(new StoreUnavailable(new Error('full'))) },
     };
-    const gate = gateOver({ store: failing, limits: { captureRetryMs: 0 } });
+    const gate = gates.over({ store: failing, limits: { captureRetryMs: 0 } });
     const asked = gate.call(gateRequest(pricedOperation('metered'), { credentials }));
     await expect(asked).rejects.toMatchObject({
       code: 'upstream_unavailable',
       context: { resource: 'accounts' },
     });
-    expect(await store.units.balance(organizationId)).toMatchObject({ balance: 0, held: 1 });
-    clock.advanceSeconds(121);
-    const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, monthlyGrantQu: 0 } };
-    await createSweeper({ store, plans, clock, log, resolvePayments: async () => 0 }).sweep();
-    const ledger = await store.units.ledger({ organizationId, after: 0, limit: 100 });
+    expect(await gates.store.units.balance(organizationId)).toMatchObject({ balance: 0, held: 1 });
+    gates.clock.advanceSeconds(121);
+    await gates.sweep({ free: { ...DEFAULT_PLANS.free, monthlyGrantQu: 0 } });
+    const ledger = await gates.store.units.ledger({ organizationId, after: 0, limit: 100 });
     expect(ledger.at(-1)).toMatchObject({ kind: 'overdue', note: expect.stringContaining('countThings') });
   });
 });
@@ -323,16 +282,16 @@ describe('units', () => {
 describe('a store that does not answer', () => {
   const down = () => Promise.reject(new StoreUnavailable(new Error('down')));
   const dead = (): GateDeps['store'] => ({
-    accounts: { ...store.accounts, findKey: down, findOrganization: down },
-    units: { ...store.units, hold: down },
+    accounts: { ...gates.store.accounts, findKey: down, findOrganization: down },
+    units: { ...gates.store.units, hold: down },
     rates: { take: down },
-    replies: { ...store.replies, begin: down },
+    replies: { ...gates.store.replies, begin: down },
   });
 
   test('is 503 naming accounts for a caller with a key, whatever the route costs', async () => {
-    const { credentials } = await organizationWithKey(1);
+    const { credentials } = await gates.customer(1);
     for (const price of ['free', 'keyed', 'metered'] as const) {
-      const asked = gateOver({ store: dead() }).call(gateRequest(pricedOperation(price), { credentials }));
+      const asked = gates.over({ store: dead() }).call(gateRequest(pricedOperation(price), { credentials }));
       await expect(asked).rejects.toMatchObject({
         code: 'upstream_unavailable',
         context: { resource: 'accounts', retryAfterSeconds: 2 },
@@ -341,10 +300,10 @@ describe('a store that does not answer', () => {
   });
 
   test('does not keep callers from free routes, who are still limited', async () => {
-    const gate = gateOver({ store: dead(), access: { ...ACCESS, requestsPerMinute: 2 } });
+    const gate = gates.over({ store: dead(), access: { ...GATE_ACCESS, requestsPerMinute: 2 } });
     const codes = [];
     for (let times = 0; times < 3; times++)
-      codes.push(await outcomeOf(gate, gateRequest(pricedOperation('free'))));
+      codes.push(await told(gate, gateRequest(pricedOperation('free'))));
     expect(codes).toEqual([{ done: true }, { done: true }, 'rate_limited']);
   });
 });
@@ -353,7 +312,7 @@ describe('a paid call', () => {
   test('tells its receipt before the run, and whether it was answered after', async () => {
     const lane = openHandedLane();
     const request = gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') });
-    const answer = await gateOver({ lane }).call(request);
+    const answer = await gates.over({ lane }).call(request);
     expect(request.events.slice(1)).toEqual(['paid cmVjZWlwdA==', 'run']);
     expect(lane.finished).toEqual([]);
     await answer.delivered?.(true);
@@ -364,7 +323,7 @@ describe('a paid call', () => {
     const lane = openHandedLane();
     for (const error of [fail('upstream_unavailable', { detail: 'Down.' }), new TypeError('a bug')]) {
       const operation = pricedOperation('keyed', () => Promise.reject(error));
-      const asked = gateOver({ lane }).call(gateRequest(operation, { offers: offersWith('signed') }));
+      const asked = gates.over({ lane }).call(gateRequest(operation, { offers: offersWith('signed') }));
       await expect(asked).rejects.toMatchObject({
         code: error instanceof Failure ? 'upstream_unavailable' : 'internal_error',
         context: {
@@ -382,12 +341,13 @@ describe('a paid call', () => {
     const refusing = pricedOperation('keyed', () =>
       Promise.reject(fail('invalid_parameter', { detail: 'No.' })),
     );
-    await gateOver({ lane })
+    await gates
+      .over({ lane })
       .call(gateRequest(refusing, { offers: offersWith('signed') }))
       .catch(() => undefined);
-    const answer = await gateOver({ lane }).call(
-      gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') }),
-    );
+    const answer = await gates
+      .over({ lane })
+      .call(gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') }));
     await answer.delivered?.(false);
     expect(lane.faults).toEqual([false, false]);
   });
@@ -397,7 +357,7 @@ describe('a paid call', () => {
     const away = () => Promise.reject(new EngineError('unreachable', 'engine-uptime', null, null));
     const request = gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') });
     const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
-    await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
+    await expect(gates.over({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
       context: { resource: 'index' },
     });
@@ -405,23 +365,23 @@ describe('a paid call', () => {
   });
 
   test('goes before a key, whose units stay', async () => {
-    const { organizationId, credentials } = await organizationWithKey(5);
+    const { organizationId, credentials } = await gates.customer(5);
     const lane = openHandedLane();
     const request = gateRequest(pricedOperation('metered'), { credentials, offers: offersWith('signed') });
-    expect(await outcomeOf(gateOver({ lane }), request)).toEqual({ done: true });
+    expect(await told(gates.over({ lane }), request)).toEqual({ done: true });
     expect(lane.taken).toEqual(['signed']);
     expect(await kinds(organizationId)).toEqual(['grant']);
   });
 
   test('is not taken beside an unknown key, on a free route, or for HEAD', async () => {
     const lane = openHandedLane();
-    const gate = gateOver({ lane });
+    const gate = gates.over({ lane });
     const offers = offersWith('signed');
     const unknown = { 'x-api-key': 'six_live_nobody' };
     expect([
-      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { offers, credentials: unknown })),
-      await outcomeOf(gate, gateRequest(pricedOperation('free'), { offers })),
-      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { offers, mayCharge: false })),
+      await told(gate, gateRequest(pricedOperation('keyed'), { offers, credentials: unknown })),
+      await told(gate, gateRequest(pricedOperation('free'), { offers })),
+      await told(gate, gateRequest(pricedOperation('keyed'), { offers, mayCharge: false })),
     ]).toEqual(['invalid_api_key', { done: true }, 'payment_required']);
     expect(lane.taken).toEqual([]);
   });
@@ -476,16 +436,16 @@ describe.each(Object.entries(TABLE))('%s', (who, row) => {
     const bearer = { read: async () => ({ subject: 'someone', organization: null }) };
     const operation = pricedOperation(price as PriceClass); // a key of the row
     const lane = openHandedLane();
-    const ask = (gate: ReturnType<typeof gateOver>, over: RequestWish) =>
+    const ask = (gate: Gate, over: RequestWish) =>
       gate
         .call(gateRequest(operation, { credentials, ...over }))
-        .then(bodyOf, ({ code, context }: Failure) =>
+        .then(answerOf, ({ code, context }: Failure) =>
           context.offer === undefined ? code : `${code} with offer`,
         );
     expect([
-      await ask(gateOver({ lane, bearer }), { offers: offersWith() }),
-      await ask(gateOver({ bearer }), { offers: offersWith() }),
-      await ask(gateOver({ lane, bearer }), { surface: 'mcp' }),
+      await ask(gates.over({ lane, bearer }), { offers: offersWith() }),
+      await ask(gates.over({ bearer }), { offers: offersWith() }),
+      await ask(gates.over({ lane, bearer }), { surface: 'mcp' }),
     ]).toEqual([sold, unsold, mcp]);
     expect(lane.taken).toEqual([]);
   });
@@ -496,52 +456,53 @@ async function credentialsOf(who: string): Promise<GateRequest['sender']['creden
     case 'anonymous':
       return {};
     case 'trial':
-      return { 'x-api-key': await addKey(store, { kind: 'trial' }) };
+      return { 'x-api-key': await addKey(gates.store, { kind: 'trial' }) };
     case 'oauth without an organization':
       return { authorization: 'Bearer a.b.c' };
     case 'organization':
-      return (await organizationWithKey(10)).credentials;
+      return (await gates.customer(10)).credentials;
     case 'organization without units':
-      return (await organizationWithKey(0)).credentials;
+      return (await gates.customer(0)).credentials;
     default:
       return { 'x-api-key': 'six_live_nobody' };
   }
 }
 
 test('an open deployment serves callers without a key on keyed routes, and on no other', async () => {
-  const gate = gateOver({ access: { ...ACCESS, anonymous: 'open' } });
+  const gate = gates.over({ access: { ...GATE_ACCESS, anonymous: 'open' } });
   const codes = [];
   for (const price of ['keyed', 'metered'] as const)
-    codes.push(await outcomeOf(gate, gateRequest(pricedOperation(price), { address: '198.51.100.8' })));
+    codes.push(await told(gate, gateRequest(pricedOperation(price), { address: '198.51.100.8' })));
   expect(codes).toEqual([RUN, 'api_key_required']);
 });
 
 test('HEAD draws no units', async () => {
-  const { organizationId, credentials } = await organizationWithKey(5);
+  const { organizationId, credentials } = await gates.customer(5);
   const request = gateRequest(pricedOperation('metered'), { credentials, mayCharge: false });
-  expect(await outcomeOf(gateOver(), request)).toBe('payment_required');
+  expect(await told(gates.over(), request)).toBe('payment_required');
   expect(await kinds(organizationId)).toEqual(['grant']);
 });
 
 test('monthly units are granted once a month, whatever is swept how often', async () => {
-  const id = await createOrganization(store, { plan: 'pro' });
-  const plans = { ...DEFAULT_PLANS, pro: { ...DEFAULT_PLANS.pro, monthlyGrantQu: 7 } };
-  const sweep = () => createSweeper({ store, plans, clock, log, resolvePayments: async () => 0 }).sweep();
+  const id = await createOrganization(gates.store, { plan: 'pro' });
+  const sweep = () => gates.sweep({ pro: { ...DEFAULT_PLANS.pro, monthlyGrantQu: 7 } });
   await sweep();
   await sweep();
-  expect(await store.units.balance(id)).toMatchObject({ granted: 7 });
-  clock.advanceSeconds(31 * 86_400);
+  expect(await gates.store.units.balance(id)).toMatchObject({ granted: 7 });
+  gates.clock.advanceSeconds(31 * 86_400);
   await sweep();
-  expect(await store.units.balance(id)).toMatchObject({ granted: 14 });
+  expect(await gates.store.units.balance(id)).toMatchObject({ granted: 14 });
 });
 
 test('a sweep survives a store that does not answer and a look-up that fails', async () => {
   const down = () => Promise.reject(new StoreUnavailable(new Error('down')));
   const dead = {
-    accounts: { ...store.accounts, listOrganizations: down },
-    units: { ...store.units, overdueHolds: down },
+    accounts: { ...gates.store.accounts, listOrganizations: down },
+    units: { ...gates.store.units, overdueHolds: down },
   };
   const resolvePayments = () => Promise.reject(new TypeError('a bug'));
+  const log = createLog('silent', 'test');
+  const { clock } = gates;
   const sweeper = createSweeper({ store: dead, plans: DEFAULT_PLANS, clock, log, resolvePayments });
   expect(await sweeper.sweep()).toEqual({
     holdsGivenBack: 0,

@@ -172,26 +172,28 @@ describe('every block', () => {
 });
 
 describe('a shell block', () => {
-  test.each(ofLanguage('sh'))('%s does what it says', async (_place, block) => {
-    const { names, sent, carryOut } = commands();
-    const { code, output, errors } = await runShell(block.code, {
-      commands: names,
-      carryOut,
-      variables: { URL: url, KEY: key },
-    });
-    expect({ code, errors, output: code === 0 ? '' : output }).toEqual({ code: 0, errors: '', output: '' });
-    const statuses = (STATUS_MARK.exec(block.mark)?.[1] ?? '200').split(', ').map(Number);
-    const others = sent.filter(({ status }, at) => status !== (statuses[at] ?? statuses[0]));
-    expect(others).toEqual([]);
-    const written = block.code.replace(/^\s*#.*$/gm, '').match(/\bcurl -/g) ?? [];
-    expect(sent).toHaveLength(written.length);
-  });
-
-  test.each(ofLanguage('sh'))('%s sets variables that the program reads', (_place, { code }) => {
-    const set = [...code.matchAll(/\b([A-Z][A-Z_0-9]*)=\S+(?= .*\bnpm )/g)].map(([, name = '']) => name);
-    const known = (name: string) => name in ENVIRONMENT || /^RPC_URL_\d+$/.test(name) || name === 'KEY';
-    expect(set.filter((name) => !known(name))).toEqual([]);
-  });
+  test.each(ofLanguage('sh'))(
+    '%s does what it says, with variables that the program reads',
+    async (_place, block) => {
+      const set = [...block.code.matchAll(/\b([A-Z][A-Z_0-9]*)=\S+(?= .*\bnpm )/g)].map(
+        ([, name = '']) => name,
+      );
+      const isKnown = (name: string) => name in ENVIRONMENT || /^RPC_URL_\d+$/.test(name) || name === 'KEY';
+      expect(set.filter((name) => !isKnown(name))).toEqual([]);
+      const { names, sent, carryOut } = commands();
+      const { code, output, errors } = await runShell(block.code, {
+        commands: names,
+        carryOut,
+        variables: { URL: url, KEY: key },
+      });
+      expect({ code, errors, output: code === 0 ? '' : output }).toEqual({ code: 0, errors: '', output: '' });
+      const statuses = (STATUS_MARK.exec(block.mark)?.[1] ?? '200').split(', ').map(Number);
+      const others = sent.filter(({ status }, at) => status !== (statuses[at] ?? statuses[0]));
+      expect(others).toEqual([]);
+      const written = block.code.replace(/^\s*#.*$/gm, '').match(/\bcurl -/g) ?? [];
+      expect(sent).toHaveLength(written.length);
+    },
+  );
 });
 
 describe('a SQL block', () => {
@@ -205,7 +207,7 @@ describe('a SQL block', () => {
 
   test.each(ofLanguage('sql'))('%s runs', async (_place, { file, code }) => {
     if (file === 'docs/cookbook.md')
-      return expect(questions, 'run by test/clickhouse/guest/docs-sql.engine.test.ts').toContain(code);
+      return expect(questions, 'run by test/docs/cookbook-results.engine.test.ts').toContain(code);
     if (file === 'docs/bundles.md') return; // for DuckDB: test/src/bundles/duckdb.engine.test.ts runs them all
     // For an engine of others: made by the statements that test/clickhouse/guest/guest-engine.engine.test.ts lets an engine read.
     if (code.startsWith('CREATE')) return expect(users).toContain(code);

@@ -308,40 +308,6 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     expect(await written()).not.toBe(before);
   });
 
-  describe('two stores on one Redis', () => {
-    test('take from one window of a rate', async () => {
-      const [one, two] = pair(server.url);
-      const take = (store: ControlStore) =>
-        store.rates.take({ key: 'acme', limit: 30, windowSeconds: 60, nowMs: T0 });
-      const decisions = await Promise.all(
-        Array.from({ length: 50 }, (_, i) => take(i % 2 === 0 ? one : two)),
-      );
-      expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(30);
-    });
-
-    test('give one authorization to one of a hundred callers', async () => {
-      const [one, two] = pair(server.url);
-      const claims = await Promise.all(
-        Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? one : two).payments.claim(claimOf('1'))),
-      );
-      expect(claims.filter(({ outcome }) => outcome === 'claimed')).toHaveLength(1);
-      // The ninety-nine left nothing behind on the list of open claims.
-      expect(await one.payments.unresolved({ nowMs: T0 + 1_000, limit: 100 })).toHaveLength(1);
-    });
-
-    test('a key revoked by one is revoked for the other at once', async () => {
-      const [one, two] = pair(server.url);
-      await createFunded(one, 1);
-      await one.accounts.addKey(keyOf('k', 'acme'));
-      expect((await two.accounts.findKey(digestOf('k')))?.key.revokedAtMs).toBeNull();
-      await one.accounts.revokeKey({ keyId: 'k', atMs: T0 });
-      await one.accounts.changePlan({ organizationId: 'acme', plan: 'pro' });
-      const found = await two.accounts.findKey(digestOf('k'));
-      expect(found?.key.revokedAtMs).toBe(T0);
-      expect(found?.organization?.plan).toBe('pro');
-    });
-  });
-
   describe('the log', () => {
     const cases = [
       ['says that nothing is kept', ['--appendonly', 'no'], 'Redis keeps no append-only file'],
@@ -609,11 +575,6 @@ describe.skipIf(!redisIsThere())('on a node of a Redis Cluster', () => {
     expect(await operator.dbsize()).toBe(before);
   });
 });
-
-function pair(url: string): readonly [ControlStore, ControlStore] {
-  const keyPrefix = `test-${randomUUID()}`;
-  return [openStore(url, keyPrefix), openStore(url, keyPrefix)];
-}
 
 async function untilBack(store: ControlStore): Promise<void> {
   await waitUntil('the store answers again', async () => (await settledTime(store.ping())).error === null);

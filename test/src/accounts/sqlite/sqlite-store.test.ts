@@ -25,7 +25,7 @@ import { compiledSources } from '../../../kit/compile-sources.ts';
 import { expectBooks, readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
-/** The SQLite adapter alone. The promises of every adapter are in test/src/accounts/control-store.ts. */
+/** What is particular to the SQLite adapter. What every adapter promises is in test/src/accounts/control-store.ts. */
 
 /** Every store starts a thread, and some tests a process, from source: a second each on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -158,24 +158,6 @@ test('a call that is refused undoes only itself, not those that were committed w
   ]);
 });
 
-test('two processes write one file: nothing is lost, nothing is counted twice, no gap in the ledger', async () => {
-  const path = join(freshDirectory(), 'control.db');
-  const store = await openFunded(path);
-  const writer = startWriter(path, 'other', 200);
-  await waitUntil('the other process writes', () => writer.lines.length > 0);
-  for (let i = 0; i < 200; i++) expect((await hold(store, `own-${i}`)).outcome).toBe('held');
-  expect(await writer.exited).toBe(0);
-  expect(writer.lines).not.toContain('unavailable');
-  expect(await store.units.balance('org')).toEqual({
-    granted: GRANTED,
-    balance: GRANTED - 400,
-    held: 200,
-    spent: 200,
-  });
-  const ledger = await readLedger(store, 'org');
-  expect(ledger.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 601 }, (_, i) => i + 1));
-});
-
 test('a change waits for a lock that another process holds for long', async () => {
   const path = join(freshDirectory(), 'control.db');
   const store = await openFunded(path);
@@ -185,31 +167,6 @@ test('a change waits for a lock that another process holds for long', async () =
   setTimeout(() => other.exec('COMMIT'), 400);
   expect((await held).outcome).toBe('held');
   other.close();
-});
-
-test('every acknowledged change is there after kill -9, and the books add up', async () => {
-  const path = join(freshDirectory(), 'control.db');
-  await (await openFunded(path)).close();
-  const writer = startWriter(path, 'victim', GRANTED);
-  await waitUntil('some hundred changes', () => writer.lines.length > 300);
-  writer.child.kill('SIGKILL');
-  await writer.exited;
-  const store = open(path);
-  const ledger = await readLedger(store, 'org');
-  const written = new Set(ledger.map(({ kind, subject }) => `${kind} ${subject}`));
-  const missing = writer.lines.filter((line) => {
-    const [what, id] = line.split(' ');
-    return !written.has(`${what === 'held' ? 'hold' : 'capture'} ${id}`);
-  });
-  expect(missing).toEqual([]);
-  const captures = ledger.filter(({ kind }) => kind === 'capture').length;
-  const openHolds = ledger.filter(({ kind }) => kind === 'hold').length - captures;
-  expect(await store.units.balance('org')).toEqual({
-    granted: GRANTED,
-    balance: GRANTED - captures - openHolds,
-    held: openHolds,
-    spent: captures,
-  });
 });
 
 /** Counts the system calls that wait for the disk. Linux only. */
@@ -235,7 +192,7 @@ test.runIf(canTrace)(
   },
 );
 
-test('a power cut takes the last holds at most: synced holds are there, and the books add up', async () => {
+test('a power cut takes the last holds at most: what is synced is there, and what is there adds up', async () => {
   const directory = freshDirectory();
   const path = join(directory, 'control.db');
   const store = await openFunded(path);

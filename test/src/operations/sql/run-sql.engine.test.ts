@@ -80,8 +80,9 @@ describe('an answer in JSON', () => {
     expect(await customer.units()).toEqual({ granted: 10, balance: 9, held: 0, spent: 1 });
   });
 
-  test('json_compact gives arrays; without rows both say which columns there would be', async () => {
-    const customer = await sql.customer();
+  test('json_compact gives arrays; without rows both say which columns there would be', async ({
+    customer,
+  }) => {
     const compact = await customer.ask({ sql: 'SELECT 1 AS a, 2 AS a_2, 3', format: 'json_compact' });
     expect(compact.body.rows).toEqual([[1, 2, 3]]);
     const nothing = await customer.ask('SELECT payer, amount FROM settlements WHERE 0');
@@ -96,8 +97,7 @@ describe('an answer in JSON', () => {
     });
   });
 
-  test('every column of the same name reaches the caller', async () => {
-    const customer = await sql.customer();
+  test('every column of the same name reaches the caller', async ({ customer }) => {
     const { body } = await customer.ask('SELECT count(), count() FROM settlements');
     expect(body.columns.map(({ name }: { name: string }) => name)).toEqual(['count()', 'count()_2']);
     expect(body.rows).toEqual([{ 'count()': '50', 'count()_2': '50' }]);
@@ -109,8 +109,7 @@ describe('an answer in JSON', () => {
     ]);
   });
 
-  test('parameters are values, whatever they hold', async () => {
-    const customer = await sql.customer();
+  test('parameters are values, whatever they hold', async ({ customer }) => {
     const nasty = 'x\' OR 1=1 -- \\ \t\n"`{}';
     const { body } = await customer.ask({
       sql: 'SELECT {text:String} AS text, {list:Array(String)} AS list, {n:UInt64} AS n, {none:Nullable(String)} AS none, {numbers:Array(UInt8)} AS numbers',
@@ -148,8 +147,7 @@ describe('exactness', () => {
     empty: '',
   };
 
-  test('no value of any type is rounded, renamed or lost in JSON and NDJSON', async () => {
-    const customer = await sql.customer();
+  test('no value of any type is rounded, renamed or lost in JSON and NDJSON', async ({ customer }) => {
     const json = await customer.ask(EXACT);
     expect(json.body.rows).toHaveLength(1);
     expect(json.body.rows[0]).toMatchObject(VALUES);
@@ -169,8 +167,7 @@ describe('exactness', () => {
     NULL::Nullable(String) AS nothing, toDateTime64('2026-11-20 09:15:04.123', 3, 'UTC') AS t, [1, 2]::Array(Int32) AS a,
     'é,"\n' AS s FROM numbers(3)`;
 
-  test('CSV quotes what holds commas, quotes and line breaks', async () => {
-    const customer = await sql.customer();
+  test('CSV quotes what holds commas, quotes and line breaks', async ({ customer }) => {
     const { text, headers } = await customer.ask({ sql: FLAT, format: 'csv' });
     expect(headers['content-type']).toContain('text/csv');
     expect(text.startsWith('"u","i","d","nan","ninf","nothing","t","a","s"\n')).toBe(true);
@@ -180,8 +177,7 @@ describe('exactness', () => {
     expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
   });
 
-  test('Arrow is read back by an independent reader', async () => {
-    const customer = await sql.customer();
+  test('Arrow is read back by an independent reader', async ({ customer }) => {
     const { bytes, headers } = await customer.ask({ sql: FLAT, format: 'arrow' });
     expect(headers['content-type']).toBe('application/vnd.apache.arrow.stream');
     const table = tableFromIPC(bytes);
@@ -196,8 +192,7 @@ describe('exactness', () => {
     expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
   });
 
-  test('Parquet is read back by the engine itself', async () => {
-    const customer = await sql.customer();
+  test('Parquet is read back by the engine itself', async ({ customer }) => {
     const { bytes, headers } = await customer.ask({ sql: FLAT, format: 'parquet' });
     expect(headers['content-type']).toBe('application/vnd.apache.parquet');
     expect(bytes.subarray(0, 4).toString()).toBe('PAR1');
@@ -225,8 +220,7 @@ describe('exactness', () => {
 });
 
 describe('caps', () => {
-  test('rows of a JSON answer stop at max_rows, and it is said', async () => {
-    const customer = await sql.customer();
+  test('rows of a JSON answer stop at max_rows, and it is said', async ({ customer }) => {
     const cut = await customer.ask({ sql: 'SELECT number FROM numbers(100)', max_rows: 7 });
     expect(cut.body).toMatchObject({ row_count: 7, truncated: true });
     expect(cut.body.rows).toHaveLength(7);
@@ -234,8 +228,7 @@ describe('caps', () => {
     expect(exact.body).toMatchObject({ row_count: 7, truncated: false });
   });
 
-  test('the row of WITH TOTALS is in no format, and that is said', async () => {
-    const customer = await sql.customer();
+  test('the row of WITH TOTALS is in no format, and that is said', async ({ customer }) => {
     const totals = 'SELECT number % 2 AS n, count() AS c FROM numbers(4) GROUP BY n WITH TOTALS ORDER BY n';
     const csv = await customer.ask({ sql: totals, format: 'csv' });
     expect([csv.text, csv.headers['x-row-count']]).toEqual(['"n","c"\n0,2\n1,2\n', '2']);
@@ -540,8 +533,7 @@ describe('requests that cannot be read', () => {
   });
 });
 
-test('an Accept header chooses the format where the body does not', async () => {
-  const customer = await sql.customer();
+test('an Accept header chooses the format where the body does not', async ({ customer }) => {
   const types = async (accept: string, body: Record<string, unknown>) =>
     (await customer.ask(body, { accept })).headers['content-type']?.split(';')[0];
   expect(await types('text/csv', { sql: 'SELECT 1' })).toBe('text/csv');
@@ -578,8 +570,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-test('no answer of a failure names what lies behind the public tables', async () => {
-  const customer = await sql.customer();
+test('no answer of a failure names what lies behind the public tables', async ({ customer }) => {
   const asked = [
     'SELECT nope FROM settlements',
     'SELECT * FROM nope',
@@ -616,8 +607,7 @@ describe('GET /v0/sql/schema', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(SCHEMA_LIST_MAX_BYTES);
   });
 
-  test('has one table whole, as the engine describes it, with an example that runs', async () => {
-    const customer = await sql.customer();
+  test('has one table whole, as the engine describes it, with an example that runs', async ({ customer }) => {
     for (const name of PUBLIC_TABLE_NAMES) {
       const { body, text } = await schema(`?table=${name}`);
       const [table, ...others] = body.tables;
@@ -703,8 +693,9 @@ describe('a constant that no row can have', () => {
     replacement: `'${CHECKSUMMED.toLowerCase()}'`,
   };
 
-  test('is warned of in JSON, in the header of other formats and by explain_only, and the query runs', async () => {
-    const customer = await sql.customer();
+  test('is warned of in JSON, in the header of other formats and by explain_only, and the query runs', async ({
+    customer,
+  }) => {
     const { status, body } = await customer.ask(WRONG);
     expect([status, body.rows]).toEqual([200, [{ n: '0' }]]);
     expect(body.warnings).toContainEqual(WARNING);
@@ -714,8 +705,9 @@ describe('a constant that no row can have', () => {
     expect(explained.body.warnings).toContainEqual(WARNING);
   });
 
-  test('is warned of where only the catalogues tell it: a facilitator that is not there', async () => {
-    const customer = await sql.customer();
+  test('is warned of where only the catalogues tell it: a facilitator that is not there', async ({
+    customer,
+  }) => {
     const { body } = await customer.ask(
       "SELECT count() AS n FROM settlements WHERE facilitator = 'Coinbase'",
     );
@@ -726,8 +718,7 @@ describe('a constant that no row can have', () => {
     expect(JSON.stringify(right.body.warnings ?? [])).not.toContain('constant_matches_nothing');
   });
 
-  test('that is no ASCII fits into a header', async () => {
-    const customer = await sql.customer();
+  test('that is no ASCII fits into a header', async ({ customer }) => {
     const { headers } = await customer.ask({
       sql: "SELECT 1 FROM settlements WHERE chain = 'bäse\\n'",
       format: 'csv',
@@ -739,8 +730,7 @@ describe('a constant that no row can have', () => {
   });
 });
 
-test('SAMPLE, which would read every row and be multiplied afterwards, is refused', async () => {
-  const customer = await sql.customer();
+test('SAMPLE, which would read every row and be multiplied afterwards, is refused', async ({ customer }) => {
   const { status, body } = await customer.ask('SELECT count() * 10 AS n FROM settlements SAMPLE 1 / 10');
   expect(status).toBe(400);
   expect(body).toMatchObject({

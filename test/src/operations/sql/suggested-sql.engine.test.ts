@@ -59,8 +59,7 @@ describe('suggested_sql', () => {
     expect(body.suggested_sql).toContain('arrayStringConcat');
   });
 
-  test('is found for a text that ClickHouse parses and cannot plan', async () => {
-    const customer = await sql.customer();
+  test('is found for a text that ClickHouse parses and cannot plan', async ({ customer }) => {
     const { body } = await customer.ask('SELECT transaction_hash FROM agents.x402_transfers');
     expect(body.suggested_sql).toBe('SELECT tx_hash AS transaction_hash\nFROM settlements');
   });
