@@ -270,6 +270,12 @@ describe('SQL that is paid for at a fixed price', () => {
   const QUERY = { sql: 'SELECT count() AS settlements FROM settlements' };
   const sqlUrl = (): string => `${api.url}/v0/sql`;
 
+  // A tier allows an address thirty queries a minute, which a process counts in its memory.
+  beforeAll(async () => {
+    await api.kill();
+    await api.start();
+  });
+
   it.each([
     [1, 1, 10_000n],
     [2, 1, 10_000n],
