@@ -210,6 +210,22 @@ const SITUATIONS: readonly Situation[] = [
   },
   ...settledButSilent,
   ...nothingSettled,
+  ...Object.entries({
+    'a broken connection': 'reset',
+    'a lie about another payer': claimed({ payer: `0x${'8'.repeat(40)}` }),
+    'a lie about another network': claimed({ network: 'base' }),
+  } satisfies Record<string, Awaited<ReturnType<Script>>>).map(
+    ([what, act]): Situation => ({
+      what: `${what}, and no chain to ask: not served and not settled a second time`,
+      play: async (world, payment) => {
+        world.silenceChain();
+        await unsettled(act)(world);
+        return [await world.send(payment), await world.send(payment, { process: 1 })];
+      },
+      answers: ['settlement_unknown', 'settlement_unknown'],
+      moved: 0,
+    }),
+  ),
   {
     what: 'a settlement of unknown outcome that is mined later serves the same payment then',
     play: async ({ send, settles, facilitator }, payment) => {
