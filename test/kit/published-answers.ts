@@ -33,4 +33,7 @@ export const PUBLISHED: readonly string[] = [
   'SELECT currentDatabase()',
   'SELECT currentUser()',
   'SELECT serverTimeZone()',
+  "SHOW SETTINGS LIKE '%pass%'",
+  'EXISTS TABLE system.users',
+  'SELECT "hostName"()',
 ];
