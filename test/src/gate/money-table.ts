@@ -75,7 +75,7 @@ const settledButSilent = Object.entries({
   }),
 );
 
-/** Nothing settled, and nobody knows: no answer, no second settlement, at once, in another process and after any lease. */
+/** Nothing settled, and the answers of the facilitator do not show it: no answer, no second settlement, at once, in another process and after any lease. */
 const nothingSettled = Object.entries({
   'a broken connection': 'reset',
   'a lie that it settled': claimed(),

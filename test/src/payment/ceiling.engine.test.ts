@@ -220,7 +220,7 @@ describe('what is refused before anything runs', () => {
     expect(summaryOf(failure)).toMatchObject({ code: 'payment_invalid', reason: 'unsupported_scheme' });
   });
 
-  test('any ceiling while nobody knows whether its facilitator is ours: it may be sent again later', async ({
+  test('any ceiling while it is unknown whether its facilitator is ours: it may be sent again later', async ({
     stage,
   }) => {
     const { order, payment, paid } = await scene(stage);

@@ -77,7 +77,7 @@ test.each(['0', '999', '1001'])('a payment of %s where 1,000 are due is none, in
   );
 });
 
-test('a payment to somebody else is none', () => {
+test('a payment to another payee is none of ours', () => {
   expect(faultOf({ to: OTHER })).toBe('invalid_exact_evm_recipient_mismatch');
 });
 

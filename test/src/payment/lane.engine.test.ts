@@ -282,7 +282,7 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
 describe('what a call would fail on at once', () => {
   const preflight = () => Promise.reject(new Failure('query_failed', { detail: 'No such column.' }));
 
-  test('is told after the payment was verified and before it is settled, and leaves the payment free', async ({
+  test('is given after the payment was verified and before it is settled, and leaves the payment free', async ({
     stage,
   }) => {
     const { payment, lane, order, take, record, settlements } = await scene(stage);
@@ -294,7 +294,7 @@ describe('what a call would fail on at once', () => {
     expect(await settlements()).toBe(1);
   });
 
-  test('is told to nobody whose payment is no good, and not asked again of one that settled', async ({
+  test('is kept from callers whose payment is not valid, and not asked again of one that settled', async ({
     stage,
   }) => {
     const { payment, lane, order, take } = await scene(stage);
