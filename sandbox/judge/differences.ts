@@ -28,6 +28,7 @@ export function differences(query: DifferentText): readonly QueryWarning[] {
   return [
     ...rowsOutside(nodes, query),
     ...emptyAggregates(nodes, query),
+    ...emptySums(nodes, query),
     ...hiddenColumns(nodes, query),
     ...cutDigits(nodes, query),
   ];
@@ -65,7 +66,7 @@ function firstArgument(name: string, { written, positionAt }: DifferentText): Pa
   return { near: value.text, position: positionAt(value.at), replacement: `toNullable(${value.text})` };
 }
 
-/** Aggregates that give a value of their type for no rows. Counts, sums and lists of nothing are 0 and [], as the caller means (docs/sql-dialect.md). */
+/** Aggregates that give a value of their type for no rows. Counts and lists of nothing are 0 and [], as the caller means (docs/sql-dialect.md). */
 const AGGREGATE =
   /^(?!.*or(null|default))(min|max|avg|avgweighted|any|any_value|anylast|first_value|last_value|arg(?:min|max)|median[a-z]*|quantile(?!s)[a-z0-9]*|(?:stddev|var)[a-z_]*|corr|covar[a-z_]*?)(distinct)?(if)?$/i;
 
@@ -74,10 +75,7 @@ function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Quer
   const names = new Set<string>();
   for (const node of nodes) {
     const name = functionName(node);
-    const [value] = listIn(node, 'ARGUMENTS');
-    if (value === undefined || !AGGREGATE.test(name) || query.mayBeNull(value)) continue;
-    const mayBeEmpty = isOverRows(node) ? mayBeEmptyFrame(node) : /if$/i.test(name) || isOverAllRows(node);
-    if (mayBeEmpty) names.add(name);
+    if (AGGREGATE.test(name) && mayMeetNoRows(node, query)) names.add(name);
   }
   const [first, ...others] = [...names];
   if (first === undefined) return [];
@@ -92,6 +90,43 @@ function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Quer
 }
 
 const NAMED_MAX = 5;
+
+/** Whether an aggregate whose value cannot be NULL by its type may meet no rows. */
+function mayMeetNoRows(node: TreeNode, query: DifferentText): boolean {
+  const [value] = listIn(node, 'ARGUMENTS');
+  if (value === undefined || query.mayBeNull(value)) return false;
+  return isOverRows(node) ? mayBeEmptyFrame(node) : /if$/i.test(functionName(node)) || isOverAllRows(node);
+}
+
+const SUM = /^sum(kahan|withoverflow)?(distinct)?(if)?$/i;
+
+/** `sum(x)` of no rows is 0. Sums that are columns of the answer differ only where the answer shows a 0. */
+function emptySums(nodes: readonly TreeNode[], query: DifferentText): QueryWarning[] {
+  const sums = nodes.filter((node) => SUM.test(functionName(node)) && mayMeetNoRows(node, query));
+  const [first] = sums;
+  if (first === undefined) return [];
+  const shown = outerQueries(query.root).map((one) => listIn(one, 'PROJECTION'));
+  const places = sums.map((sum) => Math.max(...shown.map((columns) => placeIn(columns, sum))));
+  const name = functionName(first);
+  return [
+    {
+      code: 'empty_is_not_null',
+      message: `Over no rows, ${name} gives 0, and not NULL as in standard SQL. For NULL write ${orNullForm(name)}.`,
+      ...calledName(name, query),
+      ...(places.includes(-1) ? {} : { zeroColumns: [...new Set(places)] }),
+    },
+  ];
+}
+
+/** The queries whose columns are those of the answer: one, or those of a union. */
+function outerQueries(node: TreeNode): readonly TreeNode[] {
+  return node.kind === 'UNION' ? listIn(node, 'QUERIES').flatMap(outerQueries) : [node];
+}
+
+/** -1 where it is no column of its own, or behind a `*`, which stands for several. */
+function placeIn(columns: readonly TreeNode[], wanted: TreeNode): number {
+  return columns.some(({ kind }) => kind === 'MATCHER') ? -1 : columns.indexOf(wanted);
+}
 
 function calledName(name: string, { written, positionAt }: DifferentText): Partial<QueryWarning> {
   // `max(x) FILTER (WHERE …)` is maxIf in the tree.

@@ -11,8 +11,10 @@ export interface JsonAnswer {
   readonly rows: 'objects' | 'arrays';
   readonly numbers: NumberForm;
   readonly rowsMax: number;
-  /** Fields after the rows; called when the rows have ended. */
-  tail(rowCount: number): Readonly<Record<string, unknown>>;
+  /** Places of columns in which a 0 is looked for. */
+  readonly zeroColumns?: readonly number[];
+  /** Fields after the rows; called when the rows have ended. `hasZero`: a row has a 0 in one of `zeroColumns`. */
+  tail(rowCount: number, hasZero: boolean): Readonly<Record<string, unknown>>;
 }
 
 const HEAD_LINES = 2;
@@ -20,28 +22,37 @@ const HEAD_LINES = 2;
 /** `{"columns":[…],"rows":[…],…tail}`, from the lines of JSONCompactEachRowWithNamesAndTypes. */
 export async function* jsonAnswer(
   body: Readable,
-  { rows, numbers, rowsMax, tail }: JsonAnswer,
+  { rows, numbers, rowsMax, zeroColumns = [], tail }: JsonAnswer,
 ): AsyncGenerator<string, void, undefined> {
-  const printed = printer({ rows, numbers });
+  const printed = printer({ rows, numbers, zeroColumns });
   for await (const chunk of wholeRows(body, plainLineEnds(), { rowsMax, headLines: HEAD_LINES })) {
     const text = printed.take(chunk.toString('utf8').split('\n').slice(0, -1));
     if (text !== '') yield text;
   }
   // An object without its opening brace.
-  yield `${printed.end()},${JSON.stringify(tail(printed.rowCount())).slice(1)}`;
+  yield `${printed.end()},${JSON.stringify(tail(printed.rowCount(), printed.hasZero())).slice(1)}`;
 }
 
 interface Printer {
   /** Takes whole lines, the head lines first, and returns their JSON. */
   take(lines: readonly string[]): string;
   rowCount(): number;
+  hasZero(): boolean;
   end(): string;
 }
 
-function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>): Printer {
+/** A number as the engine writes it, as a string or not. */
+const ZERO = /^"?-?0(\.0*)?"?$/;
+
+function printer(form: Required<Pick<JsonAnswer, 'rows' | 'numbers' | 'zeroColumns'>>): Printer {
   const head: string[] = [];
   let write: ((line: string) => string) | undefined;
   let count = 0;
+  let hasZero = false;
+  const isZeroIn = (line: string): boolean => {
+    const values = valueTexts(line);
+    return form.zeroColumns.some((place) => ZERO.test(values[place] ?? ''));
+  };
   const begin = (): string => {
     const columns = columnsOf(head[0] ?? '[]', head[1] ?? '[]', { unique: form.rows === 'objects' });
     write = rowWriter(columns, form);
@@ -58,10 +69,12 @@ function printer(form: Pick<JsonAnswer, 'rows' | 'numbers'>): Printer {
         }
         text += count === 0 ? write(line) : `,${write(line)}`;
         count += 1;
+        if (!hasZero && form.zeroColumns.length > 0) hasZero = isZeroIn(line);
       }
       return text;
     },
     rowCount: () => count,
+    hasZero: () => hasZero,
     end: () => (write === undefined ? `${begin()}]` : ']'),
   };
 }

@@ -27,6 +27,8 @@ export interface QueryWarning {
   readonly replacement?: string;
   /** The whole text with another meaning, where a word is not enough. */
   readonly suggested_sql?: string;
+  /** Places of columns, from 0: an answer without a zero in any of them does not differ and carries no warning. Not shown to callers. */
+  readonly zeroColumns?: readonly number[];
 }
 
 /** A well-formed constant; whether it occurs depends on the indexed data. */

@@ -16,7 +16,7 @@ import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { bounded } from './bounded-body.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
-import type { SqlWarning } from './shapes.ts';
+import { type SqlWarning, shownWarnings } from './shapes.ts';
 
 /**
  * A result of the sandbox as an answer, in the format that was asked for. How many rows it has is known before the first of them: the
@@ -98,7 +98,8 @@ function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): S
     rows: format === 'json' ? 'objects' : 'arrays',
     numbers,
     rowsMax: maxRows,
-    tail: (rowCount) => ({
+    zeroColumns: warnings.flatMap(({ zeroColumns = [] }) => zeroColumns),
+    tail: (rowCount, hasZero) => ({
       row_count: rowCount,
       truncated: isCut(result, facts),
       duration_ms: Math.round(result.engineMs),
@@ -110,11 +111,15 @@ function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): S
       usage: usageOf(facts.tier, charge),
       meta,
       sql,
-      ...(warnings.length > 0 ? { warnings } : {}),
+      ...warningsField(shownWarnings(warnings, hasZero)),
       ...facts.more,
     }),
   });
   return streamed(format, {}, endingWith(result, text));
+}
+
+function warningsField(warnings: readonly SqlWarning[]): { readonly warnings?: readonly SqlWarning[] } {
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 function usageOf(tier: SqlTierId, { heldQu, chargedQu, balance }: Charge) {
@@ -213,7 +218,7 @@ function allHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge
     'x-as-of': facts.meta.as_of,
     ...(facts.meta.snapshot === null ? {} : { 'x-snapshot': facts.meta.snapshot }),
     'x-freshness': JSON.stringify(facts.meta.freshness),
-    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(facts.warnings) }),
+    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(shownWarnings(facts.warnings)) }),
     ...(facts.resultId === undefined ? {} : { 'x-result-id': facts.resultId }),
     ...(sql.length > SQL_HEADER_MAX_CHARS ? {} : { 'x-sql': sql }),
   };

@@ -4,7 +4,13 @@ import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_TIERS, type SqlBudget, type SqlTier } from '../prices.ts';
-import { type SqlEstimateShape, type SqlWarning, type SqlWarningCode, sqlWarning } from './shapes.ts';
+import {
+  type SqlEstimateShape,
+  type SqlWarning,
+  type SqlWarningCode,
+  shownWarnings,
+  sqlWarning,
+} from './shapes.ts';
 
 /** What `explain_only` answers: what a query would read, and so what it may cost. */
 
@@ -79,5 +85,5 @@ function warningsOf(
     ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
     ...(meta.warnings ?? []),
   ];
-  return [...warnings, ...codes.map((code) => sqlWarning({ code }))];
+  return [...shownWarnings(warnings), ...codes.map((code) => sqlWarning({ code }))];
 }

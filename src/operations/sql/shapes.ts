@@ -194,6 +194,13 @@ export interface SqlWarning extends Omit<QueryWarning, 'code' | 'message'> {
   readonly message: string;
 }
 
+/** The warnings that a caller reads; `hasZero` is false of an answer whose `zeroColumns` were seen to hold none. */
+export function shownWarnings(warnings: readonly SqlWarning[], hasZero = true): SqlWarning[] {
+  return warnings.flatMap(({ zeroColumns, ...shown }) =>
+    zeroColumns === undefined || hasZero ? [shown] : [],
+  );
+}
+
 export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly message?: string }): SqlWarning {
   const { code, message, ...where } = warning;
   return { code, message: message ?? SQL_WARNINGS[code], ...where };

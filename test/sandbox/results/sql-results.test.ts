@@ -147,16 +147,22 @@ describe('JSON rows', () => {
 
 async function jsonOf(
   lines: readonly string[],
-  over: { rows?: 'objects' | 'arrays'; rowsMax?: number; sizes?: readonly number[] } = {},
+  over: {
+    rows?: 'objects' | 'arrays';
+    rowsMax?: number;
+    sizes?: readonly number[];
+    zeroColumns?: readonly number[];
+  } = {},
 ): Promise<unknown> {
-  const { rows = 'objects', rowsMax = 1e9, sizes = [11] } = over;
+  const { rows = 'objects', rowsMax = 1e9, sizes = [11], zeroColumns } = over;
   const body = Readable.from(inPieces(lines.map((line) => `${line}\n`).join(''), sizes));
   let text = '';
   for await (const part of jsonAnswer(body, {
     rows,
     numbers: 'text',
     rowsMax,
-    tail: (rowCount) => ({ rowCount }),
+    ...(zeroColumns === undefined ? {} : { zeroColumns }),
+    tail: (rowCount, hasZero) => ({ rowCount, ...(zeroColumns === undefined ? {} : { hasZero }) }),
   }))
     text += part;
   return JSON.parse(text);
@@ -169,6 +175,21 @@ const COLUMNS = [
 ];
 
 describe('JSON answers', () => {
+  test.for([
+    ['["1","0"]', [1], true],
+    ['["1","0.000000"]', [1], true],
+    ['[-0,"1"]', [0], true],
+    ['["0","1"]', [1], false],
+    ['["1","0.5"]', [0, 1], false],
+    ['["1",null]', [0, 1], false],
+    ['["00","x0"]', [0, 1], false],
+  ] as const)('a zero in %s, columns %j: %s', async ([line, zeroColumns, hasZero]) => {
+    for (const rows of ['objects', 'arrays'] as const)
+      expect(await jsonOf([...HEAD, '["5","5"]', line, '["5","5"]'], { zeroColumns, rows })).toMatchObject({
+        hasZero,
+      });
+  });
+
   test('a result without rows is an answer with its columns', async () => {
     const answer = { columns: COLUMNS, rows: [], rowCount: 0 };
     expect(await jsonOf(HEAD)).toEqual(answer);

@@ -730,6 +730,25 @@ describe('a constant that no row can have', () => {
   });
 });
 
+test('a sum of no rows is warned of: in JSON where the answer shows a 0, in other formats and by explain_only always', async ({
+  customer,
+}) => {
+  const sql = (condition: string) =>
+    `SELECT count() AS n, sum(amount_usd) AS usd FROM settlements WHERE ${condition}`;
+  const some = (await customer.ask(sql('amount_usd > 0'))).body;
+  expect(codesOf(some)).not.toContain('empty_is_not_null');
+  const none = await customer.ask(sql('amount_usd < 0'));
+  const warning = (none.body.warnings as { code: string }[] | undefined)?.find(
+    ({ code }) => code === 'empty_is_not_null',
+  );
+  expect(warning).toMatchObject({ code: 'empty_is_not_null', near: 'sum', replacement: 'sumOrNull' });
+  expect(warning).not.toHaveProperty('zeroColumns');
+  const { headers } = await customer.ask({ sql: sql('amount_usd > 0'), format: 'csv' });
+  expect(JSON.parse(headers['x-warnings'] ?? '[]')).toContainEqual(warning);
+  const explained = await customer.ask({ sql: sql('amount_usd > 0'), explain_only: true });
+  expect(explained.body.warnings).toContainEqual(warning);
+});
+
 test('SAMPLE, which would read every row and be multiplied afterwards, is refused', async ({ customer }) => {
   const { status, body } = await customer.ask('SELECT count() * 10 AS n FROM settlements SAMPLE 1 / 10');
   expect(status).toBe(400);
