@@ -55,7 +55,7 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
     'operations/wallets/wallets',
     'payment/lane',
     'results/room',
-    'service',
+    'smoke',
   ],
 };
 

@@ -60,7 +60,11 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
       startEngine(directory).then((started) => owned(started, (one) => one.stop())),
     ]);
     const facilitator = owned(await startScriptedFacilitator(world.facilitator.url), (one) => one.stop());
-    const common = commonConfig(world, facilitator, engine.access);
+    const { url, database, reader, writer, guest } = engine.access;
+    const common = {
+      ...sellingConfig(world, facilitator),
+      clickhouse: { url, database, reader, writer, guest },
+    };
     owned(await startIngest(directory, common), (one) => one.stop());
     return {
       world,
@@ -97,17 +101,13 @@ async function startEngine(directory: string) {
   return engine;
 }
 
-type EngineAccess = Awaited<ReturnType<typeof startEngine>>['access'];
-
-/** Everything that has a secret in it has one: the node's URLs, the facilitator's key, the engine's users. */
-function commonConfig(world: X402World, facilitator: ScriptedFacilitator, access: EngineAccess) {
-  const { url, database, reader, writer, guest } = access;
+/** A service that reads the world's chain and sells calls on it. Everything that has a secret in it has one: the node's URLs and the facilitator's key. */
+export function sellingConfig(world: X402World, facilitator: { readonly url: string }) {
   const secret = (): string => watchSecret(randomBytes(16).toString('hex'));
   watchSecret(RELAYER.privateKey);
   return {
     logLevel: 'trace',
     http: { port: 0, requestsPerMinute: 1_000_000 },
-    clickhouse: { url, database, reader, writer, guest },
     // The first one is never there, so that failures with its URL are logged.
     chains: [
       {

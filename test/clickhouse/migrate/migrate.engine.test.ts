@@ -16,7 +16,9 @@ import {
 } from '../../../clickhouse/migrate/migrations.ts';
 import { ALL_TABLES } from '../../../clickhouse/tables/all-tables.ts';
 import { dropDatabase, freshDatabase, testLog } from '../../kit/engine.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 
+const KILL_STEP = lengthOf('migrationKillStep');
 const bounds = { name: 'test', maxSeconds: 10, maxRows: 1000 };
 
 let access: EngineAccess;
@@ -121,7 +123,7 @@ describe('the migrations of this program', () => {
     const statements = (await readMigrations()).find(({ name }) => name === 'wallet-rows')?.statements ?? [];
     expect(statements.length).toBeGreaterThan(4);
     const first = Math.min(killedFirstAfter, statements.length);
-    for (let killedAfter = first; killedAfter <= statements.length; killedAfter++) {
+    for (let killedAfter = first; killedAfter <= statements.length; killedAfter += KILL_STEP) {
       for (const statement of statements.slice(0, killedAfter)) {
         await writer.run({ ...bounds, sql: trustedText(statement) });
         await write(1);

@@ -13,6 +13,7 @@ import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
 import { type TestEngine, testLog } from '../../kit/engine.ts';
 import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { readTotals } from '../../kit/index-totals.ts';
+import { IS_PUSH } from '../../kit/lengths.ts';
 import { oracle } from '../../kit/oracle/oracle.ts';
 import { BASE, insertSettlements, POLYGON, settlement, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -234,22 +235,23 @@ test('a day that grows too large is closed by hours, in whatever order they come
   await expectExactFromTables(engine);
 });
 
-test('the worker splits a day above the limit and closes only the dirty hours afterwards', async ({
-  engine,
-}) => {
-  await write(engine, mixedRows(60, 0, MORNING));
-  await closeEverything(engine, { splitAboveRows: 59 });
-  await expectExactFromTables(engine);
-  const before = await generations(engine);
-  expect(before.length).toBe(7);
-  await write(engine, [settlement({ blockNumber: day / 10 + 9_999, blockTime: day + 3 * HOUR_SECONDS })]);
-  await closeEverything(engine, { splitAboveRows: 59 });
-  await expectExactFromTables(engine);
-  const changed = (await generations(engine))
-    .filter((line) => !before.includes(line))
-    .map((line) => line.split(' ')[0]);
-  expect(changed).toEqual(['3']);
-});
+test.skipIf(IS_PUSH)(
+  'the worker splits a day above the limit and closes only the dirty hours afterwards',
+  async ({ engine }) => {
+    await write(engine, mixedRows(60, 0, MORNING));
+    await closeEverything(engine, { splitAboveRows: 59 });
+    await expectExactFromTables(engine);
+    const before = await generations(engine);
+    expect(before.length).toBe(7);
+    await write(engine, [settlement({ blockNumber: day / 10 + 9_999, blockTime: day + 3 * HOUR_SECONDS })]);
+    await closeEverything(engine, { splitAboveRows: 59 });
+    await expectExactFromTables(engine);
+    const changed = (await generations(engine))
+      .filter((line) => !before.includes(line))
+      .map((line) => line.split(' ')[0]);
+    expect(changed).toEqual(['3']);
+  },
+);
 
 async function generations(engine: TestEngine): Promise<string[]> {
   const { rows } = await engine.reader.rows({

@@ -16,6 +16,7 @@ import {
   type SandboxResult,
 } from '../../../sandbox/sandbox.ts';
 import { sandboxOver } from '../../kit/judge.ts';
+import { IS_PUSH } from '../../kit/lengths.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
@@ -313,7 +314,7 @@ describe('an engine that does not obey', () => {
     });
   });
 
-  test('by an estimate is no other case: it has an end, and its caller waits', async () => {
+  test.skipIf(IS_PUSH)('by an estimate is no other case: it has an end, and its caller waits', async () => {
     const strict = open({ killObeyedMaxMs: 500, policy: LENIENT });
     // The one before this was started a moment ago, and is not asked in vain.
     await untilServing();
@@ -343,22 +344,25 @@ describe('an engine that does not obey', () => {
     await engine.restart();
   });
 
-  test('again and again: SQL is for organizations only, and the others of the service are run again meanwhile', async () => {
-    const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, policy: LENIENT });
-    for (const n of [1, 2, 3]) {
+  test.skipIf(IS_PUSH)(
+    'again and again: SQL is for organizations only, and the others of the service are run again meanwhile',
+    async () => {
+      const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, policy: LENIENT });
+      for (const n of [1, 2, 3]) {
+        await untilServing();
+        const caller = `ip:10.0.${n}.1`;
+        await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- ${n}`), { caller }), NEVER));
+      }
       await untilServing();
-      const caller = `ip:10.0.${n}.1`;
-      await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- ${n}`), { caller }), NEVER));
-    }
-    await untilServing();
-    expect(strict.openNow()).toBe('organizations');
-    const stranger = await failureOf(
-      strict.run(asked(unjudged('SELECT 1'), { caller: 'ip:192.0.2.1' }), NEVER),
-    );
-    expect(stranger).toMatchObject({ name: 'SandboxBusy', reason: 'organizations_only' });
-    const { body } = await strict.run(asked(unjudged('SELECT 1'), { caller: 'org:a' }), NEVER);
-    body.resume();
-  });
+      expect(strict.openNow()).toBe('organizations');
+      const stranger = await failureOf(
+        strict.run(asked(unjudged('SELECT 1'), { caller: 'ip:192.0.2.1' }), NEVER),
+      );
+      expect(stranger).toMatchObject({ name: 'SandboxBusy', reason: 'organizations_only' });
+      const { body } = await strict.run(asked(unjudged('SELECT 1'), { caller: 'org:a' }), NEVER);
+      body.resume();
+    },
+  );
 });
 
 describe('a guest that is not what the second wall needs', () => {

@@ -8,6 +8,7 @@ import { loadProgress } from '../../../../ingest/grading/regrade/passes.ts';
 import { type SweepProgress, sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
 import { regradeTest as test } from '../../../kit/fixtures-ingest.ts';
+import { IS_PUSH } from '../../../kit/lengths.ts';
 import {
   ALICE,
   ANN,
@@ -272,27 +273,30 @@ test('an event that another one with another relayer replaced stays replaced, al
   ).toEqual([[BOB], [CAFE]]);
 });
 
-test('a sweep reads the table twice at most, however many batches it takes', async ({ engine, world }) => {
-  const hours = Array.from({ length: 5 }, (_, at) => found({ blockTime: MIDNIGHT - at * 40 * DAY }));
-  await world.ingest(hours, EMPTY);
-  const statements: string[] = [];
-  const counting: Writer = {
-    ...engine.writer,
-    rows: (statement) => {
-      statements.push(statement.name);
-      return engine.writer.rows(statement);
-    },
-    run: (statement) => {
-      statements.push(statement.name);
-      return engine.writer.run(statement);
-    },
-  };
-  await regradeWorld(engine, counting).regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
-  const count = (name: string) => statements.filter((one) => one === name).length;
-  expect(count('regrade-settlements')).toBe(5);
-  expect(count('plan-regrade')).toBe(1);
-  expect(statements.filter((one) => /regrade-(count|retract-keys)/.test(one))).toEqual([]);
-});
+test.skipIf(IS_PUSH)(
+  'a sweep reads the table twice at most, however many batches it takes',
+  async ({ engine, world }) => {
+    const hours = Array.from({ length: 5 }, (_, at) => found({ blockTime: MIDNIGHT - at * 40 * DAY }));
+    await world.ingest(hours, EMPTY);
+    const statements: string[] = [];
+    const counting: Writer = {
+      ...engine.writer,
+      rows: (statement) => {
+        statements.push(statement.name);
+        return engine.writer.rows(statement);
+      },
+      run: (statement) => {
+        statements.push(statement.name);
+        return engine.writer.run(statement);
+      },
+    };
+    await regradeWorld(engine, counting).regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
+    const count = (name: string) => statements.filter((one) => one === name).length;
+    expect(count('regrade-settlements')).toBe(5);
+    expect(count('plan-regrade')).toBe(1);
+    expect(statements.filter((one) => /regrade-(count|retract-keys)/.test(one))).toEqual([]);
+  },
+);
 
 test('rows under a changed key that keep their grade are counted as looked at, and their hours stay closed', async ({
   world,

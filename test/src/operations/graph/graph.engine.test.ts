@@ -11,6 +11,7 @@ import { closeDays, closeHours } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { IS_PUSH } from '../../../kit/lengths.ts';
 import { pausableProxy } from '../../../kit/pausable-proxy.ts';
 import {
   BASE,
@@ -249,7 +250,7 @@ describe('the days form', () => {
       ['&finality=finalized', (row) => isBase(row) && row.blockNumber <= 999_900],
     ];
     const expectDays = async (stored: readonly Settlement[]): Promise<void> => {
-      for (const days of [1, 3, 7])
+      for (const days of IS_PUSH ? [3] : [1, 3, 7])
         for (const [query, matches] of questions) {
           const within = ({ blockTime, method }: Settlement): boolean =>
             blockTime >= TODAY - days * DAY && blockTime < TODAY && method !== 'channel_deposit';
@@ -299,61 +300,67 @@ describe('the days form', () => {
     await expectDays(now);
   });
 
-  test('a pass of the worker answers until its days are written to, with a row for each edge, and then again from the next pass', async () => {
-    const rows = history(2_000, 600, TODAY - 10);
-    const days = Array.from({ length: 30 }, (_, back) => TODAY - (back + 1) * DAY);
-    // Where final rows alone count, the day of the newest row is read live: here that is today, which no graph of days has.
-    const today = settlement({ chain: BASE, blockTime: NOON - 60, blockNumber: 1_000_001 });
-    await insertSettlements(engine.writer, [...rows, today]);
-    await reportChain(engine.writer, BASE, { finalized_block: '1000000' });
-    await closeDays(engine.writer, days);
-    await addUp();
-    const read: Record<string, number> = {};
-    const counting = await testApi({
-      ...engine.reader,
-      rows: async (statement, signal) => {
-        const answer = await engine.reader.rows(statement, signal);
-        read[statement.name] = answer.readRows;
-        return answer;
-      },
-    });
-    const ask = async (query: string): Promise<readonly [ApiAnswer['body'], string[]]> => {
-      for (const name of Object.keys(read)) delete read[name];
-      counting.clock.advanceSeconds(61);
-      const { body } = await counting.get(`/v0/graph?days=30&${query}`);
-      return [body, Object.keys(read).filter((name) => name === 'graph-days' || name === 'graph-kept-days')];
-    };
-    const onBase = rows.filter(({ chain }) => chain === BASE);
-    for (const [query, counted] of [
-      ['chain=all', rows],
-      [`chain=${BASE}`, onBase],
-      [`chain=${BASE}&finality=finalized`, onBase],
-    ] as const) {
-      const [body, asked] = await ask(query);
-      expectGraph(body, counted);
-      expect(asked).toEqual(['graph-kept-days']);
-    }
-    const few = await ask('chain=all&max_edges=5');
-    expect(few[0].edges).toEqual(recount(rows).edges.slice(0, 5).map(printed));
-    expect(few[0].complete).toBe(false);
-    expect(few[0].meta.excluded.self_payments).toBe(recount(rows).selfCount);
-    expect(read['graph-kept-days']).toBeLessThan(1_000);
-    const gone = rows.slice(500, 505);
-    await tombstone(engine.writer, gone);
-    const left = rows.filter((row) => !gone.includes(row));
-    const [afterwards, asked] = await ask('chain=all');
-    expectGraph(afterwards, left);
-    expect(asked).toContain('graph-days');
-    await closeDays(engine.writer, days);
-    expect((await ask('chain=all'))[1]).toContain('graph-days');
-    await addUp();
-    const [next, askedNext] = await ask('chain=all');
-    expectGraph(next, left);
-    expect(askedNext).toEqual(['graph-kept-days']);
-    await counting.close();
-  });
+  test.skipIf(IS_PUSH)(
+    'a pass of the worker answers until its days are written to, with a row for each edge, and then again from the next pass',
+    async () => {
+      const rows = history(2_000, 600, TODAY - 10);
+      const days = Array.from({ length: 30 }, (_, back) => TODAY - (back + 1) * DAY);
+      // Where final rows alone count, the day of the newest row is read live: here that is today, which no graph of days has.
+      const today = settlement({ chain: BASE, blockTime: NOON - 60, blockNumber: 1_000_001 });
+      await insertSettlements(engine.writer, [...rows, today]);
+      await reportChain(engine.writer, BASE, { finalized_block: '1000000' });
+      await closeDays(engine.writer, days);
+      await addUp();
+      const read: Record<string, number> = {};
+      const counting = await testApi({
+        ...engine.reader,
+        rows: async (statement, signal) => {
+          const answer = await engine.reader.rows(statement, signal);
+          read[statement.name] = answer.readRows;
+          return answer;
+        },
+      });
+      const ask = async (query: string): Promise<readonly [ApiAnswer['body'], string[]]> => {
+        for (const name of Object.keys(read)) delete read[name];
+        counting.clock.advanceSeconds(61);
+        const { body } = await counting.get(`/v0/graph?days=30&${query}`);
+        return [
+          body,
+          Object.keys(read).filter((name) => name === 'graph-days' || name === 'graph-kept-days'),
+        ];
+      };
+      const onBase = rows.filter(({ chain }) => chain === BASE);
+      for (const [query, counted] of [
+        ['chain=all', rows],
+        [`chain=${BASE}`, onBase],
+        [`chain=${BASE}&finality=finalized`, onBase],
+      ] as const) {
+        const [body, asked] = await ask(query);
+        expectGraph(body, counted);
+        expect(asked).toEqual(['graph-kept-days']);
+      }
+      const few = await ask('chain=all&max_edges=5');
+      expect(few[0].edges).toEqual(recount(rows).edges.slice(0, 5).map(printed));
+      expect(few[0].complete).toBe(false);
+      expect(few[0].meta.excluded.self_payments).toBe(recount(rows).selfCount);
+      expect(read['graph-kept-days']).toBeLessThan(1_000);
+      const gone = rows.slice(500, 505);
+      await tombstone(engine.writer, gone);
+      const left = rows.filter((row) => !gone.includes(row));
+      const [afterwards, asked] = await ask('chain=all');
+      expectGraph(afterwards, left);
+      expect(asked).toContain('graph-days');
+      await closeDays(engine.writer, days);
+      expect((await ask('chain=all'))[1]).toContain('graph-days');
+      await addUp();
+      const [next, askedNext] = await ask('chain=all');
+      expectGraph(next, left);
+      expect(askedNext).toEqual(['graph-kept-days']);
+      await counting.close();
+    },
+  );
 
-  test('closed days are read as pairs, not as settlements', async () => {
+  test.skipIf(IS_PUSH)('closed days are read as pairs, not as settlements', async () => {
     await insertSettlements(engine.writer, history(20_000, 100, TODAY - 10));
     await closeDays(
       engine.writer,

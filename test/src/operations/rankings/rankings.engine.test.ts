@@ -317,7 +317,7 @@ describe('a row', () => {
       sale({ payee: first, payer: wallet(0x402), age: 10 * DAY, amountUsdMicros: 4_000_000n }),
     ]);
     await rollUp(engine.writer, {});
-    await rankWallets(engine.writer);
+    await rankWallets(engine.writer, { windows: ['24h', '7d', 'all'] });
     const { body } = await api.get('/v0/merchants?window=7d');
     expect(body.meta).toMatchObject({
       of: 'merchants',
@@ -406,12 +406,12 @@ describe('a kept ranking', () => {
         sale({ payee, payer: wallet(0x600 + at), amountUsdMicros: BigInt(9 - at) * 1_000_000n }),
       ),
     );
-    await rankWallets(engine.writer);
+    await rankWallets(engine.writer, { windows: ['7d'] });
     const first = await api.get(query);
     await insertSettlements(engine.writer, [
       sale({ payee: merchants[3] ?? wallet(0), payer: wallet(0x700), amountUsdMicros: 50_000_000n }),
     ]);
-    await rankWallets(engine.writer, { nowMs: (NOON + 9) * 1_000 });
+    await rankWallets(engine.writer, { windows: ['7d'], nowMs: (NOON + 9) * 1_000 });
     api.clock.advanceSeconds(9);
     const second = await api.get(`${query}&offset=2`);
     expect([...first.body.leaderboard, ...second.body.leaderboard].map(({ wallet: of }: Row) => of)).toEqual(
@@ -428,7 +428,7 @@ describe('a kept ranking', () => {
 
   test('is read once for many requests at the same time, its sparklines too, and not again until the next pass', async () => {
     await insertSettlements(engine.writer, [sale({})]);
-    await rankWallets(engine.writer);
+    await rankWallets(engine.writer, { windows: ['7d'] });
     const asked: string[] = [];
     const counting = await testApi({
       ...engine.reader,
