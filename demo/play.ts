@@ -118,9 +118,13 @@ More to try: ${url}/docs/quickstart
 `;
 }
 
-function partners({ world, facilitatorUrl, shops, identities }: Stage, directory: string): string {
+function partners(
+  { world, facilitatorUrl, clickhouseUrl, shops, identities }: Stage,
+  directory: string,
+): string {
   return `With the API run:
 
+  ClickHouse     ${clickhouseUrl} (for BI tools: any user, the API key as password, database default)
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
   shops          ${shops.origin} (three of the directory’s endpoints that really sell)

@@ -50,6 +50,8 @@ export interface Stage {
   readonly traffic: Traffic;
   readonly identities: Identities;
   readonly facilitatorUrl: string;
+  /** Where tools for ClickHouse connect. */
+  readonly clickhouseUrl: string;
   readonly shops: Shops;
   readonly shoppers: readonly Shopper[];
   /** What they buy. */
@@ -131,6 +133,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     traffic,
     identities,
     facilitatorUrl: facilitator.url,
+    clickhouseUrl: `http://127.0.0.1:${ports.clickhousePort}`,
     shops,
     shoppers: world.cast.x402Agents.map(createShopper),
     errands: errandsOf(merchant.address, shops.examples),
@@ -226,13 +229,22 @@ function facilitatorUrl({ facilitatorPort }: Ports): string {
 interface Ports {
   readonly port: number;
   readonly facilitatorPort: number;
+  /** For tools that speak to a ClickHouse server. */
+  readonly clickhousePort: number;
 }
+
+/** Where tools expect a ClickHouse server. */
+const CLICKHOUSE_PORT = 8_123;
 
 /** The facilitator's port is named to the service before the facilitator listens there. */
 async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> {
   const port = await freePort(wanted);
   if (wanted !== 0 && port !== wanted) say(`port ${wanted} is taken; the API listens on ${port} instead`);
-  return { port, facilitatorPort: await freePort(wanted === 0 ? 0 : port + 1) };
+  const [facilitatorPort, clickhousePort] = [
+    await freePort(wanted === 0 ? 0 : port + 1),
+    await freePort(wanted === 0 ? 0 : CLICKHOUSE_PORT),
+  ];
+  return { port, facilitatorPort, clickhousePort };
 }
 
 interface WorldParts {
@@ -256,6 +268,7 @@ function serviceConfig(
   return {
     dataDir: options.dataDir,
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
+    clickhouseInterface: { port: options.clickhousePort },
     plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
     access: { anonymous: 'priced' },
     // Visitors of the console can ask at once; saving takes the key that the demo prints.

@@ -95,8 +95,7 @@ export function createEngineHttp(
     acceptEncoding,
     attached,
   }: HttpStatement): Dispatcher.DispatchOptions => {
-    const sent =
-      attached === undefined ? { words, headers: {}, body: text } : withTable(text, words, attached);
+    const sent = inParts(text, words, attached);
     return {
       path: `${pathname}?${new URLSearchParams(pairsOf(sent.words))}`,
       method: 'POST',
@@ -111,23 +110,36 @@ export function createEngineHttp(
   };
 }
 
-/** The form in which the engine takes a table with a statement: a part of a form for its bytes, the text among the parameters. */
-function withTable(
+/** Values of a statement that are longer together travel in the body: servers and proxies bound the length of an address. */
+const WORDS_IN_ADDRESS_MAX_CHARS = 8 * 1024;
+
+/** A statement as a body and words of the address; with a table or long values, as a form whose parts are these and the text. */
+function inParts(
   text: string,
   words: HttpStatement['words'],
-  { name, format, structure, bytes }: AttachedTable,
+  table: AttachedTable | undefined,
 ): {
   readonly words: HttpStatement['words'];
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Buffer | string;
 } {
-  // Random, so that no bytes of a table end its part.
+  const values = pairsOf(words).filter(([name]) => name.startsWith('param_'));
+  const chars = values.reduce((sum, [, value]) => sum + value.length, 0);
+  if (table === undefined && chars <= WORDS_IN_ADDRESS_MAX_CHARS) return { words, headers: {}, body: text };
+  // Random, so that no bytes of a part end it.
   const boundary = randomBytes(BOUNDARY_BYTES).toString('hex');
-  const head = `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
+  const part = (name: string, more = ''): string =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
+  const fields = [...values, ['query', text] as const].map(([name, value]) => `${part(name)}${value}\r\n`);
+  const file =
+    table === undefined ? [] : [part(table.name, `; filename="${table.name}"`), table.bytes, '\r\n'];
   return {
-    words: { ...words, query: text, [`${name}_format`]: format, [`${name}_structure`]: structure },
+    words: {
+      ...Object.fromEntries(Object.entries(words).filter(([name]) => !name.startsWith('param_'))),
+      ...(table && { [`${table.name}_format`]: table.format, [`${table.name}_structure`]: table.structure }),
+    },
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    body: Buffer.concat([...fields, ...file, `--${boundary}--\r\n`].map((one) => Buffer.from(one))),
   };
 }
 

@@ -1,12 +1,12 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { type SettingKind, type SqlSetting, settingKind } from '../policy/settings.ts';
 import type { QueryWarning } from './literals/constants.ts';
-import type { Parsed, Token } from './parser.ts';
+import type { Parsed, QueryParameters, Token } from './parser.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * What analysts and their tools write for a server of their own, and the parts that are left out before the text is judged: SETTINGS that
- * change no answer, PREWHERE, and the published name of the database. Tokens of the engine's canonical text are removed or replaced; the
+ * What analysts and their tools write for a server of their own, and the parts that are replaced before the text is judged: SETTINGS that
+ * change no answer, PREWHERE, the published name of the database, and placeholders for names (`{t:Identifier}`). Tokens of the engine's canonical text are removed or replaced; the
  * engine then parses the rest, and must print exactly that again (inspect.ts). So the judged text is one that the engine wrote.
  */
 
@@ -15,6 +15,8 @@ export interface PlainText {
   readonly settings: readonly SqlSetting[];
   /** Whether a PREWHERE became a WHERE. */
   readonly hadPrewhere: boolean;
+  /** Placeholders whose values are names in the text now. */
+  readonly namedBy: ReadonlySet<string>;
 }
 
 /** A piece of the canonical text, in bytes, and what stands there instead. */
@@ -24,9 +26,14 @@ interface Edit {
   readonly by: string;
 }
 
-/** Null where the text needs no change. Throws `Refused` (`settings`). */
-export function plainText({ canonical, tokens }: Parsed, named: readonly string[]): PlainText | null {
+/** Null where the text needs no change. Throws `Refused` (`settings`, `parameter`). */
+export function plainText(
+  { canonical, tokens }: Parsed,
+  named: readonly string[],
+  values: QueryParameters,
+): PlainText | null {
   const edits: Edit[] = [];
+  const namedBy = new Set<string>();
   const settings: SqlSetting[] = [];
   let hadPrewhere = false;
   for (const [at, token] of tokens.entries()) {
@@ -38,9 +45,14 @@ export function plainText({ canonical, tokens }: Parsed, named: readonly string[
       hadPrewhere = true;
       edits.push(...whereInstead(tokens, at));
     } else if (isQualifier(tokens, at, named)) edits.push(removal(tokens, at, at + 1));
+    else if (isNamePlaceholder(tokens, at)) {
+      const placeholder = tokens[at + 1]?.text ?? '';
+      namedBy.add(placeholder);
+      edits.push(nameInstead(tokens, at, nameOf(placeholder, values)));
+    }
   }
   for (const setting of settings) checkSetting(setting);
-  return edits.length === 0 ? null : { text: edited(canonical, edits), settings, hadPrewhere };
+  return edits.length === 0 ? null : { text: edited(canonical, edits), settings, hadPrewhere, namedBy };
 }
 
 function checkSetting(setting: SqlSetting): SettingKind {
@@ -138,6 +150,43 @@ function endOfClause(tokens: readonly Token[], at: number, ends: (token: Token) 
   return tokens.length;
 }
 
+/** `{name:Identifier}`, which is five tokens. */
+function isNamePlaceholder(tokens: readonly Token[], at: number): boolean {
+  const kinds = tokens.slice(at, at + NAME_PLACEHOLDER_TOKENS).map(({ kind }) => kind);
+  return (
+    kinds.join(' ') === 'OpeningCurlyBrace BareWord Colon BareWord ClosingCurlyBrace' &&
+    tokens[at + 3]?.text === 'Identifier'
+  );
+}
+
+const NAME_PLACEHOLDER_TOKENS = 5;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63})?$/;
+
+/** The value in quotes, so that no name is read as a keyword. */
+function nameOf(placeholder: string, values: QueryParameters): string {
+  const value = Object.hasOwn(values, placeholder) ? values[placeholder] : undefined;
+  if (value === undefined)
+    return refuse('parameter', {
+      near: placeholder,
+      detail: `The query names {${placeholder}:Identifier}, but params has no ${placeholder}.`,
+    });
+  if (!NAME.test(value))
+    return refuse('parameter', {
+      near: placeholder,
+      detail: `The value of ${placeholder} is no name of a table or column: letters, digits and _, with one dot at most.`,
+    });
+  return value
+    .split('.')
+    .map((part) => `\`${part}\``)
+    .join('.');
+}
+
+function nameInstead(tokens: readonly Token[], at: number, by: string): Edit {
+  const [first, last] = [tokens[at], tokens[at + NAME_PLACEHOLDER_TOKENS - 1]];
+  if (first === undefined || last === undefined) throw new Error('an edit behind the end of a text');
+  return { from: first.at, to: endOf(last), by };
+}
+
 /** `default.` before a public table, in a table's place or before a column: the tokens of the name and the dot. */
 function isQualifier(tokens: readonly Token[], at: number, named: readonly string[]): boolean {
   const [database, dot, table] = [tokens[at], tokens[at + 1], tokens[at + 2]];
@@ -162,7 +211,7 @@ function isKeyword(token: Token | undefined, word: string): boolean {
   return token?.kind === 'BareWord' && token.text === word;
 }
 
-function bare({ kind, text }: Token): string {
+export function bare({ kind, text }: Token): string {
   return kind === 'QuotedIdentifier' ? text.slice(1, -1) : text;
 }
 

@@ -5,7 +5,7 @@ import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
-import { leftOutWarning, plainText } from './client-text.ts';
+import { bare, leftOutWarning, plainText } from './client-text.ts';
 import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
@@ -66,8 +66,9 @@ export interface InspectDeps {
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
 export function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Judgement> {
   return judged(text, deps, async (sent) => {
-    const plain = await plainQuery(sent, deps);
-    const given = deps.readsLikeServer === true ? valuesAsRead(parametersOf(plain.tokens), values) : values;
+    const { namedBy, ...plain } = await plainQuery(sent, values, deps);
+    const left = without(values, namedBy);
+    const given = deps.readsLikeServer === true ? valuesAsRead(parametersOf(plain.tokens), left) : left;
     const query = judgeTokens({ ...plain, values: given, policy: deps.policy });
     return { accepted: acceptedOf(await judgeTree(query, text, deps.parser)) };
   });
@@ -104,14 +105,15 @@ async function judged<Answer>(
 /** The query without the parts that are left out of a client's text (client-text.ts), as the engine prints it. */
 async function plainQuery(
   sent: Parsed,
+  values: QueryParameters,
   { parser, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,
-): Promise<Omit<ParsedQuery, 'values' | 'policy'>> {
+): Promise<Omit<ParsedQuery, 'values' | 'policy'> & { readonly namedBy: ReadonlySet<string> }> {
   const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer, settings: sentApart };
-  const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : []);
-  if (plain === null) return { ...sent, ...found, text: sent.canonical };
-  const { text, settings, hadPrewhere } = plain;
+  const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : [], values);
+  if (plain === null) return { ...sent, ...found, text: sent.canonical, namedBy: new Set() };
+  const { text, settings, hadPrewhere, namedBy } = plain;
   const parsed = read(await parser.parse(text));
-  if (!isSameText(parsed, text, hadPrewhere)) refuse('unexplained', { near: 'SETTINGS' });
+  if (!isSameText(parsed, text, hadPrewhere || namedBy.size > 0)) refuse('unexplained', { near: 'SETTINGS' });
   const warnings: QueryWarning[] = [
     ...leftOutWarning(settings),
     ...(hadPrewhere ? [{ code: 'prewhere_as_where' } as const] : []),
@@ -123,18 +125,19 @@ async function plainQuery(
     text: parsed.canonical,
     settings: [...sentApart, ...settings],
     warnings,
+    namedBy,
   };
 }
 
-/** Whether the engine reads the text as it was put together. Around joined conditions it writes its own brackets. */
-function isSameText(
-  { canonical, tokens, written }: Parsed,
-  text: string,
-  bracketsMayDiffer: boolean,
-): boolean {
-  if (!bracketsMayDiffer) return canonical === text;
+function without(values: QueryParameters, names: ReadonlySet<string>): QueryParameters {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
+}
+
+/** Whether the engine reads the text as it was put together. Around joined conditions it writes its own brackets, and quotes around few names. */
+function isSameText({ canonical, tokens, written }: Parsed, text: string, formMayDiffer: boolean): boolean {
+  if (!formMayDiffer) return canonical === text;
   const words = (all: readonly Token[]): string =>
-    all.flatMap(({ kind, text: word }) => (/RoundBracket$/.test(kind) ? [] : [word])).join(' ');
+    all.flatMap((token) => (/RoundBracket$/.test(token.kind) ? [] : [bare(token)])).join(' ');
   return words(tokens) === words(written);
 }
 

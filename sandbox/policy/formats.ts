@@ -25,6 +25,8 @@ export const CLICKHOUSE_FORMATS = [
     'Vertical',
     'Markdown',
     'XML',
+    // What the ODBC driver asks for unless it is told another.
+    'ODBCDriver2',
     'Null',
   ],
 ] as const;

@@ -58,9 +58,6 @@ const OF_CLIENTS: Readonly<Record<string, string>> = {
   http_send_timeout: 'JDBC',
   idle_connection_timeout: 'native clients',
   poll_interval: 'native clients',
-  insert_deduplicate: 'dbt',
-  insert_distributed_sync: 'dbt',
-  insert_quorum: 'dbt',
   mutations_sync: 'dbt',
   alter_sync: 'dbt',
   replication_alter_partitions_sync: 'dbt',
@@ -69,6 +66,17 @@ const OF_CLIENTS: Readonly<Record<string, string>> = {
   load_balancing: 'dbt',
   prefer_localhost_replica: 'dbt',
   priority: 'Grafana',
+  cast_keep_nullable: 'dbt: a cast of NULL to a type without it stays an error',
+  async_insert: 'shared profiles of servers',
+  wait_for_async_insert: 'as async_insert',
+  wait_for_async_insert_timeout: 'as async_insert',
+  allow_experimental_parallel_reading_from_replicas: 'shared profiles of clusters',
+  enable_parallel_replicas: 'as above',
+  skip_unavailable_shards: 'as above',
+  fallback_to_stale_replicas_for_distributed_queries: 'as above',
+  send_logs_level: 'native clients',
+  lightweight_deletes_sync: 'dbt',
+  allow_nondeterministic_mutations: 'dbt',
   network_compression_method: 'native clients',
   use_client_time_zone: 'native clients',
   format_display_secrets_in_show_and_select: 'native clients',
@@ -77,7 +85,7 @@ const OF_CLIENTS: Readonly<Record<string, string>> = {
 
 /** Families of settings that bound or speed up work: the sandbox has lower bounds of its own. */
 const LEFT_OUT_FAMILIES =
-  /^(max_(threads|block_size|final_threads|streams_\w+|parsing_threads|insert_\w+|download_\w+|read_buffer_size\w*|memory_usage(_for_user)?|bytes_before_\w+|bytes_ratio_before_\w+|rows_to_read|bytes_to_read|rows_to_group_by|rows_to_sort|bytes_to_sort|query_size|ast_\w+|parser_depth|concurrent_queries_for_user|network_bandwidth\w*|untracked_memory|columns_to_read|result_bytes|estimated_execution_time|rows_in_join|bytes_in_join)|min_(bytes|count|rows|execution_speed)\w*|preferred_block_size_bytes|merge_tree_\w+|optimize_\w+|query_plan_\w+|use_(uncompressed_cache|query_condition_cache|skip_indexes\w*|page_cache\w*|index_for_in_with_subqueries)|enable_(optimize_predicate_expression|filesystem_cache\w*|multiple_prewhere_read_steps|software_prefetch_from_page_cache)|local_filesystem_read_\w+|remote_filesystem_read_\w+|compile_\w+|min_count_to_compile_\w+|allow_prefetched_read_pool_\w+|join_algorithm|timeout_before_checking_execution_speed|timeout_overflow_mode|read_overflow_mode|group_by_two_level_\w+|distributed_aggregation_memory_efficient|input_format_\w+|output_format_parallel_formatting|output_format_pretty_max_\w+|log_queries_\w+|log_query_\w+|opentelemetry_\w+)$/;
+  /^(query_cache_\w+|async_insert_\w+|parallel_replicas_\w+|insert_\w+|deduplicate_\w+|max_(threads|parallel_replicas|replica_delay_for_distributed_queries|distributed_connections|partitions_per_insert_block|block_size|final_threads|streams_\w+|parsing_threads|insert_\w+|download_\w+|read_buffer_size\w*|memory_usage(_for_user)?|bytes_before_\w+|bytes_ratio_before_\w+|rows_to_read|bytes_to_read|rows_to_group_by|rows_to_sort|bytes_to_sort|query_size|ast_\w+|parser_depth|concurrent_queries_for_user|network_bandwidth\w*|untracked_memory|columns_to_read|result_bytes|estimated_execution_time|rows_in_join|bytes_in_join)|min_(bytes|count|rows|execution_speed)\w*|preferred_block_size_bytes|merge_tree_\w+|optimize_\w+|query_plan_\w+|use_(uncompressed_cache|query_condition_cache|skip_indexes\w*|page_cache\w*|index_for_in_with_subqueries)|enable_(optimize_predicate_expression|filesystem_cache\w*|multiple_prewhere_read_steps|software_prefetch_from_page_cache)|local_filesystem_read_\w+|remote_filesystem_read_\w+|compile_\w+|min_count_to_compile_\w+|allow_prefetched_read_pool_\w+|join_algorithm|timeout_before_checking_execution_speed|timeout_overflow_mode|read_overflow_mode|group_by_two_level_\w+|distributed_aggregation_memory_efficient|input_format_\w+|output_format_parallel_formatting|output_format_pretty_max_\w+|log_queries_\w+|log_query_\w+|opentelemetry_\w+)$/;
 
 /** A name is a column of a table before it is an alias of the query, as in standard SQL. */
 export const COLUMNS_FIRST = 'prefer_column_name_to_alias';

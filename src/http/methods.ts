@@ -43,11 +43,12 @@ function fits(segments: readonly string[], asked: readonly string[]): boolean {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
 
-/** A known path with another method is 405 with `Allow`, refused before any body is read. */
+/** A known path with another method is 405 with `Allow`, refused before any body is read. `hint`: what the caller may have meant. */
 export function installRefusedMethods(
   app: FastifyInstance,
   url: string,
   methods: readonly AnyOperation['method'][] = ['GET'],
+  hint = '',
 ): void {
   const taken: readonly string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
   const allow = [...METHODS.filter((method) => taken.includes(method)), 'OPTIONS'].join(', ');
@@ -57,7 +58,7 @@ export function installRefusedMethods(
     url,
     onRequest: (request, reply, done) => {
       reply.header('allow', allow);
-      done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
+      done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.${hint}` }));
     },
     handler: () => Promise.reject(new Error('refused in onRequest')),
   };

@@ -11,6 +11,7 @@ import { cached } from '../operations/ask.ts';
 import type { PriceListEntry } from '../operations/deps.ts';
 import { checkReady } from '../operations/index-state/index-state.ts';
 import { dollarsInShort, SQL_TIERS, unitsInShort } from '../operations/prices.ts';
+import { CLICKHOUSE_PATH } from './clickhouse/route.ts';
 import { sendText } from './docs-routes.ts';
 import { prefersHtml } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
@@ -120,9 +121,12 @@ export function installFrontPage(
     app.get(url, (request, reply) =>
       sendText(request, reply, prefersHtml(request.headers.accept) ? page : json, 'Accept, Accept-Encoding'),
     );
-    installRefusedMethods(app, url);
+    installRefusedMethods(app, url, ['GET'], url === '/' ? CLICKHOUSE_HINT : '');
   }
 }
+
+/** Clients of ClickHouse that are given a host and a port alone post their queries to the root. */
+const CLICKHOUSE_HINT = ` ClickHouse clients connect to ${CLICKHOUSE_PATH}, or to the port that is set for them (docs/connect).`;
 
 function frontAnswer({ version, publicUrl }: FrontFacts): Readonly<Record<string, unknown>> {
   return {

@@ -106,7 +106,7 @@ export const SQL_QU_USD_MICROS = 10_000n;
 
 /** What SQL costs. Which plan may buy which tier is configuration (`plans`). */
 export const SQL_TIERS = [
-  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, jobSeconds: 60, jobQu: 12, requestsPerMinute: 30 },
+  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, jobSeconds: 60, jobQu: 12, requestsPerMinute: 60 },
   { tier: 'extended', timeoutSeconds: 60, maxQu: 12, jobSeconds: 300, jobQu: 60, requestsPerMinute: 10 },
   { tier: 'deep', timeoutSeconds: 300, maxQu: 60, jobSeconds: 900, jobQu: 180, requestsPerMinute: 2 },
 ] as const satisfies readonly {

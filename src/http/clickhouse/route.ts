@@ -99,11 +99,11 @@ type Read =
 
 const ANONYMOUS: ClickhouseLogin = { user: 'default', password: '', bearer: undefined };
 
-function read(request: FastifyRequest): Read {
+async function read(request: FastifyRequest): Promise<Read> {
   let login = ANONYMOUS;
   try {
     login = readLogin(request);
-    return { login, asked: readRequest(request) };
+    return { login, asked: await readRequest(request) };
   } catch (failure) {
     return { login, failure };
   }
@@ -118,7 +118,7 @@ async function answer(
   reply.header('x-clickhouse-query-id', queryId);
   // Clients look whether a URL is there before they read it; nothing is run for that.
   if (request.method === 'HEAD') return sendOk(reply);
-  const was = read(request);
+  const was = await read(request);
   if ('asked' in was && was.asked.text.trim() === '' && request.method === 'GET') return sendOk(reply);
   const calls = new Calls(options, { request, reply, login: was.login, queryId });
   if (!('asked' in was)) return sent(request, reply, await calls.refused(was.failure));

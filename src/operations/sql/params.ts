@@ -82,8 +82,8 @@ export const SQL_MEDIA: Readonly<
 export const SQL_TEXT_MAX_BYTES = 64 * 1024;
 /** Of one request. */
 export const SQL_PARAMETERS_MAX = PARAMETERS_MAX;
-/** Of the value of one parameter, as text. */
-export const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
+/** Of the value of one parameter, as text: as much as a body holds (src/http/request-input.ts). */
+export const SQL_PARAMETER_MAX_CHARS = 512 * 1024;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** The sandbox checks its length and whether it is empty: `invalid_query`. */

@@ -63,6 +63,8 @@ test('the two forms are kept apart by caches, and another method is refused', as
   });
   expect(again.statusCode).toBe(304);
   expect((await api.app.inject({ method: 'POST', url: '/v0' })).statusCode).toBe(405);
+  const posted = await api.app.inject({ method: 'POST', url: '/?database=default', payload: 'SELECT 1' });
+  expect([posted.statusCode, posted.json().detail]).toEqual([405, expect.stringContaining('/clickhouse')]);
 });
 
 test('below a path of its host, every address is complete', async () => {

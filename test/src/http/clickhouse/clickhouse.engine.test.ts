@@ -53,6 +53,36 @@ describe('a query', () => {
     expect(text).toBe("42\tit\\'s\n");
   });
 
+  test('takes its text and parameters as fields of a form, a list of thousands of addresses among them', async () => {
+    const addresses = Array.from({ length: 8_000 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`);
+    const form = new FormData();
+    form.set(
+      'query',
+      'SELECT length({list:Array(String)}), {last:String} IN {list:Array(String)}, {s:String}',
+    );
+    form.set('param_list', `[${addresses.map((one) => `'${one}'`).join(',')}]`);
+    form.set('param_last', addresses.at(-1) ?? '');
+    form.set('param_s', "it's");
+    const { status, text } = await door.ask('', {}, { body: form });
+    expect([status, text]).toEqual([200, "8000\t1\tit\\'s\n"]);
+  });
+
+  test('in a form that cannot be read, or with a file in it, is refused', async () => {
+    const type = { 'content-type': 'multipart/form-data; boundary=x' };
+    const broken = await door.ask('', {}, { body: '--x\r\nno form', headers: type });
+    expect([broken.status, broken.headers.get('x-clickhouse-exception-code')]).toEqual([400, '36']);
+    const form = new FormData();
+    form.set('query', 'SELECT * FROM t');
+    form.set('t', new Blob(['1']), 'data');
+    const file = await door.ask('', {}, { body: form });
+    expect(file.headers.get('x-clickhouse-exception-code')).toBe('48');
+  });
+
+  test('names a table by a parameter', async () => {
+    const { text } = await door.ask('SELECT count() FROM {t:Identifier}', { param_t: 'settlements' });
+    expect(text).toBe(`${DOOR_ROWS}\n`);
+  });
+
   test('may end with a semicolon', async () => {
     expect((await door.ask('SELECT 1;')).text).toBe('1\n');
   });
@@ -208,6 +238,13 @@ describe('settings', () => {
     ['session_id', 'abc'],
     ['max_memory_usage', '1'],
     ['log_comment', 'x'],
+    ['async_insert', '1'],
+    ['wait_for_async_insert', '0'],
+    ['max_parallel_replicas', '3'],
+    ['cast_keep_nullable', '1'],
+    ['query_cache_ttl', '60'],
+    ['query_cache_share_between_users', '1'],
+    ['insert_quorum', '2'],
   ])('%s=%s is taken and changes no answer', async (name, value) => {
     expect((await door.ask('SELECT count() FROM settlements', { [name]: value })).text).toBe(
       `${DOOR_ROWS}\n`,
