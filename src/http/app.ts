@@ -16,8 +16,8 @@ import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
 import { createOperationDeps } from '../operations/create-deps.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import type { Accounts, OperationDeps } from '../operations/deps.ts';
-import { OPERATIONS } from '../operations/index.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { type Accounts, OPERATIONS, type ServiceDeps } from '../operations/index.ts';
 import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import type { Results } from '../results/results.ts';
@@ -53,7 +53,7 @@ export interface AppOptions {
     readonly results: Results;
     readonly jobs: Jobs;
     /** Begins to run jobs, with the parts that their queries need. */
-    begin(deps: OperationDeps, sandbox: SqlSandbox): void;
+    begin(deps: ServiceDeps, sandbox: SqlSandbox): void;
   } | null;
   readonly gate: Gate;
   readonly accounts: Accounts;

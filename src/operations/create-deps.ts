@@ -14,11 +14,11 @@ import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
 import { createDatasetFacts, createPublicTableRows } from './dataset.ts';
-import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './deps.ts';
+import type { BoundSandbox, Deployment, ShareRun } from './deps.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
-import { PRICE_LIST } from './index.ts';
+import { type Accounts, PRICE_LIST, type ServiceDeps } from './index.ts';
 import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
@@ -56,8 +56,8 @@ export interface OperationDepsOptions {
 }
 
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
-export function createOperationDeps(options: OperationDepsOptions): OperationDeps {
-  const { reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
+export function createOperationDeps(options: OperationDepsOptions): ServiceDeps {
+  const { config, reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
   const deployment = deploymentOf(options);
   const { chains } = deployment;
   const rollups = createRollups({ reader, clock });
@@ -67,47 +67,42 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
   const dataset = createDatasetFacts({ reader, clock, rollups, freshness });
   const { newestTime } = dataset;
   const meter = observation?.meter ?? null;
-  const index: IndexFacts = {
-    freshness,
-    snapshots: createSnapshots({
-      reader,
-      clock,
-      chains,
-      isCluster: options.config.clickhouse.cluster !== null,
-    }),
-    names: createNames({ reader, clock }),
-    dataset,
+  const isCluster = config.clickhouse.cluster !== null;
+  return {
+    share: shareRuns(reader),
+    reader,
+    sql: unbound(sandbox),
+    clock,
+    cursorKeys,
+    deployment,
+    index: {
+      freshness,
+      snapshots: createSnapshots({ reader, clock, chains, isCluster }),
+      names: createNames({ reader, clock }),
+      dataset,
+      rollups,
+    },
+    accounts,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
-    rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),
-  };
-  const catalogues: Catalogues = {
-    bundles: createBundleCatalogue({ store: directoryStore(options.config.bundles.dir), chains, clock }),
+    bundles: createBundleCatalogue({ store: directoryStore(config.bundles.dir), chains, clock }),
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
-  };
-  const share = shareRuns(reader);
-  const kept =
-    options.kept == null
-      ? null
-      : createKeptSql({ ...options.kept, answers: createSavedAnswers(options.kept.results), sandbox, clock });
-  return {
-    share,
-    reader,
-    sql: unbound(sandbox),
-    clock,
-    cursorKeys,
-    deployment,
-    index,
-    catalogues,
-    accounts,
-    kept,
+    kept:
+      options.kept == null
+        ? null
+        : createKeptSql({
+            ...options.kept,
+            answers: createSavedAnswers(options.kept.results),
+            sandbox,
+            clock,
+          }),
   };
 }
 
@@ -148,7 +143,7 @@ function shareRuns(reader: Reader): ShareRun {
 }
 
 /** The sandbox without a caller who could leave. */
-function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
+function unbound(sandbox: SqlSandbox): BoundSandbox {
   const { signal } = new AbortController();
   return {
     openTo: () => sandbox.openTo(),

@@ -1,54 +1,73 @@
 import type { TObject } from '@sinclair/typebox';
-import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
-import type {
-  AnyOperation,
-  CallTerms,
-  CheckFacts,
-  Operation,
-  StoredOperation,
-  UsageOperation,
-} from './define.ts';
-import type { OperationDeps } from './deps.ts';
+import type { AnyOperation, CallTerms, CheckFacts, Operation, PreparedCall } from './define.ts';
+import type { CallContext, OperationDeps } from './deps.ts';
 import { readEngineUptime } from './index-state/index-state.ts';
-import type { InputOf, Params } from './params.ts';
+import type { Params } from './params.ts';
 import { readInput, readOpenInput } from './read-input.ts';
 
-/** Declared operations in the one form that the gate calls. */
+/** A declared operation in the one form that the gate calls. */
+export function register<
+  P extends Params,
+  Output extends TObject,
+  Other extends TObject,
+  Checked,
+  Found,
+  Reviewed,
+  Deps extends OperationDeps,
+>(operation: Operation<P, Output, Other, Checked, Found, Reviewed, Deps>): AnyOperation<Deps> {
+  const { check, find, item, terms, effects, asked, review, preflight, read, run, ...declared } = operation;
+  const { id, price, params } = declared;
+  const fixed: CallTerms = { price, byUse: false, tier: null };
 
-export function register<P extends Params, Output extends TObject, Checked, Other extends TObject>(
-  operation: Operation<P, Output, Checked, Other>,
-): AnyOperation {
-  const {
-    run,
-    check,
-    effects,
-    preflight = (_input, { reader }) => engineAnswers(reader),
-    ...declared
-  } = operation;
-  const isShared = operation.shared === 'all';
-  if (isShared && run.length > 2)
-    throw new Error(`${operation.id}: a shared answer cannot depend on its caller`);
-  const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
+  const checkedOf = (raw: Readonly<Record<string, unknown>>, facts: CheckFacts): Checked => {
+    const { input, others } =
+      declared.takesOthers === true
+        ? readOpenInput(params, raw, facts)
+        : { input: readInput(params, raw, facts), others: {} };
+    return check === undefined ? (input as Checked) : check(input, facts, others); // without a check, Checked is InputOf<P>
+  };
+
+  const answerOf = async (reviewed: Reviewed, deps: Deps, context: CallContext) =>
+    read === undefined
+      ? run(reviewed, deps, context)
+      : deps.share(`${id} ${nameOf(reviewed)}`, (reader) => read(reviewed, { ...deps, reader }));
+
+  const callOf = (found: Found): PreparedCall<Deps> => {
+    let verdict: Promise<Reviewed> | undefined;
+    const reviewedBy = async (deps: Deps, callerName: string): Promise<Reviewed> => {
+      if (review === undefined) return found as unknown as Reviewed; // without a review, Reviewed is Found
+      verdict ??= review(found, deps, callerName);
+      return verdict;
+    };
+    return {
+      terms: terms?.(found) ?? fixed,
+      ...(item === undefined ? {} : { item: item(found) }),
+      ...(effects === undefined ? {} : { effects: effects(found) }),
+      ...(asked === undefined ? {} : { asked: asked(found) }),
+      ...(review === undefined
+        ? {}
+        : { review: async (deps, callerName) => void (await reviewedBy(deps, callerName)) }),
+      preflight: async (deps, callerName) => {
+        if (preflight !== undefined) await preflight(await reviewedBy(deps, callerName), deps, callerName);
+        // A payment for a call that the engine cannot answer is refused before it settles.
+        else if (review === undefined && declared.load !== 'none') await readEngineUptime(deps.reader);
+      },
+      run: async (deps, context) =>
+        outcomeOf(await answerOf(await reviewedBy(deps, context.callerName), deps, context)),
+    };
+  };
+
   return {
     ...declared,
+    isShared: read !== undefined,
     prepare(raw, facts) {
-      const input = checked(operation.params, check, raw, facts);
+      const checked = checkedOf(raw, facts);
+      if (find === undefined) return callOf(checked as unknown as Found); // without a look-up, Found is Checked
       return {
-        terms,
-        ...(effects === undefined ? {} : { effects: effects(input) }),
-        // A payment for a call that the engine cannot answer is refused before it settles.
-        ...(operation.load === 'none'
-          ? {}
-          : { preflight: async (deps) => void (await preflight(input, deps)) }),
-        run: async (deps, context) =>
-          outcomeOf(
-            isShared
-              ? await deps.share(`${operation.id} ${nameOf(input)}`, (reader) =>
-                  run(input, { ...deps, reader }, context),
-                )
-              : await run(input, deps, context),
-          ),
+        terms: { ...fixed, byUse: true },
+        resolve: async (deps, caller, bought) => callOf(await find(checked, deps, caller, bought)),
+        run: () => Promise.reject(new Error(`${id} runs before it is resolved`)),
       };
     },
   };
@@ -59,65 +78,8 @@ function nameOf(input: unknown): string {
   return JSON.stringify(input, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
-export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(
-  operation: UsageOperation<P, Output, Checked, Reviewed>,
-): AnyOperation {
-  const { run, check, terms, effects, review, preflight, asked, ...declared } = operation;
-  return {
-    ...declared,
-    prepare(raw, facts) {
-      const input = checked(operation.params, check, raw, facts);
-      let verdict: Promise<Reviewed> | undefined;
-      const reviewed = (deps: OperationDeps, callerName: string): Promise<Reviewed> => {
-        verdict ??= review(input, deps, callerName);
-        return verdict;
-      };
-      return {
-        terms: terms(input),
-        ...(effects === undefined ? {} : { effects: effects(input) }),
-        asked: asked?.(input) ?? null,
-        review: async (deps, callerName) => void (await reviewed(deps, callerName)),
-        preflight: async (deps, callerName) =>
-          preflight?.(await reviewed(deps, callerName), deps, callerName),
-        run: async (deps, context) => run(await reviewed(deps, context.callerName), deps, context),
-      };
-    },
-  };
-}
-
-export function registerStored<P extends Params, Output extends TObject>(
-  operation: StoredOperation<P, Output>,
-): AnyOperation {
-  const { resolve, ...declared } = operation;
-  return {
-    ...declared,
-    prepare(raw, facts) {
-      const sent = readOpenInput(operation.params, raw, facts);
-      return {
-        terms: { price: operation.price, byUse: true, tier: null },
-        resolve: (deps, caller, bought) => resolve(sent, deps, caller, bought),
-        run: () => Promise.reject(new Error(`${operation.id} runs before it is resolved`)),
-      };
-    },
-  };
-}
-
-/** What the run gets: the parameters as they were read, or what `check` made of them. */
-function checked<P extends Params, Checked>(
-  params: P,
-  check: ((input: InputOf<P>, facts: CheckFacts) => Checked) | undefined,
-  raw: Readonly<Record<string, unknown>>,
-  facts: CheckFacts,
-): Checked {
-  const input = readInput(params, raw, facts);
-  return check === undefined ? (input as Checked) : check(input, facts); // without a check, Checked is InputOf<P>
-}
-
-async function engineAnswers(reader: Reader): Promise<void> {
-  await readEngineUptime(reader);
-}
-
-function outcomeOf(answer: unknown): Outcome {
-  // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
-  return fixedOutcome(answer as Record<string, unknown>);
+/** An answer is plain data; only an outcome has functions. */
+function outcomeOf(answer: object): Outcome {
+  if ('discard' in answer && typeof answer.discard === 'function') return answer as Outcome;
+  return fixedOutcome(answer as Record<string, unknown>); // of a TObject
 }

@@ -4,10 +4,10 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { GateRequest, Offers } from '../../src/gate/gate.ts';
 import type { Outcome } from '../../src/operations/answer.ts';
-import { type AnyOperation, defineOperation, defineUsageOperation } from '../../src/operations/define.ts';
+import { type AnyOperation, defineOperation } from '../../src/operations/define.ts';
 import type { CallContext, OperationDeps } from '../../src/operations/deps.ts';
 import { PRICES, type PriceClass } from '../../src/operations/prices.ts';
-import { register, registerMetered } from '../../src/operations/register.ts';
+import { register } from '../../src/operations/register.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 
 /** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */
@@ -170,7 +170,7 @@ export function usageOperation(
   preflight: () => Promise<void> = () => Promise.resolve(),
 ): AnyOperation {
   const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
-  const operation = defineUsageOperation({
+  const operation = defineOperation({
     id: 'useThings',
     method: 'POST',
     path: '/used-things',
@@ -199,7 +199,7 @@ export function usageOperation(
     preflight,
     run: (_reviewed, _deps, context) => run(context),
   });
-  return registerMetered(operation);
+  return register(operation);
 }
 
 /** An outcome that shows what was charged for it, and remembers whether it was thrown away. */

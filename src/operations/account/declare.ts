@@ -8,6 +8,7 @@ import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { RIGHTS_IN_WORDS } from './key-params.ts';
+import type { AccountDeps } from './own-account.ts';
 
 /** Who the caller is and what everything costs. */
 
@@ -110,7 +111,7 @@ export const getAccount = defineOperation({
   }),
   fails: ['upstream_unavailable'],
   paging: 'none',
-  shared: ['metered_routes', 'sql_tiers'],
+  sharedFields: ['metered_routes', 'sql_tiers'],
   caching: 'no-store',
   acceptsUnknownKey: true,
   example: {
@@ -159,7 +160,7 @@ export const getAccount = defineOperation({
     as_of: '2026-11-20T09:15:04Z',
     summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
   },
-  run: async (_input, deps, context) => {
+  run: async (_input, deps: AccountDeps, context) => {
     const { caller, lane } = context;
     const { organization } = caller;
     const units = organization === null ? null : await deps.accounts.balance(organization.id);

@@ -3,12 +3,12 @@ import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { fail } from '../../../core/errors.ts';
 import { beforeParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import type { OperationDeps } from '../deps.ts';
+import type { CallerKey, OperationDeps } from '../deps.ts';
 import { type InputOf, invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS, RIGHTS_IN_WORDS } from './key-params.ts';
-import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
+import type { AccountDeps, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
 import { keyManager, organizationScope } from './scope.ts';
 
 /** Keys that an organization makes for its agents, each with what it may do and spend. */
@@ -119,7 +119,7 @@ export const listAccountKeys = defineOperation({
     ],
     next_before: null,
   },
-  run: async ({ limit, before }, { accounts: { keys } }, { caller }) => {
+  run: async ({ limit, before }, { accounts: { keys } }: AccountDeps, { caller }) => {
     const of = organizationScope(caller);
     const found = await keys.list({ of, after: before ?? null, limit: limit + 1 });
     const shown = found.slice(0, limit);
@@ -240,7 +240,7 @@ export const makeAccountKey = defineOperation({
     if (input.label === undefined) throw invalid('label', 'label is missing: what the key is for.');
     return input;
   },
-  run: async (input, deps, { caller }) => {
+  run: async (input, deps: AccountDeps, { caller }) => {
     const manager = keyManager(caller);
     const all = {
       label: '',
@@ -284,7 +284,7 @@ export const changeAccountKey = defineOperation({
   fails: [...FAILS_OF_CHANGES, 'key_not_found'],
   paging: 'none',
   example: { key: KEY_EXAMPLE },
-  run: async ({ key: keyId, ...sent }, deps, { caller }) => {
+  run: async ({ key: keyId, ...sent }, deps: AccountDeps, { caller }) => {
     const manager = keyManager(caller);
     const set = changeOf(sent, manager.by, deps);
     if (Object.keys(set).length === 0)
@@ -308,7 +308,7 @@ export const revokeAccountKey = defineOperation({
   fails: [...FAILS_OF_CHANGES, 'key_not_found'],
   paging: 'none',
   example: { id: KEY_EXAMPLE.id, was_revoked: false },
-  run: async ({ key: keyId }, { accounts }, { caller }) => {
+  run: async ({ key: keyId }, { accounts }: AccountDeps, { caller }) => {
     const revoked = await accounts.keys.revoke({ ...keyManager(caller), keyId });
     return { id: keyId, was_revoked: revoked === null };
   },

@@ -10,6 +10,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, orNull, TimeShape } from '../shapes.ts';
+import type { AccountDeps } from './own-account.ts';
 import { organizationScope } from './scope.ts';
 
 /** The runs of SQL of an organization, for its own eyes. */
@@ -78,7 +79,7 @@ export const listAccountQueries = defineOperation({
     next_before: null,
   },
   check: ({ limit, before }) => ({ limit, before: before === undefined ? null : readCursor(before) }),
-  run: async ({ limit, before }, { accounts, clock }, { caller }) => {
+  run: async ({ limit, before }, { accounts, clock }: AccountDeps, { caller }) => {
     const page = await accounts.queries({ of: organizationScope(caller), before, limit: limit + 1 });
     const since = clock.nowMs() - QUERIES_KEPT_MS;
     const kept = page.filter(({ startedAtMs }) => startedAtMs > since);
@@ -147,7 +148,7 @@ export const forgetAccountQueries = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { forgotten: 12 },
-  run: async ({ query }, { accounts }, { caller }) => ({
+  run: async ({ query }, { accounts }: AccountDeps, { caller }) => ({
     forgotten: await accounts.forgetQueries({ of: organizationScope(caller), id: query }),
   }),
 });

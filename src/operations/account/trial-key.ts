@@ -3,9 +3,10 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
 import { fail } from '../../../core/errors.ts';
 import { defineOperation, PUBLIC_URL_MARK } from '../define.ts';
-import type { Accounts, CallContext } from '../deps.ts';
+import type { CallContext } from '../deps.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, nowText, TimeShape } from '../shapes.ts';
+import type { AccountDeps, AccountFacts } from './own-account.ts';
 
 /** A key with no account behind it, for one settlement. See docs/design/gate.md. */
 
@@ -55,7 +56,7 @@ export const mintTrialKey = defineOperation({
       payer: '0x857b06519e91e3a54538791bdbb0e22373e36b66',
     },
   },
-  run: async (_input, { accounts, deployment: { publicUrl } }, context) => {
+  run: async (_input, { accounts, deployment: { publicUrl } }: AccountDeps, context) => {
     const { payment } = context;
     if (payment === null) throw notPaid(context, publicUrl);
     const issued = await issue(accounts, payment, context.idempotencyKey);
@@ -72,10 +73,10 @@ export const mintTrialKey = defineOperation({
 
 /** The money has moved: any failure from here on gives the payer the settlement's hash and how to get the key. */
 async function issue(
-  accounts: Accounts,
+  accounts: AccountFacts,
   payment: SettledPayment,
   idempotencyKey: string | undefined,
-): ReturnType<Accounts['issueTrialKey']> {
+): ReturnType<AccountFacts['issueTrialKey']> {
   try {
     return await accounts.issueTrialKey(payment, idempotencyKey);
   } catch (cause) {

@@ -5,6 +5,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, DateShape, orNull, UsdShape } from '../shapes.ts';
+import type { AccountDeps } from './own-account.ts';
 import { usageScope } from './scope.ts';
 
 /** The usage of an account, by day and by the groups that are asked for. */
@@ -150,7 +151,7 @@ export const getAccountUsage = defineOperation({
       throw invalid('since', 'since is after until.');
     return { since, until, group };
   },
-  run: async ({ since, until, group }, { accounts, clock }, { caller }) => {
+  run: async ({ since, until, group }, { accounts, clock }: AccountDeps, { caller }) => {
     const dayTo = until ?? dayOf(clock.nowMs());
     const dayFrom = Math.max(since ?? dayTo - DAYS_DEFAULT + 1, dayTo - DAYS_MAX + 1);
     const found = await accounts.usage({ of: usageScope(caller), dayFrom, dayTo });

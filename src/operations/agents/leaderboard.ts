@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import { invalid } from '../params.ts';
 import { PRICES } from '../prices.ts';
@@ -16,11 +15,17 @@ import {
   rankedOfParam,
   rankedWindowParam,
 } from '../rankings/params.ts';
+import type { RankingDeps } from '../rankings/rankings.ts';
 import { RANKED_EXAMPLE, RANKING_META_EXAMPLE, RankedRowShape, RankingMetaShape } from '../rankings/shape.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextOffsetShape, nowText, TimeShape } from '../shapes.ts';
 import { includeSpamParam, leaderboardOffsetParam } from './params.ts';
-import { LEADERBOARD_OFFSET_MAX, type RankedAgent, type RankedBy } from './read-leaderboard.ts';
+import {
+  LEADERBOARD_OFFSET_MAX,
+  type LeaderboardDeps,
+  type RankedAgent,
+  type RankedBy,
+} from './read-leaderboard.ts';
 import { readAgents } from './read-list.ts';
 import type { AgentRow } from './row.ts';
 import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './shape.ts';
@@ -107,8 +112,7 @@ export const getLeaderboard = defineOperation({
     checkRankingOffset(input.offset);
     return { ...input, chosen };
   },
-  shared: 'all',
-  run: async ({ chosen, ...input }, deps) => {
+  read: async ({ chosen, ...input }, deps: LeaderboardDeps & RankingDeps) => {
     const { of, by } = chosen;
     if (of === 'agents' && isRating(by)) return rateAgents({ ...input, by }, deps);
     const { rows, ...page } = await rankingPage({ ...input, chosen }, deps);
@@ -127,13 +131,13 @@ interface RatingInput {
   readonly include_spam: boolean;
 }
 
-async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput, deps: OperationDeps) {
+async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput, deps: LeaderboardDeps) {
   const {
     reader,
     clock,
     deployment: { chains },
     index: { dataset, freshness, names },
-    catalogues: { leaderboard },
+    leaderboard,
   } = deps;
   const nowMs = clock.nowMs();
   const scope = {

@@ -3,9 +3,10 @@ import type { CataloguedTable } from '../../bundles/catalogue.ts';
 import { type Entry, MANIFEST_FILE, ManifestShape } from '../../bundles/manifest.ts';
 import type { StoredFile } from '../../bundles/store.ts';
 import { type FileAnswer, fixedOutcome, type Outcome } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { flagParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
+import type { BundleDeps } from './list.ts';
 import {
   BUNDLE_EXAMPLE,
   BundleShape,
@@ -28,7 +29,7 @@ interface FoundFile {
   readonly stored: StoredFile;
 }
 
-export const getBundleFile = defineUsageOperation({
+export const getBundleFile = defineOperation({
   id: 'getBundleFile',
   method: 'GET',
   path: '/bundles/{chain}/{table}/{file}',
@@ -64,7 +65,7 @@ export const getBundleFile = defineUsageOperation({
     byUse: false,
     tier: null,
   }),
-  review: async ({ chain, table, file, describe }, { catalogues: { bundles } }): Promise<FoundFile> => {
+  review: async ({ chain, table, file, describe }, { bundles }: BundleDeps): Promise<FoundFile> => {
     const of = await bundles.of(chain, table);
     // The name is looked up and never becomes part of a path by itself.
     const entry = of?.manifest.entries.find((one) => one.file === file) ?? null;
@@ -73,11 +74,11 @@ export const getBundleFile = defineUsageOperation({
     if (stored === null) throw noFile();
     return { of, entry, isDescribed: describe, stored };
   },
-  run: (found, _deps, { surface }): Promise<Outcome> => {
+  run: async (found, _deps, { surface }): Promise<Outcome> => {
     // A model cannot take a file.
-    if (found.isDescribed || surface === 'mcp') return Promise.resolve(fixedOutcome(described(found)));
+    if (found.isDescribed || surface === 'mcp') return fixedOutcome(described(found));
     const answer = { file: fileAnswer(found) };
-    return Promise.resolve({ usedQu: null, answer: () => answer, discard: () => undefined });
+    return { usedQu: null, answer: () => answer, discard: () => undefined };
   },
 });
 

@@ -4,6 +4,7 @@ import type { BundleCatalogue, CataloguedTable } from '../../bundles/catalogue.t
 import type { Entry } from '../../bundles/manifest.ts';
 import { beforeParam, chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape, nowText, TimeShape } from '../shapes.ts';
 import { type CursorKind, nextBefore, readBefore } from '../walk.ts';
@@ -18,6 +19,10 @@ import {
 
 const BUNDLE_CURSOR: CursorKind<BundlePosition> = { mint: mintBundleCursor, read: readBundleCursor };
 const SCOPE = 'listBundles';
+
+export interface BundleDeps extends OperationDeps {
+  readonly bundles: BundleCatalogue;
+}
 
 export const listBundles = defineOperation({
   id: 'listBundles',
@@ -52,9 +57,9 @@ export const listBundles = defineOperation({
     ...input,
     before: readBefore(BUNDLE_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
   }),
-  run: async ({ limit, before, chain, table, since, until }, { catalogues, clock, cursorKeys }) => {
+  run: async ({ limit, before, chain, table, since, until }, { bundles, clock, cursorKeys }: BundleDeps) => {
     const all = await listed(
-      catalogues.bundles,
+      bundles,
       (of) => (chain ?? of.chain) === of.chain && (table ?? of.table) === of.table,
     );
     const wanted = all.filter(

@@ -6,13 +6,19 @@ import { capabilitySlugParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { readEndpoints } from '../endpoints/read.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from '../endpoints/shape.ts';
-import { isCatalogueStale } from '../endpoints/sources.ts';
+import { type EndpointDeps, isCatalogueStale } from '../endpoints/sources.ts';
 import { WarningsShape } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, CountShape, nowText, orNull, TimeShape, UsdShape } from '../shapes.ts';
 import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer, NOBODY } from './list.ts';
-import { type CapabilityAgent, MOST_RATED_MAX, readCapabilityAgents, readGoingRate } from './read.ts';
+import {
+  type CapabilityAgent,
+  type CapabilityDeps,
+  MOST_RATED_MAX,
+  readCapabilityAgents,
+  readGoingRate,
+} from './read.ts';
 
 const GoingRateShape = Type.Object(
   {
@@ -88,10 +94,9 @@ export const getCapability = defineOperation({
     ],
     meta: { as_of: '2026-11-20T09:15:04Z' },
   },
-  shared: 'all',
-  run: async (
+  read: async (
     { slug, limit },
-    { reader, clock, index: { names }, catalogues: { capabilities, endpointSources } },
+    { reader, clock, index: { names }, capabilities, endpointSources }: CapabilityDeps & EndpointDeps,
   ) => {
     const nowMs = clock.nowMs();
     const found = (await capabilities.counts()).get(slug) ?? NOBODY;

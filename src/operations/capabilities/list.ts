@@ -4,7 +4,7 @@ import { capabilityFieldsParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, TimeShape } from '../shapes.ts';
-import type { CapabilityCounts } from './read.ts';
+import type { CapabilityCounts, CapabilityDeps } from './read.ts';
 
 export const CAPABILITY_FIELDS = {
   slug: Type.String({ pattern: '^[a-z0-9-]+$', description: 'Stable name, for /capabilities/{slug}.' }),
@@ -70,8 +70,7 @@ export const listCapabilities = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
-  shared: 'all',
-  run: async ({ fields }, { clock, catalogues: { capabilities } }) => {
+  read: async ({ fields }, { clock, capabilities }: CapabilityDeps) => {
     const counts = await capabilities.counts();
     return {
       capabilities: CAPABILITIES.map((capability) => {

@@ -16,7 +16,7 @@ import {
   sourceAnswer,
   staleness,
 } from './shape.ts';
-import { configuredOf, isCatalogueStale } from './sources.ts';
+import { configuredOf, type EndpointDeps, isCatalogueStale } from './sources.ts';
 
 /** Parameters of the endpoint directory. */
 
@@ -202,14 +202,13 @@ export const listEndpoints = defineOperation({
       ],
     },
   },
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: EndpointDeps) => {
     const {
       reader,
       clock,
       deployment: { chains },
       index: { dataset, freshness },
-      catalogues: { endpointSources },
+      endpointSources,
     } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();

@@ -24,7 +24,7 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import { type DistinctParties, distinctParties, type Relayer } from './read.ts';
+import { type DistinctParties, distinctParties, type Relayer, type RelayerDeps } from './read.ts';
 
 const RelayerShape = Type.Object(
   {
@@ -143,14 +143,13 @@ export const listFacilitators = defineOperation({
       basis: BASIS,
     },
   },
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: RelayerDeps) => {
     const {
       reader,
       clock,
       deployment: { chains },
       index: { dataset, names, freshness },
-      catalogues: { relayers },
+      relayers,
     } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();

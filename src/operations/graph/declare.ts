@@ -11,7 +11,7 @@ import { listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { orNull, timeTextOrNull } from '../shapes.ts';
-import type { GraphAnswer, GraphQuery } from './read.ts';
+import type { GraphAnswer, GraphDeps, GraphQuery } from './read.ts';
 import {
   AppliedShape,
   edgeAnswer,
@@ -114,13 +114,13 @@ export const getGraph = defineOperation({
     meta: { chain, as_of, snapshot, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
   },
   check: (input) => ({ ...input, span: spanOf(input) }),
-  run: async (input, deps) => {
+  run: async (input, deps: GraphDeps) => {
     const {
       reader,
       clock,
       deployment: { chains },
       index: { dataset, names, freshness: fresh },
-      catalogues: { graphs },
+      graphs,
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await fresh.statuses();

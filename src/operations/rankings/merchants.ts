@@ -12,6 +12,7 @@ import {
   rankedCapabilityParam,
   rankedWindowParam,
 } from './params.ts';
+import type { RankingDeps } from './rankings.ts';
 import { RANKED_EXAMPLE, RANKING_META_EXAMPLE, RankedRowShape, RankingMetaShape } from './shape.ts';
 
 export const listMerchants = defineOperation({
@@ -51,8 +52,7 @@ export const listMerchants = defineOperation({
   acceptsUnknownKey: false,
   example: { merchants: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
   check: (input) => ({ ...input, chosen: checkedRanking({ ...input, of: 'merchants' }) }),
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: RankingDeps) => {
     const { rows, ...page } = await rankingPage(input, deps);
     return { merchants: rows, ...page };
   },

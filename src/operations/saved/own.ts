@@ -7,6 +7,7 @@ import { PRICES } from '../prices.ts';
 import { orNull } from '../shapes.ts';
 import { noSuchQuery, ownAnswer, ownOrganization, timeOf, timeOrNull } from './describe.ts';
 import { slugParam, versionParam } from './params.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import { RefreshShape, SAVED_QUERY_EXAMPLE, SavedQueryShape, VersionShape } from './shapes.ts';
 
 /** What an organization sees of its own saved queries. */
@@ -50,7 +51,7 @@ export const listSavedQueries = defineOperation({
   }),
   fails: ['api_key_required', 'invalid_parameter'],
   example: { owner: 'acme', queries: [SAVED_QUERY_EXAMPLE], next_after: null },
-  run: async ({ limit, after }, deps, { caller }) => {
+  run: async ({ limit, after }, deps: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const { saved } = deps.accounts;
     const [owner, found] = await Promise.all([
@@ -77,7 +78,7 @@ export const getSavedQuery = defineOperation({
   output: Type.Object({ query: SavedQueryShape }),
   fails: ['api_key_required', 'invalid_parameter', 'query_not_found'],
   example: { query: SAVED_QUERY_EXAMPLE },
-  run: async ({ slug, version = null }, deps, { caller }) => {
+  run: async ({ slug, version = null }, deps: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const query = await deps.accounts.saved.find({ organizationId, slug, version });
     if (query === null) throw noSuchQuery();
@@ -105,7 +106,7 @@ export const listQueryVersions = defineOperation({
       },
     ],
   },
-  run: async ({ slug }, { accounts, deployment: { publicUrl } }, { caller }) => {
+  run: async ({ slug }, { accounts, deployment: { publicUrl } }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const [owner, found] = await Promise.all([
       accounts.saved.handleOf(organizationId),
@@ -148,7 +149,7 @@ export const listQueryRefreshes = defineOperation({
       },
     ],
   },
-  run: async ({ slug }, { accounts }, { caller }) => {
+  run: async ({ slug }, { accounts }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const query = await accounts.saved.find({ organizationId, slug, version: null });
     if (query === null) throw noSuchQuery();

@@ -9,7 +9,7 @@ import type { ListedQuery } from './definition.ts';
 import { isOfOrganization, listedAnswer, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
 import { ownerDocument } from './document.ts';
 import { ownerParam, searchParam, slugParam, versionParam } from './params.ts';
-import type { SavedQueries } from './saved-queries.ts';
+import type { SavedDeps, SavedQueries } from './saved-queries.ts';
 import { LISTED_QUERY_EXAMPLE, ListedQueryShape, PUBLIC_QUERY_EXAMPLE, PublicQueryShape } from './shapes.ts';
 
 /** What everyone sees of saved queries. */
@@ -39,7 +39,7 @@ export const listPublicQueries = defineOperation({
     ...input,
     after: readBefore(QUERY_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before) ?? null,
   }),
-  run: async ({ search, limit, after }, deps, { caller: { organization } }) => {
+  run: async ({ search, limit, after }, deps: SavedDeps, { caller: { organization } }) => {
     const words = (search ?? '')
       .toLowerCase()
       .split(/\s+/)
@@ -110,7 +110,7 @@ export const getPublicQuery = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { query: PUBLIC_QUERY_EXAMPLE },
-  run: async (input, deps, { caller }) => {
+  run: async (input, deps: SavedDeps, { caller }) => {
     const { query, isOwn } = await visibleQuery(input, deps, caller);
     return { query: publicAnswer(query, isOwn, deps) };
   },
@@ -149,7 +149,7 @@ export const getOwnerOpenApi = defineOperation({
     paths: {},
     components: {},
   },
-  run: async ({ owner }, deps, { caller }) => {
+  run: async ({ owner }, deps: SavedDeps, { caller }) => {
     const { saved } = deps.accounts;
     const organizationId = await saved.ownerOf(owner);
     const isOwn = isOfOrganization(caller, organizationId);

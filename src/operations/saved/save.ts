@@ -18,6 +18,7 @@ import {
   TAKEN_NAMES,
   type ToldParameter,
 } from './params.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import { SAVED_QUERY_EXAMPLE, SavedQueryShape } from './shapes.ts';
 import { readValue, typeInWords, valueTypeOf } from './values.ts';
 
@@ -42,7 +43,7 @@ export const claimHandle = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { handle: 'acme' },
-  run: async ({ handle }, { accounts }, { caller }) => {
+  run: async ({ handle }, { accounts }: SavedDeps, { caller }) => {
     const { organizationId } = keyManager(caller);
     const outcome = await accounts.saved.claimHandle({ organizationId, handle });
     if (outcome === 'taken')
@@ -110,7 +111,7 @@ export const saveQuery = defineOperation({
     ...(visibility === 'private' && priceQu === 0 ? [] : (['publishes'] as const)),
     ...(refresh === undefined ? [] : (['schedules'] as const)),
   ],
-  run: async (input, deps, { caller, callerName }) => {
+  run: async (input, deps: SavedDeps, { caller, callerName }) => {
     const organization = ownOrganization(caller);
     refuseTier(input.tier, caller.organization?.plan, deps);
     const { saved } = deps.accounts;
@@ -148,7 +149,7 @@ function settingsOf(input: SaveInput, keyId: string | null): SavedSettings {
 }
 
 /** The version as it is kept. Rejects with the fault of its text or of its parameters. */
-async function contentOf(input: SaveInput, deps: OperationDeps, callerName: string): Promise<SavedContent> {
+async function contentOf(input: SaveInput, deps: SavedDeps, callerName: string): Promise<SavedContent> {
   const { sql, parameters: told, tier, refresh_seconds: refresh } = input;
   // A value is read by the type that the text gives it, so the text is read before it is judged with the values.
   const types = await typesOf(sql, deps, callerName);
@@ -267,7 +268,7 @@ export const deleteSavedQuery = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { slug: 'top-payees', deleted: true },
-  run: async ({ slug }, { accounts }, { caller }) => {
+  run: async ({ slug }, { accounts }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     if (!(await accounts.saved.remove({ organizationId, slug }))) throw noSuchQuery();
     return { slug, deleted: true };

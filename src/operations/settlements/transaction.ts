@@ -173,8 +173,7 @@ export const getTransaction = defineOperation({
     if (asOf !== undefined) await index.snapshots.answerable(asOf, chain);
     return readTransaction(reader, { txHash, chain, asOf });
   },
-  shared: 'all',
-  run: async ({ tx_hash: txHash, chain, as_of: asked }, deps) => {
+  read: async ({ tx_hash: txHash, chain, as_of: asked }, deps) => {
     const {
       reader,
       clock,

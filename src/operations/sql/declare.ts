@@ -3,8 +3,8 @@ import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { RoomOwner } from '../../results/room.ts';
 import type { Outcome, StreamedAnswer } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
-import type { CallContext, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { CallContext } from '../deps.ts';
 import type { Meta } from '../meta.ts';
 import type { InputOf } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
@@ -14,7 +14,7 @@ import { boundsOf, unitsFor } from './bounds.ts';
 import { explainAnswer } from './estimate.ts';
 import { type Buyer, certainFailure, judged, rejected } from './failures.ts';
 import { jobHoldMs, rowsOfJob, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
-import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
+import { keptOutcome, keptSqlOf, type SqlDeps, unitsForKept } from './kept.ts';
 import {
   checkBudget,
   csvNullParam,
@@ -67,7 +67,7 @@ interface ReviewedQuery {
   readonly accepted: Accepted;
 }
 
-export const runSql = defineUsageOperation({
+export const runSql = defineOperation({
   id: 'runSql',
   method: 'POST',
   path: '/sql',
@@ -129,7 +129,7 @@ export const runSql = defineUsageOperation({
     return { input, accepted };
   },
   preflight,
-  run: async (reviewed, deps, context): Promise<Outcome> => {
+  run: async (reviewed, deps: SqlDeps, context): Promise<Outcome> => {
     const { caller, callerName } = context;
     const { input } = reviewed;
     if (isJob(input) && !input.explain_only) return asJob(input, deps, context);
@@ -150,7 +150,7 @@ export const runSql = defineUsageOperation({
  */
 async function preflight(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  { sql }: SqlDeps,
   callerName: string,
 ): Promise<void> {
   const failure = await certainFailure({ accepted, parameters: input.params, caller: callerName }, sql);
@@ -197,7 +197,7 @@ export function textOf({ sql, query: alias }: Pick<SqlInput, 'sql' | 'query'>): 
 
 async function explain(
   { input, accepted }: ReviewedQuery,
-  deps: OperationDeps,
+  deps: SqlDeps,
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const tier = sqlTierOf(input.tier);
@@ -223,7 +223,7 @@ function jsonText(body: string): StreamedAnswer {
 
 async function query(
   { input, accepted }: ReviewedQuery,
-  deps: OperationDeps,
+  deps: SqlDeps,
   { callerName, hasKey, organization, owner, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
@@ -278,7 +278,7 @@ async function query(
 }
 
 /** Runs as a job, and is answered with its result where that is there in time. */
-async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext): Promise<Outcome> {
+async function asJob(input: SqlInput, deps: SqlDeps, context: CallContext): Promise<Outcome> {
   const { format, tier, wait_seconds: waitSeconds = 0 } = input;
   const rows = rowsOfJob(input.max_rows, SQL_MEDIA[format].rowsMax);
   const { jobs } = keptSqlOf(deps);

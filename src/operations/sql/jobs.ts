@@ -6,8 +6,8 @@ import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import { organizationScope } from '../account/scope.ts';
 import type { Outcome } from '../answer.ts';
-import { defineOperation, defineUsageOperation } from '../define.ts';
-import type { Caller, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { Caller } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
 import { checkAsOf, sqlAsOfParam } from './as-of.ts';
@@ -22,7 +22,7 @@ import {
   SqlJobShape,
   submitJob,
 } from './job-answer.ts';
-import { keptSqlOf } from './kept.ts';
+import { keptSqlOf, type SqlDeps } from './kept.ts';
 import { countParam } from './page.ts';
 import {
   checkBudget,
@@ -41,7 +41,7 @@ import {
 
 const KEPT_DAYS = RESULT_KEPT_MS / 86_400_000;
 
-export const createSqlJob = defineUsageOperation({
+export const createSqlJob = defineOperation({
   id: 'createSqlJob',
   method: 'POST',
   path: '/sql/jobs',
@@ -95,7 +95,7 @@ export const createSqlJob = defineUsageOperation({
     await checkAsOf(input.as_of, accepted, deps);
     return { input, text };
   },
-  run: async ({ input, text }, deps, context): Promise<Outcome> => {
+  run: async ({ input, text }, deps: SqlDeps, context): Promise<Outcome> => {
     const { job, isNew } = await submitJob(
       {
         ...input,
@@ -144,7 +144,7 @@ const jobFormatParam: Param<(typeof JOB_FORMATS)[number]> = {
   },
 };
 
-export const getSqlJob = defineUsageOperation({
+export const getSqlJob = defineOperation({
   id: 'getSqlJob',
   method: 'GET',
   path: '/sql/jobs/{job}',
@@ -168,9 +168,7 @@ export const getSqlJob = defineUsageOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: SQL_JOB_EXAMPLE,
-  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
-  review: async (input) => input,
-  run: async ({ job: id, format }, deps, { caller }): Promise<Outcome> => {
+  run: async ({ job: id, format }, deps: SqlDeps, { caller }): Promise<Outcome> => {
     const job = await found(id, deps, caller);
     const body =
       format === 'json'
@@ -191,7 +189,7 @@ export const getSqlJob = defineUsageOperation({
 });
 
 /** A job of the caller's: of its organization, or of its key. */
-async function found(id: string, deps: OperationDeps, caller: Caller): Promise<SqlJob> {
+async function found(id: string, deps: SqlDeps, caller: Caller): Promise<SqlJob> {
   const { jobs } = keptSqlOf(deps);
   if (caller.organization !== null) {
     const { organizationId, keyId } = organizationScope(caller);
@@ -208,7 +206,7 @@ const EVENTS_MAX_MS = 10 * 60_000;
 /** Between two events. */
 const EVENTS_PAUSE_MS = 250;
 
-function eventsOf(first: SqlJob, deps: OperationDeps, caller: Caller): Readable {
+function eventsOf(first: SqlJob, deps: SqlDeps, caller: Caller): Readable {
   const { jobs } = keptSqlOf(deps);
   const left = new AbortController();
   async function* events(): AsyncGenerator<string> {
@@ -227,7 +225,7 @@ function eventsOf(first: SqlJob, deps: OperationDeps, caller: Caller): Readable 
   return body;
 }
 
-async function eventOf(job: SqlJob, deps: OperationDeps, caller: Caller): Promise<string> {
+async function eventOf(job: SqlJob, deps: SqlDeps, caller: Caller): Promise<string> {
   return `event: job\ndata: ${JSON.stringify(await jobAnswer(job, deps, caller))}\n\n`;
 }
 
@@ -249,7 +247,7 @@ export const cancelSqlJob = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
-  run: async ({ job: id }, deps, { caller }) => {
+  run: async ({ job: id }, deps: SqlDeps, { caller }) => {
     const { jobs } = keptSqlOf(deps);
     const job = await found(id, deps, caller);
     const cancelled = await jobs.cancel({ id, organizationId: job.organizationId });
@@ -284,7 +282,7 @@ export const listSqlJobs = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
-  run: async ({ limit, offset }, deps, { caller }) => {
+  run: async ({ limit, offset }, deps: SqlDeps, { caller }) => {
     if (caller.organization === null) return { jobs: [], next_offset: null };
     const { jobs } = keptSqlOf(deps);
     const listed = await jobs.list({ ...organizationScope(caller), offset, limit: limit + 1 });

@@ -5,13 +5,13 @@ import { fail } from '../../../core/errors.ts';
 import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
-import type { CallContext, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { CallContext } from '../deps.ts';
 import { SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
-import { keptOutcome, keptSqlOf } from './kept.ts';
+import { keptOutcome, keptSqlOf, type SqlDeps } from './kept.ts';
 import { pageRowsMax, RESULT_PAGE_PARAMS } from './page.ts';
 import { csvNullParam, numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
@@ -71,7 +71,7 @@ const tokenParam: Param<string | undefined> = {
   },
 };
 
-export const getResult = defineUsageOperation({
+export const getResult = defineOperation({
   id: 'getResult',
   method: 'GET',
   path: '/results/{result}',
@@ -126,11 +126,9 @@ export const getResult = defineUsageOperation({
     },
     next_offset: null,
   },
-  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
-  review: async (input) => input,
   run: async (
     { result: id, token, format, numbers, csv_null: csvNull, limit, offset },
-    deps,
+    deps: SqlDeps,
     context,
   ): Promise<Outcome> => {
     const kept = await readable({ id, token }, deps, context);
@@ -147,7 +145,7 @@ export const getResult = defineUsageOperation({
 /** A link is good until its time is over or the key ends that it was given to, whichever comes first. */
 async function isGranted(
   { id, token }: { readonly id: string; readonly token: string },
-  { cursorKeys, clock, accounts }: OperationDeps,
+  { cursorKeys, clock, accounts }: SqlDeps,
 ): Promise<boolean> {
   const grant = readResultToken(cursorKeys, token);
   if (grant === undefined || grant.id !== id || grant.untilMs <= clock.nowMs()) return false;
@@ -157,7 +155,7 @@ async function isGranted(
 /** The same answer for a result that is not there and one of others: ids are no secrets. */
 async function readable(
   { id, token }: { readonly id: string; readonly token: string | undefined },
-  deps: OperationDeps,
+  deps: SqlDeps,
   { caller: { organization } }: CallContext,
 ): Promise<KeptResult> {
   const { results } = keptSqlOf(deps);

@@ -7,7 +7,9 @@ import {
   type PublicTableName,
 } from '../../../core/domain/public-tables.ts';
 import { loadFunctionCatalogue, TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
+import type { PublicTableRows } from '../dataset.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';
 import { CountShape } from '../shapes.ts';
@@ -200,6 +202,10 @@ const RULES = {
   examples: EXAMPLES.map((example) => ({ ...example })),
 };
 
+export interface SchemaDeps extends OperationDeps {
+  readonly publicTableRows: PublicTableRows;
+}
+
 export const getSqlSchema = defineOperation({
   id: 'getSqlSchema',
   method: 'GET',
@@ -257,7 +263,7 @@ export const getSqlSchema = defineOperation({
   },
   run: async (
     { table, functions },
-    { clock, deployment: { chains }, index: { publicTableRows, freshness } },
+    { clock, deployment: { chains }, index: { freshness }, publicTableRows }: SchemaDeps,
   ) => {
     const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
     const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import {
   backfillLeft,
   CHAIN_STATE_MEANS,
@@ -9,7 +10,7 @@ import {
   isImported,
 } from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
-import { ENGINE_STATUSES } from '../index-state/index-state.ts';
+import { ENGINE_STATUSES, type IndexStates } from '../index-state/index-state.ts';
 import type { RollupState } from '../index-state/rollups.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
@@ -146,6 +147,10 @@ const SqlShape = Type.Object(
 
 const STATUSES = ['ok', 'degraded'] as const;
 
+export interface TelemetryDeps extends OperationDeps {
+  readonly indexStates: IndexStates;
+}
+
 export const getTelemetry = defineOperation({
   id: 'getTelemetry',
   method: 'GET',
@@ -224,8 +229,8 @@ export const getTelemetry = defineOperation({
       clock,
       sql,
       deployment: { chains, chainFacts, sampleDataTo, version, startedAtMs },
-      index: { indexStates },
-    },
+      indexStates,
+    }: TelemetryDeps,
   ) => {
     const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();

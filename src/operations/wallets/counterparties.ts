@@ -271,8 +271,7 @@ export const listCounterparties = defineOperation({
     before: readBefore(RANKED_CURSOR, { keys: cursorKeys, scope: scopeOf(input) }, input.before),
   }),
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps) => {
     const { wallet, limit, before, window, role, order, chain, finality } = input;
     const {
       reader,

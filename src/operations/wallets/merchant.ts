@@ -279,8 +279,7 @@ export const getMerchant = defineOperation({
   acceptsUnknownKey: false,
   example: PROFILE_EXAMPLE,
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: ({ address, window, chain, finality, as_of: asOf }, deps) =>
+  read: ({ address, window, chain, finality, as_of: asOf }, deps) =>
     answerProfile({ wallet: address, role: 'payee', window, chain, finality, asOf }, deps),
 });
 
@@ -309,7 +308,6 @@ export const getAgent = defineOperation({
   acceptsUnknownKey: false,
   example: AGENT_PROFILE_EXAMPLE,
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
+  read: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
     answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
 });

@@ -266,8 +266,7 @@ export const getPair = defineOperation({
     meta: META_FIELDS_EXAMPLE,
   },
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: async ({ payer, payee, window, chain, finality, as_of: asked }, deps) => {
+  read: async ({ payer, payee, window, chain, finality, as_of: asked }, deps) => {
     const {
       reader,
       clock,

@@ -44,7 +44,7 @@ import {
   withinTimes,
 } from '../settlements/filters.ts';
 import { FORWARD_FIELDS, type ForwardSource } from '../settlements/forward.ts';
-import { readCursors, readPage } from '../settlements/list.ts';
+import { readCursors, readPage, type SettlementDeps } from '../settlements/list.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NAMES_LEFT_OUT,
@@ -320,8 +320,7 @@ export const listEntitySettlements = defineOperation({
   },
   check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: SettlementDeps) => {
     const { wallet, chain, finality, as_of: asked } = input;
     const {
       reader,

@@ -197,8 +197,7 @@ export const getEntitySummary = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: SUMMARY_EXAMPLE,
-  shared: 'all',
-  run: async ({ wallet, chain, finality }, deps) => {
+  read: async ({ wallet, chain, finality }, deps) => {
     const {
       reader,
       clock,
