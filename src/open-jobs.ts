@@ -13,7 +13,7 @@ import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
-import type { ServiceDeps } from './operations/index.ts';
+import type { ServiceDeps } from './operations/create-deps.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
 import { createRefresher, type Refresher } from './organizations/refresher.ts';
 import { directoryFiles } from './results/directory-files.ts';

@@ -46,69 +46,87 @@ export interface AskedQuery {
 /** The facts that validity may depend on. */
 export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
-/** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
+/** Stands in the words of a tool for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
-/** What is known of an operation without calling it. */
-interface Declared<
-  P extends Params = Params,
-  Output extends TObject = TObject,
-  Other extends TObject = TObject,
-> {
-  /** camelCase; the MCP tool is its snake_case. */
-  readonly id: string;
-  readonly method: Method;
+/** How an operation is called, and what it answers: what routes, OpenAPI and tools are made of. */
+interface Wire<P extends Params, Output extends TObject, Other extends TObject> {
+  /** GET by default. */
+  readonly method?: Method;
   /** Below the version prefix, parameters in braces: `/entities/{wallet}/settlements`. */
   readonly path: string;
-  readonly summary: string;
-  readonly description: string;
-  /**
-   * The same for a model that chooses among tools: its purpose, in a few sentences that stand alone and speak of tools, not of
-   * routes. The cost is added.
-   */
-  readonly toolText: string;
-  /** False where another tool does the same. */
-  readonly isTool?: boolean;
-  /** The least that a call costs, where `terms` says more. */
-  readonly price: Price;
   readonly params: P;
   /** True where the call takes further parameters, which what is stored under its path decides: `check` gets them as they were sent. */
   readonly takesOthers?: boolean;
   readonly output: Output;
-  /** `page` where it is absent. */
-  readonly load?: EngineLoad;
-  /** What it changes for the caller's own organization; absent where it changes nothing but what it charges. */
-  readonly changes?: 'adds' | 'replaces' | 'removes';
-  /** The operation whose name in the list of a limited key allows this one as well. */
-  readonly allowedAs?: string;
-  /** Codes this operation itself can answer with, in addition to the codes of every route. */
-  readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, in addition to `output`. */
   readonly alsoAnswers?: readonly Other[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
-  /** Whether a `Range` is answered with a part of a file. */
-  readonly takesRanges?: boolean;
   /** Headers that an answer of another media type can have, by name, each with what it says. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
-  /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
-  readonly repeatable?: boolean;
-  /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
-  readonly paging: 'before' | 'offset' | 'none';
+  /** Whether a `Range` is answered with a part of a file. */
+  readonly takesRanges?: boolean;
+  /**
+   * Codes this operation itself can answer with, in addition to the codes of every route. By default those of a question to the index:
+   * `invalid_parameter` and `upstream_unavailable`.
+   */
+  readonly fails?: readonly ErrorCode[];
+  /** How the answer continues: a `next_before` cursor, a `next_offset`, or (by default) not at all. */
+  readonly paging?: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201 | 202;
+  /** What a cache may do. `revalidate`: keep, but ask with the ETag each time; the default of what is read. All else is `no-store`. */
+  readonly caching?: 'revalidate' | 'no-store';
   /** Fields of `output` whose value is one immutable object in many answers, such as lists of prices: it is serialized once. */
   readonly sharedFields?: readonly string[];
-  /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
-  readonly caching: 'revalidate' | 'no-store';
-  /** True where an unknown key is answered instead of refused. */
-  readonly acceptsUnknownKey: boolean;
+}
+
+/** What people and models read about an operation. */
+interface Words<Output extends TObject> {
+  readonly summary: string;
+  readonly description: string;
+  /**
+   * The same for a model that chooses among tools: its purpose, in a few sentences that stand alone and speak of tools, not of routes. The
+   * cost is added. By default the first sentence of `description`; null where the operation is no tool.
+   */
+  readonly tool?: string | null;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
   /** Answers of other forms, by name. Tested against `output` and `alsoAnswers`. */
   readonly moreExamples?: Readonly<Record<string, NamedExample>>;
   /** Bodies of requests, by name, where `example` of the parameters alone says too little. */
   readonly requestExamples?: Readonly<Record<string, NamedExample>>;
+}
+
+/** What a call costs its caller, and the engine. */
+interface Money {
+  /** The least that a call costs, where `terms` says more. */
+  readonly price: Price;
+  /** `page` by default. */
+  readonly load?: EngineLoad;
+  /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
+  readonly repeatable?: boolean;
+}
+
+/** Who may call, and what for. */
+interface Access {
+  /** What it changes for the caller's own organization; absent where it changes nothing but what it charges. */
+  readonly changes?: 'adds' | 'replaces' | 'removes';
+  /** The operation whose name in the list of a limited key allows this one as well. */
+  readonly allowedAs?: string;
+  /** True where an unknown key is answered instead of refused. */
+  readonly acceptsUnknownKey?: boolean;
+}
+
+/** What is known of an operation without calling it. */
+interface Declared<P extends Params, Output extends TObject, Other extends TObject> {
+  /** camelCase; the MCP tool is its snake_case. */
+  readonly id: string;
+  readonly wire: Wire<P, Output, Other>;
+  readonly words: Words<Output>;
+  readonly money: Money;
+  readonly access?: Access;
 }
 
 export interface NamedExample {
@@ -179,10 +197,13 @@ export type Operation<
   Checked = unknown,
   Found = unknown,
   Reviewed = unknown,
-  Deps extends OperationDeps = OperationDeps,
+  Deps = OperationDeps,
 > = Declared<P, Output, Other> &
   Steps<P, Checked, Found, Reviewed, Deps> &
   LastStep<Static<Output> | Static<Other>, Reviewed, Deps>;
+
+/** One of several operations, without the types of its steps. */
+export type AnyDeclared<Deps> = Operation<Params, TObject, TObject, unknown, unknown, unknown, Deps>;
 
 /** Declares an operation; infers what each step gets from `params`, from the steps before, and from the type that a step gives its deps. */
 export function defineOperation<
@@ -199,8 +220,21 @@ export function defineOperation<
   return operation;
 }
 
-/** An operation in the one form that the gate calls, without the types of its parameters and answer. */
-export interface AnyOperation<Deps = OperationDeps> extends Declared {
+/**
+ * An operation as the gate, the routes and the documentation read it: its facts side by side, with the defaults filled in, and without the
+ * types of its parameters and answer.
+ */
+export interface AnyOperation<Deps = OperationDeps>
+  extends Wire<Params, TObject, TObject>,
+    Words<TObject>,
+    Money,
+    Access {
+  readonly id: string;
+  readonly method: Method;
+  readonly fails: readonly ErrorCode[];
+  readonly paging: 'before' | 'offset' | 'none';
+  readonly caching: 'revalidate' | 'no-store';
+  readonly tool: string | null;
   /** Whether calls with the same input share one answer. */
   readonly isShared: boolean;
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */

@@ -64,7 +64,7 @@ export interface CallContext {
   readonly hold: Hold | null;
 }
 
-/** What every operation may use; index.ts lists what the resources need in addition. */
+/** What every operation may use. What a resource needs in addition extends it in the folder of the resource; create-deps.ts makes all. */
 export interface OperationDeps {
   readonly share: ShareRun;
   /** Bound to the request: its statements stop when the caller leaves. */

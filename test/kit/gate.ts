@@ -19,30 +19,30 @@ export function pricedOperation(
 ): AnyOperation {
   const operation = defineOperation({
     id: 'countThings',
-    method: 'GET',
-    path: '/things',
-    summary: 'Things',
-    description: 'Things',
-    toolText: 'Things',
-    price: PRICES[priceClass],
-    params: {
-      bad: {
-        in: 'query',
-        description: 'Whether the request is invalid.',
-        required: false,
-        schema: Type.String(),
-        read: (raw: unknown) => {
-          if (raw !== undefined) throw fail('invalid_parameter', { detail: 'bad is bad.', parameter: 'bad' });
-          return undefined;
+    wire: {
+      path: '/things',
+      params: {
+        bad: {
+          in: 'query',
+          description: 'Whether the request is invalid.',
+          required: false,
+          schema: Type.String(),
+          read: (raw: unknown) => {
+            if (raw !== undefined)
+              throw fail('invalid_parameter', { detail: 'bad is bad.', parameter: 'bad' });
+            return undefined;
+          },
         },
       },
+      output: Type.Object({}),
+      fails: [],
     },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    example: {},
+    words: {
+      summary: 'Things',
+      description: 'Things',
+      example: {},
+    },
+    money: { price: PRICES[priceClass] },
     run,
   });
   return register(operation);
@@ -172,28 +172,27 @@ export function usageOperation(
   const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
   const operation = defineOperation({
     id: 'useThings',
-    method: 'POST',
-    path: '/used-things',
-    summary: 'Things by use',
-    description: 'Things by use',
-    toolText: 'Things by use',
-    price,
-    params: {
-      n: {
-        in: 'body',
-        description: 'Any number.',
-        required: false,
-        schema: Type.Number(),
-        read: (raw: unknown) => raw,
+    wire: {
+      method: 'POST',
+      path: '/used-things',
+      params: {
+        n: {
+          in: 'body',
+          description: 'Any number.',
+          required: false,
+          schema: Type.Number(),
+          read: (raw: unknown) => raw,
+        },
       },
+      output: Type.Object({}),
+      fails: [],
     },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    repeatable: true,
-    example: {},
+    words: {
+      summary: 'Things by use',
+      description: 'Things by use',
+      example: {},
+    },
+    money: { price, repeatable: true },
     terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
     review,
     preflight,

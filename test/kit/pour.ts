@@ -31,21 +31,20 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
   let make: (deps: OperationDeps) => Promise<StreamedAnswer> | StreamedAnswer = () => streamed(['poured']);
   const operation = defineOperation({
     id: 'pour',
-    method: 'POST',
-    path: '/pour',
-    summary: 'Pour',
-    description: 'Pour',
-    toolText: 'Pour',
-    price: PRICES.metered,
-    params: { what: text('what'), format: text('format'), tier: text('tier') },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    answerHeaders: { 'x-poured': 'How much.' },
-    repeatable: true,
-    example: {},
+    wire: {
+      method: 'POST',
+      path: '/pour',
+      params: { what: text('what'), format: text('format'), tier: text('tier') },
+      output: Type.Object({}),
+      answerHeaders: { 'x-poured': 'How much.' },
+      fails: [],
+    },
+    words: {
+      summary: 'Pour',
+      description: 'Pour',
+      example: {},
+    },
+    money: { price: PRICES.metered, repeatable: true },
     terms: (input) => {
       if (free) return { price: PRICES.free, byUse: false, tier: null };
       const tier = SQL_TIER_IDS.find((id) => id === input.tier) ?? 'standard';

@@ -38,21 +38,20 @@ const questionParam: Param<Question> = {
 
 const operation = defineOperation({
   id: 'introspectClickhouse',
-  method: 'POST',
-  path: '/clickhouse',
-  summary: 'Answer a question of a ClickHouse client about the server',
-  description: 'The ClickHouse HTTP interface.',
-  toolText: 'The ClickHouse HTTP interface.',
-  price: PRICES.free,
-  load: 'none',
-  allowedAs: 'runSql',
-  params: { question: questionParam },
-  output: Type.Object({}),
-  fails: ['invalid_query', 'api_key_required'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {},
+  wire: {
+    method: 'POST',
+    path: '/clickhouse',
+    params: { question: questionParam },
+    output: Type.Object({}),
+    fails: ['invalid_query', 'api_key_required'],
+  },
+  words: {
+    summary: 'Answer a question of a ClickHouse client about the server',
+    description: 'The ClickHouse HTTP interface.',
+    example: {},
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { allowedAs: 'runSql' },
   review: ({ question }) => Promise.resolve(question),
   run: async (question, _deps, { caller, callerName }): Promise<Outcome> => {
     // A client without a key hears it when it connects: no query of it could run.

@@ -31,35 +31,34 @@ interface FoundFile {
 
 export const getBundleFile = defineOperation({
   id: 'getBundleFile',
-  method: 'GET',
-  path: '/bundles/{chain}/{table}/{file}',
-  summary: 'A Parquet file of a day, or the signed manifest of a table',
-  description:
-    'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
-  toolText: 'list_bundles has what is known of each file.',
-  isTool: false,
-  price: PRICES.keyed,
-  load: 'none',
-  params: {
-    chain: bundleChainParam,
-    table: bundleTableParam,
-    file: bundleFileParam,
-    describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+  wire: {
+    path: '/bundles/{chain}/{table}/{file}',
+    params: {
+      chain: bundleChainParam,
+      table: bundleTableParam,
+      file: bundleFileParam,
+      describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+    },
+    output: BundleShape,
+    alsoAnswers: [ManifestHeadShape, ManifestShape],
+    media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
+    answerHeaders: {
+      'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
+      'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+    },
+    takesRanges: true,
+    fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
+    caching: 'revalidate',
   },
-  output: BundleShape,
-  alsoAnswers: [ManifestHeadShape, ManifestShape],
-  media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
-  takesRanges: true,
-  answerHeaders: {
-    'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
-    'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+  words: {
+    summary: 'A Parquet file of a day, or the signed manifest of a table',
+    description:
+      'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
+    tool: null,
+    example: BUNDLE_EXAMPLE,
+    moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
   },
-  fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: BUNDLE_EXAMPLE,
-  moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
+  money: { price: PRICES.keyed, load: 'none' },
   terms: ({ file, describe }) => ({
     price: file === MANIFEST_FILE || describe ? PRICES.free : PRICES.keyed,
     byUse: false,

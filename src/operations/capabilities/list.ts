@@ -51,25 +51,22 @@ export const CAPABILITY_EXAMPLE = {
 
 export const listCapabilities = defineOperation({
   id: 'listCapabilities',
-  method: 'GET',
-  path: '/capabilities',
-  summary: 'The jobs that services offer, and how many offer them',
-  description:
-    'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
-  toolText:
-    'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
-  price: PRICES.free,
-  load: 'summary',
-  params: { fields: capabilityFieldsParam },
-  output: Type.Object({
-    capabilities: Type.Array(CapabilityShape),
-    meta: Type.Object({ as_of: TimeShape }, { title: 'CapabilityListMeta' }),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
+  wire: {
+    path: '/capabilities',
+    params: { fields: capabilityFieldsParam },
+    output: Type.Object({
+      capabilities: Type.Array(CapabilityShape),
+      meta: Type.Object({ as_of: TimeShape }, { title: 'CapabilityListMeta' }),
+    }),
+  },
+  words: {
+    summary: 'The jobs that services offer, and how many offer them',
+    description:
+      'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
+    tool: 'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
+    example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
+  },
+  money: { price: PRICES.free, load: 'summary' },
   read: async ({ fields }, { clock, capabilities }: CapabilityDeps) => {
     const counts = await capabilities.counts();
     return {

@@ -102,47 +102,45 @@ const EXAMPLE: Static<typeof RelayerShape> = {
 
 export const listFacilitators = defineOperation({
   id: 'listFacilitators',
-  method: 'GET',
-  path: '/facilitators',
-  summary: 'Relayers per chain, busiest first, with what their accounts hold',
-  description:
-    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
-  toolText:
-    'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    limit: limitParam,
-    offset: offsetParam,
-    chain: chainParam,
-    facilitator: facilitatorParam,
-    named_only: namedOnlyParam,
-    enriched_only: enrichedOnlyParam,
+  wire: {
+    path: '/facilitators',
+    params: {
+      limit: limitParam,
+      offset: offsetParam,
+      chain: chainParam,
+      facilitator: facilitatorParam,
+      named_only: namedOnlyParam,
+      enriched_only: enrichedOnlyParam,
+    },
+    output: Type.Object({
+      facilitators: Type.Array(RelayerShape),
+      next_offset: NextOffsetShape,
+      meta: Type.Object(
+        { ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape },
+        { title: 'FacilitatorListMeta' },
+      ),
+    }),
+    paging: 'offset',
   },
-  output: Type.Object({
-    facilitators: Type.Array(RelayerShape),
-    next_offset: NextOffsetShape,
-    meta: Type.Object(
-      { ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape },
-      { title: 'FacilitatorListMeta' },
-    ),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'offset',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    facilitators: [EXAMPLE],
-    next_offset: 50,
-    meta: {
-      chain: META_EXAMPLE.chain,
-      as_of: META_EXAMPLE.as_of,
-      snapshot: null,
-      freshness: META_EXAMPLE.freshness,
-      ranked_at: META_EXAMPLE.as_of,
-      basis: BASIS,
+  words: {
+    summary: 'Relayers per chain, busiest first, with what their accounts hold',
+    description:
+      'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+    tool: 'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
+    example: {
+      facilitators: [EXAMPLE],
+      next_offset: 50,
+      meta: {
+        chain: META_EXAMPLE.chain,
+        as_of: META_EXAMPLE.as_of,
+        snapshot: null,
+        freshness: META_EXAMPLE.freshness,
+        ranked_at: META_EXAMPLE.as_of,
+        basis: BASIS,
+      },
     },
   },
+  money: { price: PRICES.keyed, load: 'summary' },
   read: async (input, deps: RelayerDeps) => {
     const {
       reader,

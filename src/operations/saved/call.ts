@@ -23,7 +23,7 @@ import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
 import { keptSqlOf, unitsForKept } from '../sql/kept.ts';
 import { pageRowsMax } from '../sql/page.ts';
-import { numbersOf, SQL_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
+import { numbersOf, SQL_ANSWER_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
 import { warningsOf } from '../sql/shapes.ts';
 import { SAVED_ANSWER_HEADERS } from './answers.ts';
 import { CALL_PARAMS, type CallInput } from './call-params.ts';
@@ -57,29 +57,24 @@ const LISTED_PRICE: Price = {
 
 export const callSavedQuery = defineOperation({
   id: 'callSavedQuery',
-  method: 'GET',
-  path: '/q/{owner}/{slug}',
-  summary: 'Call a saved query',
-  description:
-    'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
-  toolText: 'Run a saved query, or answer from its kept result.',
-  price: LISTED_PRICE,
-  load: 'query',
-  params: CALL_PARAMS,
-  takesOthers: true,
-  output: QueryAnswerShape,
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SAVED_ANSWER_HEADERS,
-  fails: ['invalid_parameter', 'query_not_found', 'invalid_query', 'query_failed', 'upgrade_required'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: QUERY_ANSWER_EXAMPLE,
+  wire: {
+    path: '/q/{owner}/{slug}',
+    takesOthers: true,
+    params: CALL_PARAMS,
+    output: QueryAnswerShape,
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SAVED_ANSWER_HEADERS,
+    fails: ['invalid_parameter', 'query_not_found', 'invalid_query', 'query_failed', 'upgrade_required'],
+    caching: 'revalidate',
+  },
+  words: {
+    summary: 'Call a saved query',
+    description:
+      'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
+    tool: 'Run a saved query, or answer from its kept result.',
+    example: QUERY_ANSWER_EXAMPLE,
+  },
+  money: { price: LISTED_PRICE, load: 'query' },
   check: (input, _facts, others) => ({ input, others }),
   find: async ({ input, others }, deps: SavedDeps, caller, bought): Promise<FoundCall> => {
     // A call that was paid for is served also where its author has changed or removed it since.

@@ -50,10 +50,8 @@ const FEED_PARAMS = {
 
 /** One of the lists of all settlements: what it is called, and how its rows are printed. Its params may have the filters of `AfterRead`, too. */
 interface FeedList<Output extends TObject>
-  extends Pick<
-    Operation<typeof FEED_PARAMS, Output>,
-    'id' | 'path' | 'summary' | 'description' | 'toolText' | 'params' | 'output' | 'example'
-  > {
+  extends Pick<Operation<typeof FEED_PARAMS, Output>, 'id' | 'words'> {
+  readonly wire: Pick<Operation<typeof FEED_PARAMS, Output>['wire'], 'path' | 'params' | 'output'>;
   /** Fields that a snapshot does not hold. */
   readonly leftOut: readonly string[];
   print(page: PrintedPage, deps: OperationDeps): Promise<Static<Output>>;
@@ -69,18 +67,18 @@ interface PrintedPage {
   };
 }
 
-function feedList<Output extends TObject>({ id, leftOut, print, ...declared }: FeedList<Output>) {
+function feedList<Output extends TObject>({ id, wire, words, leftOut, print }: FeedList<Output>) {
   /** Of this list alone: a page in memory is the same for all lists. */
   const kept = keepAnswers<Static<Output>>();
   return defineOperation({
-    ...declared,
     id,
-    method: 'GET',
-    price: PRICES.keyed,
-    fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
-    paging: 'before',
-    caching: 'revalidate',
-    acceptsUnknownKey: false,
+    wire: {
+      ...wire,
+      fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
+      paging: 'before',
+    },
+    words,
+    money: { price: PRICES.keyed },
     check: (input, facts) => readCursors(id, input, facts),
     preflight: (input, deps) => preflightAsOf(input, deps),
     read: async (input, deps: SettlementDeps) => {
@@ -115,15 +113,18 @@ const PAGE_EXAMPLE = { next_before: null, prev_after: null, meta: META_EXAMPLE }
 
 export const listFlows = feedList({
   id: 'listFlows',
-  path: '/flows',
-  summary: 'Newest settlements across every indexed chain, payer to payee',
-  description:
-    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
-  toolText:
-    'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator. For sums use run_sql.',
-  params: FEED_PARAMS,
-  output: Type.Object({ flows: Type.Array(NamedSettlementShape), ...PAGE_FIELDS }),
-  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], ...PAGE_EXAMPLE },
+  wire: {
+    path: '/flows',
+    params: FEED_PARAMS,
+    output: Type.Object({ flows: Type.Array(NamedSettlementShape), ...PAGE_FIELDS }),
+  },
+  words: {
+    summary: 'Newest settlements across every indexed chain, payer to payee',
+    description:
+      'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
+    tool: 'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator. For sums use run_sql.',
+    example: { flows: [NAMED_SETTLEMENT_EXAMPLE], ...PAGE_EXAMPLE },
+  },
   leftOut: NAMES_LEFT_OUT.map((field) => `flows.${field}`),
   print: async ({ rows, finalityOf, isOfSnapshot, rest }, { deployment, index }) => {
     const directory = isOfSnapshot ? NO_NAMES : await index.names.of(partiesOf(rows));
@@ -142,15 +143,18 @@ const TRANSACTION_PARAMS = {
 
 export const listTransactions = feedList({
   id: 'listTransactions',
-  path: '/transactions',
-  summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
-  description:
-    'Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null. What is new comes by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)).',
-  toolText:
-    'Settlements, newest first. Go on from short or empty pages until next_before is null. For sums use run_sql.',
-  params: TRANSACTION_PARAMS,
-  output: Type.Object({ transactions: Type.Array(SettlementShape), ...PAGE_FIELDS }),
-  example: { transactions: [SETTLEMENT_EXAMPLE], ...PAGE_EXAMPLE },
+  wire: {
+    path: '/transactions',
+    params: TRANSACTION_PARAMS,
+    output: Type.Object({ transactions: Type.Array(SettlementShape), ...PAGE_FIELDS }),
+  },
+  words: {
+    summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
+    description:
+      'Every indexed settlement. The other filters select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null. What is new comes by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)).',
+    tool: 'Settlements, newest first. Go on from short or empty pages until next_before is null. For sums use run_sql.',
+    example: { transactions: [SETTLEMENT_EXAMPLE], ...PAGE_EXAMPLE },
+  },
   leftOut: [],
   print: async ({ rows, finalityOf, rest }, { deployment }) => ({
     transactions: rows.map((row) => settlementAnswer(row, finalityOf(row), deployment)),

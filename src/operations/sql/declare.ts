@@ -24,6 +24,7 @@ import {
   maxRowsParam,
   numbersOf,
   queryParam,
+  SQL_ANSWER_MEDIA,
   SQL_MEDIA,
   sqlFormatParam,
   sqlNumbersParam,
@@ -69,40 +70,33 @@ interface ReviewedQuery {
 
 export const runSql = defineOperation({
   id: 'runSql',
-  method: 'POST',
-  path: '/sql',
-  summary: 'Run a SQL query over the public tables',
-  description:
-    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
-  toolText:
-    'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
-  price: SQL_PRICE,
-  load: 'query',
-  params: SQL_PARAMS,
-  output: SqlResultShape,
-  alsoAnswers: [SqlEstimateShape, SqlJobShape],
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SQL_FACT_HEADERS,
-  repeatable: true,
-  fails: [
-    'invalid_query',
-    'query_failed',
-    'snapshot_gone',
-    'upgrade_required',
-    'unsupported_media_type',
-    'payload_too_large',
-  ],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: SQL_EXAMPLE,
-  moreExamples: SQL_ANSWER_EXAMPLES,
-  requestExamples: SQL_REQUEST_EXAMPLES,
+  wire: {
+    method: 'POST',
+    path: '/sql',
+    params: SQL_PARAMS,
+    output: SqlResultShape,
+    alsoAnswers: [SqlEstimateShape, SqlJobShape],
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SQL_FACT_HEADERS,
+    fails: [
+      'invalid_query',
+      'query_failed',
+      'snapshot_gone',
+      'upgrade_required',
+      'unsupported_media_type',
+      'payload_too_large',
+    ],
+  },
+  words: {
+    summary: 'Run a SQL query over the public tables',
+    description:
+      'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
+    tool: 'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
+    example: SQL_EXAMPLE,
+    moreExamples: SQL_ANSWER_EXAMPLES,
+    requestExamples: SQL_REQUEST_EXAMPLES,
+  },
+  money: { price: SQL_PRICE, load: 'query', repeatable: true },
   check: (input) => {
     textOf(input);
     checkBudget(input.tier, input.max_qu, isJob(input));

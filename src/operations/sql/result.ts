@@ -13,7 +13,7 @@ import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
 import { keptOutcome, keptSqlOf, type SqlDeps } from './kept.ts';
 import { pageRowsMax, RESULT_PAGE_PARAMS } from './page.ts';
-import { csvNullParam, numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
+import { csvNullParam, numbersOf, SQL_ANSWER_MEDIA, SQL_FORMATS, type SqlFormat } from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 /** A kept result, in any format, as often as it is wanted. */
@@ -73,59 +73,54 @@ const tokenParam: Param<string | undefined> = {
 
 export const getResult = defineOperation({
   id: 'getResult',
-  method: 'GET',
-  path: '/results/{result}',
-  summary: 'A kept result',
-  description:
-    'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
-  toolText: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
-  price: PRICES.free,
-  load: 'page',
-  params: {
-    result: resultParam,
-    format: choiceParam<SqlFormat, SqlFormat>({
-      description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
-      toolText: 'json (the default) or json_compact.',
-      choices: SQL_FORMATS,
-      standard: 'json',
-    }),
-    numbers: choiceParam<NumberForm, undefined>({
-      description: 'As of `POST /v0/sql`.',
-      toolText: '',
-      choices: NUMBER_FORMS,
-      standard: undefined,
-    }),
-    csv_null: { ...csvNullParam, in: 'query' as const },
-    ...RESULT_PAGE_PARAMS,
-    token: tokenParam,
-  },
-  output: SqlResultShape,
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SQL_FACT_HEADERS,
-  fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
-  // Not a list: an answer has its columns, too.
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    ...SQL_EXAMPLE,
-    usage: { query_tier: 'standard', units_held: 0, units_charged: 0, balance: null },
-    result: {
-      id: RESULT_EXAMPLE,
-      row_count: 1,
-      created_at: '2026-11-20T12:00:00.000Z',
-      expires_at: '2026-11-27T12:00:00.000Z',
-      snapshot: SNAPSHOT_EXAMPLE,
-      is_of_snapshot: false,
-      sha256: '9c'.repeat(32),
+  wire: {
+    path: '/results/{result}',
+    params: {
+      result: resultParam,
+      format: choiceParam<SqlFormat, SqlFormat>({
+        description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
+        toolText: 'json (the default) or json_compact.',
+        choices: SQL_FORMATS,
+        standard: 'json',
+      }),
+      numbers: choiceParam<NumberForm, undefined>({
+        description: 'As of `POST /v0/sql`.',
+        toolText: '',
+        choices: NUMBER_FORMS,
+        standard: undefined,
+      }),
+      csv_null: { ...csvNullParam, in: 'query' as const },
+      ...RESULT_PAGE_PARAMS,
+      token: tokenParam,
     },
-    next_offset: null,
+    output: SqlResultShape,
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SQL_FACT_HEADERS,
+    fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
+    // Not a list: an answer has its columns, too.
+    paging: 'none',
   },
+  words: {
+    summary: 'A kept result',
+    description:
+      'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
+    tool: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
+    example: {
+      ...SQL_EXAMPLE,
+      usage: { query_tier: 'standard', units_held: 0, units_charged: 0, balance: null },
+      result: {
+        id: RESULT_EXAMPLE,
+        row_count: 1,
+        created_at: '2026-11-20T12:00:00.000Z',
+        expires_at: '2026-11-27T12:00:00.000Z',
+        snapshot: SNAPSHOT_EXAMPLE,
+        is_of_snapshot: false,
+        sha256: '9c'.repeat(32),
+      },
+      next_offset: null,
+    },
+  },
+  money: { price: PRICES.free, load: 'page' },
   run: async (
     { result: id, token, format, numbers, csv_null: csvNull, limit, offset },
     deps: SqlDeps,
