@@ -10,6 +10,7 @@ import {
   offsetParam,
 } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
@@ -24,7 +25,7 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import { type DistinctParties, distinctParties, type Relayer, type RelayerDeps } from './read.ts';
+import { type DistinctParties, distinctParties, type Relayer, type Relayers } from './read.ts';
 
 const RelayerShape = Type.Object(
   {
@@ -99,6 +100,10 @@ const EXAMPLE: Static<typeof RelayerShape> = {
   gas_balance: '183204117702250048',
   enriched_at: '2026-11-20T09:10:00Z',
 };
+
+interface RelayerDeps extends OperationDeps {
+  readonly relayers: Relayers;
+}
 
 export const listFacilitators = defineOperation({
   id: 'listFacilitators',

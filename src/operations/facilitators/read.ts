@@ -19,7 +19,6 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { addressKey, type Chain } from '../../../core/domain/chains.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { ask, cached, TWO_THREADS } from '../ask.ts';
-import type { OperationDeps } from '../deps.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 
 /**
@@ -65,10 +64,6 @@ interface RelayerRanking {
 export interface DistinctParties {
   readonly payers: number;
   readonly payees: number;
-}
-
-export interface RelayerDeps extends OperationDeps {
-  readonly relayers: Relayers;
 }
 
 export interface Relayers {
