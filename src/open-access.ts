@@ -10,7 +10,7 @@ import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/call.ts';
 import type { Gate } from './gate/gate.ts';
 import { createUsageRecorder, type UsageRecorder } from './gate/usage.ts';
-import type { Accounts } from './operations/deps.ts';
+import type { Accounts } from './operations/create-deps.ts';
 import { createAccounts } from './organizations/accounts.ts';
 import { openConfirmers } from './payment/confirm.ts';
 import { createHttpFacilitator, type Facilitator } from './payment/facilitator.ts';

@@ -13,7 +13,7 @@ import { bullmqLine } from './jobs/bullmq-line.ts';
 import { createJobNews, createJobs, type Jobs } from './jobs/jobs.ts';
 import { type JobLine, polledLine } from './jobs/line.ts';
 import { createJobRunner, type JobRunner, type RunnerDeps } from './jobs/runner.ts';
-import type { OperationDeps } from './operations/deps.ts';
+import type { ServiceDeps } from './operations/create-deps.ts';
 import { createJobWork } from './operations/sql/job-work.ts';
 import { createRefresher, type Refresher } from './organizations/refresher.ts';
 import { directoryFiles } from './results/directory-files.ts';
@@ -26,7 +26,7 @@ export interface OpenJobs {
   readonly results: Results;
   readonly jobs: Jobs;
   /** Begins to run jobs, with what their queries need. */
-  begin(deps: OperationDeps, sandbox: SqlSandbox): void;
+  begin(deps: ServiceDeps, sandbox: SqlSandbox): void;
   /** Stops what runs, and puts it back into the line. */
   close(): Promise<void>;
 }

@@ -19,10 +19,9 @@ import {
   type Organization,
 } from '../accounts/account-store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import type { CallerKey } from '../operations/account/own-account.ts';
 import { isOfOwnAccount } from '../operations/account/scope.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import type { Caller } from '../operations/deps.ts';
+import type { Caller, CallerKey } from '../operations/deps.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { CredentialHeaders, GateRequest } from './gate.ts';
 import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';

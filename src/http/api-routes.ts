@@ -66,8 +66,8 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     operation,
     api,
     print: sharingPrinter(operation),
-    tag: operation.shared === 'all' ? once(weakEtag) : weakEtag,
-    pack: operation.shared === 'all' ? once((_body, text: string | Buffer) => gzipSync(text)) : null,
+    tag: operation.isShared ? once(weakEtag) : weakEtag,
+    pack: operation.isShared ? once((_body, text: string | Buffer) => gzipSync(text)) : null,
   };
   app.route({
     method: operation.method,
@@ -169,14 +169,14 @@ export type PrintAnswer<Printed = string | Buffer> = (reply: FastifyReply, body:
  * an operation without shared fields, whose answers Fastify serializes. Where all is shared it is kept as bytes: a text would be
  * encoded for each request.
  */
-export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnswer | null {
-  if (shared.length === 0) return null;
-  if (shared === 'all') {
+export function sharingPrinter({ output, isShared, sharedFields = [] }: AnyOperation): PrintAnswer | null {
+  if (isShared) {
     const print = once((body, reply: FastifyReply) => Buffer.from(String(reply.serialize(body))));
     return (reply, body) => print(body, reply);
   }
-  const own = Type.Omit(output, [...shared]);
-  const parts = shared.map((name) => partPrinter(name, output));
+  if (sharedFields.length === 0) return null;
+  const own = Type.Omit(output, [...sharedFields]);
+  const parts = sharedFields.map((name) => partPrinter(name, output));
   return (reply, body) => {
     let text = reply.serializeInput(body, own).slice(0, -1);
     for (const print of parts) text += print(reply, body);

@@ -14,10 +14,10 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { createMcpSurface, DOCS_RESOURCES, type McpResource } from '../mcp/server.ts';
 import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
-import { createOperationDeps } from '../operations/create-deps.ts';
+import { type Accounts, createOperationDeps, type ServiceDeps } from '../operations/create-deps.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import type { Accounts, OperationDeps } from '../operations/deps.ts';
-import { OPERATIONS } from '../operations/index.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { OPERATIONS, PRICE_LIST } from '../operations/index.ts';
 import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import type { Results } from '../results/results.ts';
@@ -53,7 +53,7 @@ export interface AppOptions {
     readonly results: Results;
     readonly jobs: Jobs;
     /** Begins to run jobs, with the parts that their queries need. */
-    begin(deps: OperationDeps, sandbox: SqlSandbox): void;
+    begin(deps: ServiceDeps, sandbox: SqlSandbox): void;
   } | null;
   readonly gate: Gate;
   readonly accounts: Accounts;
@@ -84,7 +84,7 @@ export interface AppOptions {
 /** The application without a listening socket: tests inject requests, `main.ts` listens. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { config, log, receiveMaxMs } = options;
-  const deps = createOperationDeps(options);
+  const deps = createOperationDeps({ ...options, priceList: PRICE_LIST });
   options.kept?.begin(deps, options.sandbox);
   const { publicUrl } = deps.deployment;
   const resources = protectedResources(publicUrl);

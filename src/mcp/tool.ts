@@ -40,7 +40,7 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
 export function toolOf(operation: AnyOperation, words: ToolWords): Tool {
   const definition = {
     name: toolName(operation.id),
-    description: `${operation.toolText} ${priceInUnits(operation.price)}`,
+    description: `${operation.tool ?? ''} ${priceInUnits(operation.price)}`,
     inputSchema: inputSchema(operation, words),
     outputSchema: outputSchema(operation),
     annotations: annotationsOf(operation),
@@ -49,7 +49,7 @@ export function toolOf(operation: AnyOperation, words: ToolWords): Tool {
 }
 
 function toolOperations(operations: readonly AnyOperation[]): readonly AnyOperation[] {
-  return operations.filter(({ isTool }) => isTool !== false);
+  return operations.filter(({ tool }) => tool !== null);
 }
 
 /** The definition for a caller who reaches the service under this URL. */

@@ -10,15 +10,15 @@ import { createBundleCatalogue } from '../bundles/catalogue.ts';
 import { directoryStore } from '../bundles/store.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Results } from '../results/results.ts';
+import type { AccountDeps } from './account/own-account.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
 import { createDatasetFacts, createPublicTableRows } from './dataset.ts';
-import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps, ShareRun } from './deps.ts';
+import type { BoundSandbox, Deployment, PriceListEntry, ShareRun } from './deps.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
-import { PRICE_LIST } from './index.ts';
 import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
@@ -27,6 +27,7 @@ import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { createSavedAnswers } from './saved/answers.ts';
+import type { SavedDeps } from './saved/saved-queries.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
@@ -37,6 +38,9 @@ const JOINED_MAX_MS = 100;
 /** An older mark makes a reader get changes between the two a second time, and lose none. */
 const HORIZON_MAX_AGE_MS = 1_000;
 
+/** The accounts as operations may use them. Rejects with a `Failure`. */
+export type Accounts = AccountDeps['accounts'] & SavedDeps['accounts'];
+
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
@@ -44,6 +48,7 @@ export interface OperationDepsOptions {
   readonly cursorKeys: CursorKeys;
   readonly accounts: Accounts;
   readonly sellsCalls: boolean;
+  readonly priceList: readonly PriceListEntry[];
   readonly clock: Clock;
   readonly version: string;
   readonly log: Log;
@@ -55,9 +60,12 @@ export interface OperationDepsOptions {
   readonly kept?: { readonly results: Results; readonly jobs: Jobs } | null;
 }
 
+/** What every operation gets, and what the resources need in addition. */
+export type ServiceDeps = ReturnType<typeof createOperationDeps>;
+
 /** What all operations of a process share. A request binds the reader and the sandbox to itself. */
-export function createOperationDeps(options: OperationDepsOptions): OperationDeps {
-  const { reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
+export function createOperationDeps(options: OperationDepsOptions) {
+  const { config, reader, clock, cursorKeys, accounts, sandbox, log, observation, tailTimes } = options;
   const deployment = deploymentOf(options);
   const { chains } = deployment;
   const rollups = createRollups({ reader, clock });
@@ -67,51 +75,46 @@ export function createOperationDeps(options: OperationDepsOptions): OperationDep
   const dataset = createDatasetFacts({ reader, clock, rollups, freshness });
   const { newestTime } = dataset;
   const meter = observation?.meter ?? null;
-  const index: IndexFacts = {
-    freshness,
-    snapshots: createSnapshots({
-      reader,
-      clock,
-      chains,
-      isCluster: options.config.clickhouse.cluster !== null,
-    }),
-    names: createNames({ reader, clock }),
-    dataset,
+  const isCluster = config.clickhouse.cluster !== null;
+  return {
+    share: shareRuns(reader),
+    reader,
+    sql: unbound(sandbox),
+    clock,
+    cursorKeys,
+    deployment,
+    index: {
+      freshness,
+      snapshots: createSnapshots({ reader, clock, chains, isCluster }),
+      names: createNames({ reader, clock }),
+      dataset,
+      rollups,
+    },
+    accounts,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
-    rollups,
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
     publicTableRows: createPublicTableRows({ reader, clock }),
-  };
-  const catalogues: Catalogues = {
-    bundles: createBundleCatalogue({ store: directoryStore(options.config.bundles.dir), chains, clock }),
+    bundles: createBundleCatalogue({ store: directoryStore(config.bundles.dir), chains, clock }),
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     endpointSources,
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
-  };
-  const share = shareRuns(reader);
-  const kept =
-    options.kept == null
-      ? null
-      : createKeptSql({ ...options.kept, answers: createSavedAnswers(options.kept.results), sandbox, clock });
-  return {
-    share,
-    reader,
-    sql: unbound(sandbox),
-    clock,
-    cursorKeys,
-    deployment,
-    index,
-    catalogues,
-    accounts,
-    kept,
+    kept:
+      options.kept == null
+        ? null
+        : createKeptSql({
+            ...options.kept,
+            answers: createSavedAnswers(options.kept.results),
+            sandbox,
+            clock,
+          }),
   };
 }
 
-function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {
+function deploymentOf({ config, version, sellsCalls, priceList, clock }: OperationDepsOptions): Deployment {
   return {
     chains: config.chains.map(({ chain }) => chain),
     sampleDataTo: new Map(
@@ -126,7 +129,7 @@ function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptio
     version,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? '',
-    priceList: PRICE_LIST,
+    priceList,
     plans: config.plans,
     sellsCalls,
   };
@@ -148,7 +151,7 @@ function shareRuns(reader: Reader): ShareRun {
 }
 
 /** The sandbox without a caller who could leave. */
-function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
+function unbound(sandbox: SqlSandbox): BoundSandbox {
   const { signal } = new AbortController();
   return {
     openTo: () => sandbox.openTo(),

@@ -1,34 +1,22 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { ApiKey, Lane, Standing, Surface } from '../../core/domain/caller.ts';
+import type { Lane, Standing, Surface } from '../../core/domain/caller.ts';
 import type { Chain, TokenKey } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Hold } from '../../core/domain/hold.ts';
+import type { KeyRight } from '../../core/domain/key-right.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
-import type { Plan, PlanId, UnitBalance } from '../../core/domain/plan.ts';
+import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { BundleCatalogue } from '../bundles/catalogue.ts';
-import type { CallerKey, OwnAccount } from './account/own-account.ts';
-import type { Leaderboard } from './agents/read-leaderboard.ts';
-import type { Capabilities } from './capabilities/read.ts';
-import type { DatasetFacts, PublicTableRows } from './dataset.ts';
-import type { EndpointSources } from './endpoints/sources.ts';
-import type { Relayers } from './facilitators/read.ts';
-import type { Graphs } from './graph/read.ts';
+import type { DatasetFacts } from './dataset.ts';
 import type { Freshness } from './index-state/freshness.ts';
-import type { IndexStates } from './index-state/index-state.ts';
 import type { Rollups } from './index-state/rollups.ts';
 import type { Snapshots } from './index-state/snapshots.ts';
 import type { Names } from './names.ts';
 import type { Method } from './params.ts';
 import type { Price } from './prices.ts';
-import type { Rankings } from './rankings/rankings.ts';
-import type { SavedQueries } from './saved/saved-queries.ts';
-import type { Horizon } from './settlements/changes.ts';
-import type { Tails } from './settlements/tail.ts';
-import type { KeptSql } from './sql/obtain.ts';
 
-/** The caller of an operation, and everything that it may use. */
+/** The caller of an operation, and what every operation may use. What a resource needs in addition it declares in its own folder. */
 
 /** The credential of the request and the caller behind it. */
 export interface Caller {
@@ -41,6 +29,19 @@ export interface Caller {
   readonly organizationMissing: boolean;
   /** Our key that was sent; null without one, also for a bearer token. Absent where the caller was made for a test. */
   readonly key?: CallerKey | null;
+}
+
+/** A key as the gate and the operations of the account know it. */
+export interface CallerKey {
+  readonly id: string;
+  readonly managesKeys: boolean;
+  /** Whether the console lends it to its visitors: it is one key for all of them, and a stranger to what the organization keeps. */
+  readonly isLent: boolean;
+  /** What it may do beyond reading and spending. */
+  readonly rights: readonly KeyRight[];
+  /** The operations that it may call; null for all. */
+  readonly operations: readonly string[] | null;
+  readonly expiresAtMs: number | null;
 }
 
 interface CallerOrganization {
@@ -63,25 +64,7 @@ export interface CallContext {
   readonly hold: Hold | null;
 }
 
-/** The accounts as operations may use them. Rejects with a `Failure`. */
-export interface Accounts extends OwnAccount {
-  readonly saved: SavedQueries;
-  /** Null for an organization that is not there. */
-  balance(organizationId: string): Promise<UnitBalance | null>;
-  /**
-   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
-   * Idempotency-Key of that purchase.
-   */
-  issueTrialKey(
-    payment: SettledPayment,
-    idempotencyKey: string | undefined,
-  ): Promise<
-    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
-    | { readonly outcome: 'already_issued' }
-  >;
-}
-
-/** Everything an operation may use. */
+/** What every operation may use. What a resource needs in addition extends it in the folder of the resource; create-deps.ts makes all. */
 export interface OperationDeps {
   readonly share: ShareRun;
   /** Bound to the request: its statements stop when the caller leaves. */
@@ -92,10 +75,6 @@ export interface OperationDeps {
   readonly cursorKeys: CursorKeys;
   readonly deployment: Deployment;
   readonly index: IndexFacts;
-  readonly catalogues: Catalogues;
-  readonly accounts: Accounts;
-  /** Null where this deployment keeps no results. */
-  readonly kept: KeptSql | null;
 }
 
 /**
@@ -142,24 +121,7 @@ export interface IndexFacts {
   readonly snapshots: Snapshots;
   readonly names: Names;
   readonly dataset: DatasetFacts;
-  /** Up to which write everything can be seen; at most a second old. */
-  readonly horizon: () => Promise<Horizon>;
-  /** The newest settlements in memory. */
-  readonly tails: Tails;
   readonly rollups: Rollups;
-  readonly indexStates: IndexStates;
-  readonly publicTableRows: PublicTableRows;
-}
-
-/** Answers that several operations share, or that are kept for a while because they are expensive. */
-export interface Catalogues {
-  readonly bundles: BundleCatalogue;
-  readonly graphs: Graphs;
-  readonly relayers: Relayers;
-  readonly endpointSources: EndpointSources;
-  readonly capabilities: Capabilities;
-  readonly leaderboard: Leaderboard;
-  readonly rankings: Rankings;
 }
 
 /** The sandbox without its signals, which the surface adds. */

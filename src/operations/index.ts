@@ -10,13 +10,14 @@ import { getBundleFile } from './bundles/file.ts';
 import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
-import type { AnyOperation } from './define.ts';
+import type { ServiceDeps } from './create-deps.ts';
+import type { AnyDeclared, AnyOperation } from './define.ts';
 import type { PriceListEntry } from './deps.ts';
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
 import { listMerchants } from './rankings/merchants.ts';
-import { register, registerMetered, registerStored } from './register.ts';
+import { register } from './register.ts';
 import { callSavedQuery } from './saved/call.ts';
 import { getSavedQuery, listQueryRefreshes, listQueryVersions, listSavedQueries } from './saved/own.ts';
 import { getOwnerOpenApi, getPublicQuery, listPublicQueries } from './saved/public.ts';
@@ -35,58 +36,61 @@ import { getPair } from './wallets/pair.ts';
 import { listEntitySettlements } from './wallets/settlements.ts';
 import { getEntitySummary } from './wallets/summary.ts';
 
-/** Every operation of the service, in the order of the documentation. */
-export const OPERATIONS: readonly AnyOperation[] = [
-  register(getAccount),
-  register(getAccountUsage),
-  register(listAccountQueries),
-  register(forgetAccountQueries),
-  register(listAccountKeys),
-  register(makeAccountKey),
-  register(changeAccountKey),
-  register(revokeAccountKey),
-  register(claimHandle),
-  register(listFlows),
-  register(listTransactions),
-  register(getTransaction),
-  register(listEntitySettlements),
-  register(getEntitySummary),
-  register(listCounterparties),
-  register(getPair),
-  register(listWallets),
-  register(listFacilitators),
-  register(listMerchants),
-  register(getMerchant),
-  register(getAgent),
-  register(listAgents),
-  register(getLeaderboard),
-  register(listAttestations),
-  register(getGraph),
-  register(listCapabilities),
-  register(getCapability),
-  register(listEndpoints),
-  register(listBundles),
-  registerMetered(getBundleFile),
-  register(getTelemetry),
-  register(getSqlSchema),
-  registerMetered(runSql),
-  registerMetered(createSqlJob),
-  register(listSqlJobs),
-  registerMetered(getSqlJob),
-  register(cancelSqlJob),
-  registerMetered(getResult),
-  register(saveQuery),
-  register(listSavedQueries),
-  register(getSavedQuery),
-  register(deleteSavedQuery),
-  register(listQueryVersions),
-  register(listQueryRefreshes),
-  register(listPublicQueries),
-  registerStored(callSavedQuery),
-  register(getPublicQuery),
-  register(getOwnerOpenApi),
-  register(mintTrialKey),
+/** In the order of the documentation. The compiler refuses one that needs what the composition does not make. */
+const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
+  getAccount,
+  getAccountUsage,
+  listAccountQueries,
+  forgetAccountQueries,
+  listAccountKeys,
+  makeAccountKey,
+  changeAccountKey,
+  revokeAccountKey,
+  claimHandle,
+  listFlows,
+  listTransactions,
+  getTransaction,
+  listEntitySettlements,
+  getEntitySummary,
+  listCounterparties,
+  getPair,
+  listWallets,
+  listFacilitators,
+  listMerchants,
+  getMerchant,
+  getAgent,
+  listAgents,
+  getLeaderboard,
+  listAttestations,
+  getGraph,
+  listCapabilities,
+  getCapability,
+  listEndpoints,
+  listBundles,
+  getBundleFile,
+  getTelemetry,
+  getSqlSchema,
+  runSql,
+  createSqlJob,
+  listSqlJobs,
+  getSqlJob,
+  cancelSqlJob,
+  getResult,
+  saveQuery,
+  listSavedQueries,
+  getSavedQuery,
+  deleteSavedQuery,
+  listQueryVersions,
+  listQueryRefreshes,
+  listPublicQueries,
+  callSavedQuery,
+  getPublicQuery,
+  getOwnerOpenApi,
+  mintTrialKey,
 ];
+
+/** Every operation of the service. */
+export const OPERATIONS: readonly AnyOperation<ServiceDeps>[] = DECLARED.map(register);
 
 export const PRICE_LIST: readonly PriceListEntry[] = OPERATIONS.map(({ id, method, path, price }) => ({
   id,

@@ -3,35 +3,23 @@ import { fail } from '../../core/errors.ts';
 import { type InputOf, type ParamFacts, type Params, quoted } from './params.ts';
 
 /**
- * Reads all parameters of an operation. A parameter that the operation does not have is refused instead of ignored: an
- * ignored filter would answer another question than the one asked.
+ * Reads all parameters of an operation. A parameter that the operation does not have is refused instead of ignored: an ignored filter would
+ * answer another question than the one asked. With `takesOthers` such parameters are given as they were sent.
  */
 export function readInput<P extends Params>(
-  params: P,
+  { params, takesOthers = false }: { readonly params: P; readonly takesOthers?: boolean },
   raw: Readonly<Record<string, unknown>>,
   facts: ParamFacts,
-): InputOf<P> {
-  const known = Object.keys(params);
-  for (const name of Object.keys(raw)) {
-    if (!Object.hasOwn(params, name)) throw unknownParameter(name, known);
-  }
+): { readonly input: InputOf<P>; readonly others: Readonly<Record<string, unknown>> } {
+  const others = Object.entries(raw).filter(([name]) => !Object.hasOwn(params, name));
+  const [unknown] = others;
+  if (unknown !== undefined && !takesOthers) throw unknownParameter(unknown[0], Object.keys(params));
   const input = Object.entries(params).map(([name, param]) => [
     name,
     param.read(param.in === 'body' ? sentValue(raw, name) : single(raw, name), name, facts),
   ]);
-  return Object.fromEntries(input) as InputOf<P>; // each value was read by the parameter of that name
-}
-
-/** The same for an operation whose further parameters are not known yet: they are given as they were sent. */
-export function readOpenInput<P extends Params>(
-  params: P,
-  raw: Readonly<Record<string, unknown>>,
-  facts: ParamFacts,
-): { readonly input: InputOf<P>; readonly others: Readonly<Record<string, unknown>> } {
-  const sent = Object.entries(raw);
-  const known = Object.fromEntries(sent.filter(([name]) => Object.hasOwn(params, name)));
-  const others = Object.fromEntries(sent.filter(([name]) => !Object.hasOwn(params, name)));
-  return { input: readInput(params, known, facts), others };
+  // Each value was read by the parameter of that name.
+  return { input: Object.fromEntries(input) as InputOf<P>, others: Object.fromEntries(others) };
 }
 
 function sentValue(raw: Readonly<Record<string, unknown>>, name: string): unknown {

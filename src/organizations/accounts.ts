@@ -7,7 +7,7 @@ import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
-import type { Accounts } from '../operations/deps.ts';
+import type { Accounts } from '../operations/create-deps.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
 import { createSavedQueries } from './saved-queries.ts';
 

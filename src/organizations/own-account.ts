@@ -15,7 +15,8 @@ import {
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import { usageOwner } from '../accounts/usage-store.ts';
-import type { CallerKey, OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
+import type { OwnAccount, OwnKey, OwnKeys } from '../operations/account/own-account.ts';
+import type { CallerKey } from '../operations/deps.ts';
 
 /** What an account reads and changes of itself, answered from a control store. */
 

@@ -4,10 +4,10 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { GateRequest, Offers } from '../../src/gate/gate.ts';
 import type { Outcome } from '../../src/operations/answer.ts';
-import { type AnyOperation, defineOperation, defineUsageOperation } from '../../src/operations/define.ts';
+import { type AnyOperation, defineOperation } from '../../src/operations/define.ts';
 import type { CallContext, OperationDeps } from '../../src/operations/deps.ts';
 import { PRICES, type PriceClass } from '../../src/operations/prices.ts';
-import { register, registerMetered } from '../../src/operations/register.ts';
+import { register } from '../../src/operations/register.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 
 /** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */
@@ -19,30 +19,30 @@ export function pricedOperation(
 ): AnyOperation {
   const operation = defineOperation({
     id: 'countThings',
-    method: 'GET',
-    path: '/things',
-    summary: 'Things',
-    description: 'Things',
-    toolText: 'Things',
-    price: PRICES[priceClass],
-    params: {
-      bad: {
-        in: 'query',
-        description: 'Whether the request is invalid.',
-        required: false,
-        schema: Type.String(),
-        read: (raw: unknown) => {
-          if (raw !== undefined) throw fail('invalid_parameter', { detail: 'bad is bad.', parameter: 'bad' });
-          return undefined;
+    wire: {
+      path: '/things',
+      params: {
+        bad: {
+          in: 'query',
+          description: 'Whether the request is invalid.',
+          required: false,
+          schema: Type.String(),
+          read: (raw: unknown) => {
+            if (raw !== undefined)
+              throw fail('invalid_parameter', { detail: 'bad is bad.', parameter: 'bad' });
+            return undefined;
+          },
         },
       },
+      output: Type.Object({}),
+      fails: [],
     },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    example: {},
+    words: {
+      summary: 'Things',
+      description: 'Things',
+      example: {},
+    },
+    money: { price: PRICES[priceClass] },
     run,
   });
   return register(operation);
@@ -170,36 +170,35 @@ export function usageOperation(
   preflight: () => Promise<void> = () => Promise.resolve(),
 ): AnyOperation {
   const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
-  const operation = defineUsageOperation({
+  const operation = defineOperation({
     id: 'useThings',
-    method: 'POST',
-    path: '/used-things',
-    summary: 'Things by use',
-    description: 'Things by use',
-    toolText: 'Things by use',
-    price,
-    params: {
-      n: {
-        in: 'body',
-        description: 'Any number.',
-        required: false,
-        schema: Type.Number(),
-        read: (raw: unknown) => raw,
+    wire: {
+      method: 'POST',
+      path: '/used-things',
+      params: {
+        n: {
+          in: 'body',
+          description: 'Any number.',
+          required: false,
+          schema: Type.Number(),
+          read: (raw: unknown) => raw,
+        },
       },
+      output: Type.Object({}),
+      fails: [],
     },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    repeatable: true,
-    example: {},
+    words: {
+      summary: 'Things by use',
+      description: 'Things by use',
+      example: {},
+    },
+    money: { price, repeatable: true },
     terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
     review,
     preflight,
     run: (_reviewed, _deps, context) => run(context),
   });
-  return registerMetered(operation);
+  return register(operation);
 }
 
 /** An outcome that shows what was charged for it, and remembers whether it was thrown away. */

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS } from '../../core/domain/plan.ts';
 import type { StreamedAnswer } from '../../src/operations/answer.ts';
-import { type AnyOperation, defineUsageOperation } from '../../src/operations/define.ts';
+import { type AnyOperation, defineOperation } from '../../src/operations/define.ts';
 import type { OperationDeps } from '../../src/operations/deps.ts';
 import type { Param } from '../../src/operations/params.ts';
 import { PRICES, sqlBudget, sqlPrice, sqlTierOf } from '../../src/operations/prices.ts';
-import { registerMetered } from '../../src/operations/register.ts';
+import { register } from '../../src/operations/register.ts';
 
 /** A posted operation that answers with whatever stream a test gives it, and says what it was asked. */
 
@@ -29,23 +29,22 @@ const text = (name: string): Param<unknown> => ({
 export function openPour({ free = false }: { readonly free?: boolean } = {}): Pour {
   const asked: Record<string, unknown>[] = [];
   let make: (deps: OperationDeps) => Promise<StreamedAnswer> | StreamedAnswer = () => streamed(['poured']);
-  const operation = defineUsageOperation({
+  const operation = defineOperation({
     id: 'pour',
-    method: 'POST',
-    path: '/pour',
-    summary: 'Pour',
-    description: 'Pour',
-    toolText: 'Pour',
-    price: PRICES.metered,
-    params: { what: text('what'), format: text('format'), tier: text('tier') },
-    output: Type.Object({}),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    answerHeaders: { 'x-poured': 'How much.' },
-    repeatable: true,
-    example: {},
+    wire: {
+      method: 'POST',
+      path: '/pour',
+      params: { what: text('what'), format: text('format'), tier: text('tier') },
+      output: Type.Object({}),
+      answerHeaders: { 'x-poured': 'How much.' },
+      fails: [],
+    },
+    words: {
+      summary: 'Pour',
+      description: 'Pour',
+      example: {},
+    },
+    money: { price: PRICES.metered, repeatable: true },
     terms: (input) => {
       if (free) return { price: PRICES.free, byUse: false, tier: null };
       const tier = SQL_TIER_IDS.find((id) => id === input.tier) ?? 'standard';
@@ -60,7 +59,7 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
     },
   });
   return {
-    operation: registerMetered(operation),
+    operation: register(operation),
     asked,
     answerWith: (next) => {
       make = next;

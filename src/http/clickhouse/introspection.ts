@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { fail } from '../../../core/errors.ts';
 import type { Introspected, IntrospectionRequest } from '../../../sandbox/sandbox.ts';
 import type { Outcome } from '../../operations/answer.ts';
-import { defineUsageOperation } from '../../operations/define.ts';
+import { defineOperation } from '../../operations/define.ts';
 import { invalid, type Param } from '../../operations/params.ts';
 import { PRICES, SQL_TIERS, sqlBudget } from '../../operations/prices.ts';
-import { registerMetered } from '../../operations/register.ts';
+import { register } from '../../operations/register.ts';
 import { asFailureOf } from '../../operations/sql/failures.ts';
 
 /**
@@ -36,24 +36,22 @@ const questionParam: Param<Question> = {
   },
 };
 
-const operation = defineUsageOperation({
+const operation = defineOperation({
   id: 'introspectClickhouse',
-  method: 'POST',
-  path: '/clickhouse',
-  summary: 'Answer a question of a ClickHouse client about the server',
-  description: 'The ClickHouse HTTP interface.',
-  toolText: 'The ClickHouse HTTP interface.',
-  price: PRICES.free,
-  load: 'none',
-  allowedAs: 'runSql',
-  params: { question: questionParam },
-  output: Type.Object({}),
-  fails: ['invalid_query', 'api_key_required'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {},
-  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
+  wire: {
+    method: 'POST',
+    path: '/clickhouse',
+    params: { question: questionParam },
+    output: Type.Object({}),
+    fails: ['invalid_query', 'api_key_required'],
+  },
+  words: {
+    summary: 'Answer a question of a ClickHouse client about the server',
+    description: 'The ClickHouse HTTP interface.',
+    example: {},
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { allowedAs: 'runSql' },
   review: ({ question }) => Promise.resolve(question),
   run: async (question, _deps, { caller, callerName }): Promise<Outcome> => {
     // A client without a key hears it when it connects: no query of it could run.
@@ -87,7 +85,7 @@ function asFailure(error: unknown): never {
 }
 
 /** Its answer is a stream, or an empty body where the text is no question. */
-export const introspectClickhouse = registerMetered(operation);
+export const introspectClickhouse = register(operation);
 
 /** Clients read figures of every answer. */
 const NOTHING_READ = {

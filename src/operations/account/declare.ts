@@ -8,6 +8,7 @@ import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { RIGHTS_IN_WORDS } from './key-params.ts';
+import type { AccountDeps } from './own-account.ts';
 
 /** Who the caller is and what everything costs. */
 
@@ -75,91 +76,90 @@ const UNREADABLE_ORGANIZATION_NOTE =
 
 export const getAccount = defineOperation({
   id: 'getAccount',
-  method: 'GET',
-  path: '/account',
-  summary: 'Who the caller is, which lane applies, and what every route costs',
-  description:
-    'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
-  toolText:
-    'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
-  price: PRICES.free,
-  load: 'none',
-  params: {},
-  output: Type.Object({
-    authenticated: Type.Boolean(),
-    key_present: Type.Boolean(),
-    key_recognised: orNull(Type.Boolean()),
-    tier: oneOf(TIERS, { title: 'AccountTier' }),
-    plan: orNull(Type.String()),
-    lane: oneOf(LANES, { title: 'Lane' }),
-    organisation: orNull(OrganisationShape),
-    key: orNull(CallerKeyShape, {
-      description: 'The key that was sent; null for none, and for a bearer token.',
+  wire: {
+    path: '/account',
+    params: {},
+    output: Type.Object({
+      authenticated: Type.Boolean(),
+      key_present: Type.Boolean(),
+      key_recognised: orNull(Type.Boolean()),
+      tier: oneOf(TIERS, { title: 'AccountTier' }),
+      plan: orNull(Type.String()),
+      lane: oneOf(LANES, { title: 'Lane' }),
+      organisation: orNull(OrganisationShape),
+      key: orNull(CallerKeyShape, {
+        description: 'The key that was sent; null for none, and for a bearer token.',
+      }),
+      balance: orNull(BalanceShape),
+      balance_note: Type.Optional(
+        Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
+      ),
+      metered_routes: Type.Array(RoutePriceShape),
+      sql_tiers: Type.Array(SqlTierShape, {
+        description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
+      }),
+      top_up_url: Type.String(),
+      as_of: TimeShape,
+      summary: Type.String(),
     }),
-    balance: orNull(BalanceShape),
-    balance_note: Type.Optional(
-      Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
-    ),
-    metered_routes: Type.Array(RoutePriceShape),
-    sql_tiers: Type.Array(SqlTierShape, {
-      description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
-    }),
-    top_up_url: Type.String(),
-    as_of: TimeShape,
-    summary: Type.String(),
-  }),
-  fails: ['upstream_unavailable'],
-  paging: 'none',
-  shared: ['metered_routes', 'sql_tiers'],
-  caching: 'no-store',
-  acceptsUnknownKey: true,
-  example: {
-    authenticated: false,
-    key_present: false,
-    key_recognised: null,
-    tier: 'anonymous',
-    plan: null,
-    lane: 'x402',
-    organisation: null,
-    key: null,
-    balance: null,
-    balance_note: NO_CREDENTIAL_NOTE,
-    metered_routes: [
-      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001, range: null },
-      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005, range: null },
-      {
-        operation: 'runSql',
-        method: 'POST',
-        path: '/sql',
-        qu: 1,
-        x402_usd: 0.03,
-        range: rangeAnswer(SQL_PRICE),
-      },
-      {
-        operation: 'mintTrialKey',
-        method: 'GET',
-        path: '/test/x402',
-        qu: null,
-        x402_usd: 0.01,
-        range: null,
-      },
-    ],
-    sql_tiers: [
-      {
-        tier: 'standard',
-        timeout_seconds: 15,
-        max_qu: 3,
-        requests_per_minute: 30,
-        allowed: true,
-        available: true,
-        note: null,
-      },
-    ],
-    top_up_url: 'https://index.example/plans',
-    as_of: '2026-11-20T09:15:04Z',
-    summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
+    fails: ['upstream_unavailable'],
+    sharedFields: ['metered_routes', 'sql_tiers'],
   },
-  run: async (_input, deps, context) => {
+  words: {
+    summary: 'Who the caller is, which lane applies, and what every route costs',
+    description:
+      'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
+    tool: 'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
+    example: {
+      authenticated: false,
+      key_present: false,
+      key_recognised: null,
+      tier: 'anonymous',
+      plan: null,
+      lane: 'x402',
+      organisation: null,
+      key: null,
+      balance: null,
+      balance_note: NO_CREDENTIAL_NOTE,
+      metered_routes: [
+        { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001, range: null },
+        { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005, range: null },
+        {
+          operation: 'runSql',
+          method: 'POST',
+          path: '/sql',
+          qu: 1,
+          x402_usd: 0.03,
+          range: rangeAnswer(SQL_PRICE),
+        },
+        {
+          operation: 'mintTrialKey',
+          method: 'GET',
+          path: '/test/x402',
+          qu: null,
+          x402_usd: 0.01,
+          range: null,
+        },
+      ],
+      sql_tiers: [
+        {
+          tier: 'standard',
+          timeout_seconds: 15,
+          max_qu: 3,
+          requests_per_minute: 30,
+          allowed: true,
+          available: true,
+          note: null,
+        },
+      ],
+      top_up_url: 'https://index.example/plans',
+      as_of: '2026-11-20T09:15:04Z',
+      summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { acceptsUnknownKey: true },
+  run: async (_input, deps: AccountDeps, context) => {
     const { caller, lane } = context;
     const { organization } = caller;
     const units = organization === null ? null : await deps.accounts.balance(organization.id);

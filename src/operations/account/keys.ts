@@ -3,12 +3,12 @@ import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
 import { fail } from '../../../core/errors.ts';
 import { beforeParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import type { OperationDeps } from '../deps.ts';
+import type { CallerKey, OperationDeps } from '../deps.ts';
 import { type InputOf, invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { type CLEARABLE, clearParam, KEY_LIMIT_PARAMS, RIGHTS_IN_WORDS } from './key-params.ts';
-import type { CallerKey, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
+import type { AccountDeps, OwnKey, OwnKeyChange, OwnKeyEvent } from './own-account.ts';
 import { keyManager, organizationScope } from './scope.ts';
 
 /** Keys that an organization makes for its agents, each with what it may do and spend. */
@@ -80,46 +80,42 @@ const KEY_EXAMPLE = {
 };
 
 /** What all four have in common. */
-const COMMON = {
-  price: PRICES.free,
-  load: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-} as const;
-
 export const listAccountKeys = defineOperation({
-  ...COMMON,
   id: 'listAccountKeys',
-  method: 'GET',
-  path: '/account/keys',
-  summary: 'The keys of the organization, and what was done to them',
-  description:
-    'A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id; any other key sees itself. `history` says what was done to a key, when, and with which one. No key is shown again: only its digest is stored.',
-  toolText: 'Keys of your organization with their limits, or your own.',
-  params: { limit: limitParam, before: beforeParam },
-  output: Type.Object({
-    keys: Type.Array(ListedKeyShape),
-    next_before: orNull(Type.String()),
-  }),
-  fails: ['api_key_required'],
-  paging: 'before',
-  example: {
-    keys: [
-      {
-        ...KEY_EXAMPLE,
-        history: [
-          {
-            at: '2026-11-25T09:15:04Z',
-            action: 'made',
-            by: KEY_EXAMPLE.created_by,
-            set: { label: 'research agent', units_per_day: 200 },
-          },
-        ],
-      },
-    ],
-    next_before: null,
+  wire: {
+    path: '/account/keys',
+    params: { limit: limitParam, before: beforeParam },
+    output: Type.Object({
+      keys: Type.Array(ListedKeyShape),
+      next_before: orNull(Type.String()),
+    }),
+    fails: ['api_key_required'],
+    paging: 'before',
   },
-  run: async ({ limit, before }, { accounts: { keys } }, { caller }) => {
+  words: {
+    summary: 'The keys of the organization, and what was done to them',
+    description:
+      'A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id; any other key sees itself. `history` says what was done to a key, when, and with which one. No key is shown again: only its digest is stored.',
+    tool: 'Keys of your organization with their limits, or your own.',
+    example: {
+      keys: [
+        {
+          ...KEY_EXAMPLE,
+          history: [
+            {
+              at: '2026-11-25T09:15:04Z',
+              action: 'made',
+              by: KEY_EXAMPLE.created_by,
+              set: { label: 'research agent', units_per_day: 200 },
+            },
+          ],
+        },
+      ],
+      next_before: null,
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ limit, before }, { accounts: { keys } }: AccountDeps, { caller }) => {
     const of = organizationScope(caller);
     const found = await keys.list({ of, after: before ?? null, limit: limit + 1 });
     const shown = found.slice(0, limit);
@@ -218,29 +214,32 @@ function setOrCleared<Name extends string, Value>(
 const FAILS_OF_CHANGES = ['api_key_required', 'key_restricted'] as const;
 
 export const makeAccountKey = defineOperation({
-  ...COMMON,
   id: 'makeAccountKey',
-  method: 'POST',
-  path: '/account/keys',
-  summary: 'Make a key for an agent',
-  description:
-    'Takes a key that manages keys. The new key draws the units of the organization, within its own budget of a UTC day: a call that would pass it is refused with `key_budget_exhausted`. It may call the named operations alone, until it expires. It is shown once.',
-  toolText: 'Make a key with limits, shown once.',
-  changes: 'adds',
-  params: { ...KEY_LIMIT_PARAMS, label: { ...KEY_LIMIT_PARAMS.label, required: true } },
-  output: Type.Object({
-    api_key: Type.String({ description: 'Keep it: only its digest is stored.' }),
-    key: KeyShape,
-  }),
-  status: 201,
-  fails: FAILS_OF_CHANGES,
-  paging: 'none',
-  example: { api_key: 'six_live_…', key: { ...KEY_EXAMPLE, units_used_today: 0 } },
+  wire: {
+    method: 'POST',
+    path: '/account/keys',
+    params: { ...KEY_LIMIT_PARAMS, label: { ...KEY_LIMIT_PARAMS.label, required: true } },
+    output: Type.Object({
+      api_key: Type.String({ description: 'Keep it: only its digest is stored.' }),
+      key: KeyShape,
+    }),
+    fails: FAILS_OF_CHANGES,
+    status: 201,
+  },
+  words: {
+    summary: 'Make a key for an agent',
+    description:
+      'Takes a key that manages keys. The new key draws the units of the organization, within its own budget of a UTC day: a call that would pass it is refused with `key_budget_exhausted`. It may call the named operations alone, until it expires. It is shown once.',
+    tool: 'Make a key with limits, shown once.',
+    example: { api_key: 'six_live_…', key: { ...KEY_EXAMPLE, units_used_today: 0 } },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'adds' },
   check: (input) => {
     if (input.label === undefined) throw invalid('label', 'label is missing: what the key is for.');
     return input;
   },
-  run: async (input, deps, { caller }) => {
+  run: async (input, deps: AccountDeps, { caller }) => {
     const manager = keyManager(caller);
     const all = {
       label: '',
@@ -270,21 +269,24 @@ const keyParam: Param<string> = {
 };
 
 export const changeAccountKey = defineOperation({
-  ...COMMON,
   id: 'changeAccountKey',
-  method: 'PATCH',
-  path: '/account/keys/{key}',
-  summary: 'Change the limits of a key',
-  description:
-    'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
-  toolText: 'Change limits of a key.',
-  changes: 'replaces',
-  params: { key: keyParam, ...KEY_LIMIT_PARAMS, clear: clearParam },
-  output: Type.Object({ key: KeyShape }),
-  fails: [...FAILS_OF_CHANGES, 'key_not_found'],
-  paging: 'none',
-  example: { key: KEY_EXAMPLE },
-  run: async ({ key: keyId, ...sent }, deps, { caller }) => {
+  wire: {
+    method: 'PATCH',
+    path: '/account/keys/{key}',
+    params: { key: keyParam, ...KEY_LIMIT_PARAMS, clear: clearParam },
+    output: Type.Object({ key: KeyShape }),
+    fails: [...FAILS_OF_CHANGES, 'key_not_found'],
+  },
+  words: {
+    summary: 'Change the limits of a key',
+    description:
+      'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
+    tool: 'Change limits of a key.',
+    example: { key: KEY_EXAMPLE },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'replaces' },
+  run: async ({ key: keyId, ...sent }, deps: AccountDeps, { caller }) => {
     const manager = keyManager(caller);
     const set = changeOf(sent, manager.by, deps);
     if (Object.keys(set).length === 0)
@@ -294,21 +296,24 @@ export const changeAccountKey = defineOperation({
 });
 
 export const revokeAccountKey = defineOperation({
-  ...COMMON,
   id: 'revokeAccountKey',
-  method: 'DELETE',
-  path: '/account/keys/{key}',
-  summary: 'Revoke a key',
-  description:
-    'Takes a key that manages keys, which may revoke itself. The key is refused from the next call on; a call that runs is finished. `was_revoked` where it was before.',
-  toolText: 'Revoke a key at once.',
-  changes: 'removes',
-  params: { key: keyParam },
-  output: Type.Object({ id: Type.String(), was_revoked: Type.Boolean() }),
-  fails: [...FAILS_OF_CHANGES, 'key_not_found'],
-  paging: 'none',
-  example: { id: KEY_EXAMPLE.id, was_revoked: false },
-  run: async ({ key: keyId }, { accounts }, { caller }) => {
+  wire: {
+    method: 'DELETE',
+    path: '/account/keys/{key}',
+    params: { key: keyParam },
+    output: Type.Object({ id: Type.String(), was_revoked: Type.Boolean() }),
+    fails: [...FAILS_OF_CHANGES, 'key_not_found'],
+  },
+  words: {
+    summary: 'Revoke a key',
+    description:
+      'Takes a key that manages keys, which may revoke itself. The key is refused from the next call on; a call that runs is finished. `was_revoked` where it was before.',
+    tool: 'Revoke a key at once.',
+    example: { id: KEY_EXAMPLE.id, was_revoked: false },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'removes' },
+  run: async ({ key: keyId }, { accounts }: AccountDeps, { caller }) => {
     const revoked = await accounts.keys.revoke({ ...keyManager(caller), keyId });
     return { id: keyId, was_revoked: revoked === null };
   },

@@ -1,8 +1,31 @@
 import type { ApiKey } from '../../../core/domain/caller.ts';
 import type { KeyRight } from '../../../core/domain/key-right.ts';
+import type { SettledPayment } from '../../../core/domain/payment.ts';
+import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { QueryRun, UsageRow } from '../../../core/domain/usage.ts';
+import type { CallerKey, OperationDeps } from '../deps.ts';
 
 /** What an account may read and change of itself. */
+
+export interface AccountDeps extends OperationDeps {
+  readonly accounts: AccountFacts;
+}
+
+export interface AccountFacts extends OwnAccount {
+  /** Null for an organization that is not there. */
+  balance(organizationId: string): Promise<UnitBalance | null>;
+  /**
+   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
+   * Idempotency-Key of that purchase.
+   */
+  issueTrialKey(
+    payment: SettledPayment,
+    idempotencyKey: string | undefined,
+  ): Promise<
+    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
+    | { readonly outcome: 'already_issued' }
+  >;
+}
 
 /** The account as operations may use it. Rejects with a `Failure`. */
 export interface OwnAccount {
@@ -91,16 +114,3 @@ export interface OrganizationScope {
 }
 
 export type UsageScope = OrganizationScope | { readonly trialKeyId: string };
-
-/** A key as the gate and the operations of the account know it. */
-export interface CallerKey {
-  readonly id: string;
-  readonly managesKeys: boolean;
-  /** Whether the console lends it to its visitors: it is one key for all of them, and a stranger to what the organization keeps. */
-  readonly isLent: boolean;
-  /** What it may do beyond reading and spending. */
-  readonly rights: readonly KeyRight[];
-  /** The operations that it may call; null for all. */
-  readonly operations: readonly string[] | null;
-  readonly expiresAtMs: number | null;
-}

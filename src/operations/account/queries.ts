@@ -10,6 +10,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, orNull, TimeShape } from '../shapes.ts';
+import type { AccountDeps } from './own-account.ts';
 import { organizationScope } from './scope.ts';
 
 /** The runs of SQL of an organization, for its own eyes. */
@@ -42,43 +43,43 @@ const QueryShape = Type.Object(
 
 export const listAccountQueries = defineOperation({
   id: 'listAccountQueries',
-  method: 'GET',
-  path: '/account/queries',
-  summary: 'The SQL that the account ran, newest first',
-  description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was judged or run, over any surface, with its text, jobs included once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all, any other key its own. They are in no backup, and \`DELETE\` forgets them at once. Runs appear within seconds.`,
-  toolText: 'The SQL that your account ran: text, rows, units, status.',
-  price: PRICES.free,
-  load: 'none',
-  params: { limit: limitParam, before: beforeParam },
-  output: Type.Object({
-    queries: Type.Array(QueryShape),
-    next_before: orNull(Type.String()),
-  }),
-  fails: ['api_key_required'],
-  paging: 'before',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    queries: [
-      {
-        id: 'qry_7b0c4a5e-6f0a-4a53-9d7e-0d8f1c2b3a49',
-        started_at: '2026-11-25T09:15:04Z',
-        duration_ms: 48,
-        surface: 'mcp',
-        key: 'key_0b6f4c1d-9a57-4a0e-8f3c-2d1e0f9a8b7c',
-        tier: 'standard',
-        max_qu: 3,
-        units_charged: 1,
-        rows: 1,
-        status: 'succeeded',
-        sql: 'SELECT count() FROM settlements WHERE block_time >= now() - INTERVAL 1 DAY',
-        sql_cut: false,
-      },
-    ],
-    next_before: null,
+  wire: {
+    path: '/account/queries',
+    params: { limit: limitParam, before: beforeParam },
+    output: Type.Object({
+      queries: Type.Array(QueryShape),
+      next_before: orNull(Type.String()),
+    }),
+    fails: ['api_key_required'],
+    paging: 'before',
   },
+  words: {
+    summary: 'The SQL that the account ran, newest first',
+    description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was judged or run, over any surface, with its text, jobs included once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all, any other key its own. They are in no backup, and \`DELETE\` forgets them at once. Runs appear within seconds.`,
+    tool: 'The SQL that your account ran: text, rows, units, status.',
+    example: {
+      queries: [
+        {
+          id: 'qry_7b0c4a5e-6f0a-4a53-9d7e-0d8f1c2b3a49',
+          started_at: '2026-11-25T09:15:04Z',
+          duration_ms: 48,
+          surface: 'mcp',
+          key: 'key_0b6f4c1d-9a57-4a0e-8f3c-2d1e0f9a8b7c',
+          tier: 'standard',
+          max_qu: 3,
+          units_charged: 1,
+          rows: 1,
+          status: 'succeeded',
+          sql: 'SELECT count() FROM settlements WHERE block_time >= now() - INTERVAL 1 DAY',
+          sql_cut: false,
+        },
+      ],
+      next_before: null,
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
   check: ({ limit, before }) => ({ limit, before: before === undefined ? null : readCursor(before) }),
-  run: async ({ limit, before }, { accounts, clock }, { caller }) => {
+  run: async ({ limit, before }, { accounts, clock }: AccountDeps, { caller }) => {
     const page = await accounts.queries({ of: organizationScope(caller), before, limit: limit + 1 });
     const since = clock.nowMs() - QUERIES_KEPT_MS;
     const kept = page.filter(({ startedAtMs }) => startedAtMs > since);
@@ -131,23 +132,23 @@ const queryParam: Param<string | null> = {
 
 export const forgetAccountQueries = defineOperation({
   id: 'forgetAccountQueries',
-  method: 'DELETE',
-  path: '/account/queries/{query}',
-  summary: 'Forget a run of SQL, or all of them',
-  description:
-    'What is forgotten cannot be read again, also not from a backup; charges stay in the ledger and in the usage. `all` forgets what the caller may see, up to now. A repetition forgets nothing more.',
-  toolText: 'Forget the text and figures of one query that your account ran, or of all.',
-  price: PRICES.free,
-  load: 'none',
-  changes: 'removes',
-  params: { query: queryParam },
-  output: Type.Object({ forgotten: CountShape }),
-  fails: ['api_key_required'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { forgotten: 12 },
-  run: async ({ query }, { accounts }, { caller }) => ({
+  wire: {
+    method: 'DELETE',
+    path: '/account/queries/{query}',
+    params: { query: queryParam },
+    output: Type.Object({ forgotten: CountShape }),
+    fails: ['api_key_required'],
+  },
+  words: {
+    summary: 'Forget a run of SQL, or all of them',
+    description:
+      'What is forgotten cannot be read again, also not from a backup; charges stay in the ledger and in the usage. `all` forgets what the caller may see, up to now. A repetition forgets nothing more.',
+    tool: 'Forget the text and figures of one query that your account ran, or of all.',
+    example: { forgotten: 12 },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'removes' },
+  run: async ({ query }, { accounts }: AccountDeps, { caller }) => ({
     forgotten: await accounts.forgetQueries({ of: organizationScope(caller), id: query }),
   }),
 });

@@ -3,9 +3,10 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
 import { fail } from '../../../core/errors.ts';
 import { defineOperation, PUBLIC_URL_MARK } from '../define.ts';
-import type { Accounts, CallContext } from '../deps.ts';
+import type { CallContext } from '../deps.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, nowText, TimeShape } from '../shapes.ts';
+import type { AccountDeps, AccountFacts } from './own-account.ts';
 
 /** A key with no account behind it, for one settlement. See docs/design/gate.md. */
 
@@ -14,48 +15,47 @@ export const IDEMPOTENCY_KEY_MIN_CHARS = 16;
 
 export const mintTrialKey = defineOperation({
   id: 'mintTrialKey',
-  method: 'GET',
-  path: '/test/x402',
-  summary: 'Buy a trial key over x402',
-  description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that no one else can guess, the same request with the same payment shows the same key again.`,
-  toolText: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP, not through this tool: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin over x402. Sign one offer and send the same request again with the header X-PAYMENT. The key is in \`api_key\`, shown once: send it to this server as X-API-Key, and it opens every tool marked "Any key".`,
-  price: PRICES.sold,
-  load: 'none',
-  params: {},
-  output: Type.Object(
-    {
-      api_key: Type.String({
-        description: '`six_trial_` and 43 base62 characters. Keep it: only its digest is stored.',
-      }),
-      tier: Type.Literal('trial'),
-      expires_at: TimeShape,
-      settlement: Type.Object(
-        {
-          transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
-          network: ChainShape,
-          payer: AddressShape,
-        },
-        { title: 'KeySettlement' },
-      ),
-    },
-    { title: 'TrialKey' },
-  ),
-  fails: ['key_already_issued', 'key_issue_failed'],
-  paging: 'none',
-  status: 201,
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    api_key: 'six_trial_…',
-    tier: 'trial',
-    expires_at: '2026-12-20T09:15:04Z',
-    settlement: {
-      transaction: '0x6f1c0b8e5d1f0a3c9b7e2d4f8a6c5b3e1d0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b',
-      network: 'eip155:8453',
-      payer: '0x857b06519e91e3a54538791bdbb0e22373e36b66',
+  wire: {
+    path: '/test/x402',
+    params: {},
+    output: Type.Object(
+      {
+        api_key: Type.String({
+          description: '`six_trial_` and 43 base62 characters. Keep it: only its digest is stored.',
+        }),
+        tier: Type.Literal('trial'),
+        expires_at: TimeShape,
+        settlement: Type.Object(
+          {
+            transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+            network: ChainShape,
+            payer: AddressShape,
+          },
+          { title: 'KeySettlement' },
+        ),
+      },
+      { title: 'TrialKey' },
+    ),
+    fails: ['key_already_issued', 'key_issue_failed'],
+    status: 201,
+  },
+  words: {
+    summary: 'Buy a trial key over x402',
+    description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that no one else can guess, the same request with the same payment shows the same key again.`,
+    tool: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP, not through this tool: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin over x402. Sign one offer and send the same request again with the header X-PAYMENT. The key is in \`api_key\`, shown once: send it to this server as X-API-Key, and it opens every tool marked "Any key".`,
+    example: {
+      api_key: 'six_trial_…',
+      tier: 'trial',
+      expires_at: '2026-12-20T09:15:04Z',
+      settlement: {
+        transaction: '0x6f1c0b8e5d1f0a3c9b7e2d4f8a6c5b3e1d0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b',
+        network: 'eip155:8453',
+        payer: '0x857b06519e91e3a54538791bdbb0e22373e36b66',
+      },
     },
   },
-  run: async (_input, { accounts, deployment: { publicUrl } }, context) => {
+  money: { price: PRICES.sold, load: 'none' },
+  run: async (_input, { accounts, deployment: { publicUrl } }: AccountDeps, context) => {
     const { payment } = context;
     if (payment === null) throw notPaid(context, publicUrl);
     const issued = await issue(accounts, payment, context.idempotencyKey);
@@ -72,10 +72,10 @@ export const mintTrialKey = defineOperation({
 
 /** The money has moved: any failure from here on gives the payer the settlement's hash and how to get the key. */
 async function issue(
-  accounts: Accounts,
+  accounts: AccountFacts,
   payment: SettledPayment,
   idempotencyKey: string | undefined,
-): ReturnType<Accounts['issueTrialKey']> {
+): ReturnType<AccountFacts['issueTrialKey']> {
   try {
     return await accounts.issueTrialKey(payment, idempotencyKey);
   } catch (cause) {

@@ -5,6 +5,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, DateShape, orNull, UsdShape } from '../shapes.ts';
+import type { AccountDeps } from './own-account.ts';
 import { usageScope } from './scope.ts';
 
 /** The usage of an account, by day and by the groups that are asked for. */
@@ -85,72 +86,71 @@ const RowShape = Type.Object(
 
 export const getAccountUsage = defineOperation({
   id: 'getAccountUsage',
-  method: 'GET',
-  path: '/account/usage',
-  summary: 'What the account used, by day, operation, key and lane',
-  description:
-    'Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are those of the ledger, exactly; calls that drew none appear within seconds. A key that manages keys, and a bearer token, see the whole organization, any other key what it used itself.',
-  toolText: 'Units, calls and dollars that your account used, by day.',
-  price: PRICES.free,
-  load: 'none',
-  params: {
-    since: dayParam(
-      'SinceDay',
-      `First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`,
-      'First day.',
-    ),
-    until: dayParam('UntilDay', 'Last UTC day. Default: today.', 'Last day. Default today.'),
-    group: groupParam,
-  },
-  output: Type.Object({
-    since: DateShape,
-    until: DateShape,
-    rows: Type.Array(RowShape),
-    totals: Type.Object(FIGURES, { title: 'UsageTotals' }),
-    truncated: Type.Boolean({
-      description: `Whether there are more than ${ROWS_MAX} rows: ask for fewer days or groups. The totals count all.`,
+  wire: {
+    path: '/account/usage',
+    params: {
+      since: dayParam(
+        'SinceDay',
+        `First UTC day. Default: ${DAYS_DEFAULT} days up to \`until\`.`,
+        'First day.',
+      ),
+      until: dayParam('UntilDay', 'Last UTC day. Default: today.', 'Last day. Default today.'),
+      group: groupParam,
+    },
+    output: Type.Object({
+      since: DateShape,
+      until: DateShape,
+      rows: Type.Array(RowShape),
+      totals: Type.Object(FIGURES, { title: 'UsageTotals' }),
+      truncated: Type.Boolean({
+        description: `Whether there are more than ${ROWS_MAX} rows: ask for fewer days or groups. The totals count all.`,
+      }),
     }),
-  }),
-  fails: ['api_key_required'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    since: '2026-11-24',
-    until: '2026-11-25',
-    rows: [
-      {
-        day: '2026-11-24',
-        operation: null,
-        key: null,
-        lane: null,
-        calls: 31,
-        units: 44,
-        usd: 0,
-        sold_calls: 0,
-        earned_units: 0,
-      },
-      {
-        day: '2026-11-25',
-        operation: null,
-        key: null,
-        lane: null,
-        calls: 8,
-        units: 9,
-        usd: 0.005,
-        sold_calls: 2,
-        earned_units: 4,
-      },
-    ],
-    totals: { calls: 39, units: 53, usd: 0.005, sold_calls: 2, earned_units: 4 },
-    truncated: false,
+    fails: ['api_key_required'],
   },
+  words: {
+    summary: 'What the account used, by day, operation, key and lane',
+    description:
+      'Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are those of the ledger, exactly; calls that drew none appear within seconds. A key that manages keys, and a bearer token, see the whole organization, any other key what it used itself.',
+    tool: 'Units, calls and dollars that your account used, by day.',
+    example: {
+      since: '2026-11-24',
+      until: '2026-11-25',
+      rows: [
+        {
+          day: '2026-11-24',
+          operation: null,
+          key: null,
+          lane: null,
+          calls: 31,
+          units: 44,
+          usd: 0,
+          sold_calls: 0,
+          earned_units: 0,
+        },
+        {
+          day: '2026-11-25',
+          operation: null,
+          key: null,
+          lane: null,
+          calls: 8,
+          units: 9,
+          usd: 0.005,
+          sold_calls: 2,
+          earned_units: 4,
+        },
+      ],
+      totals: { calls: 39, units: 53, usd: 0.005, sold_calls: 2, earned_units: 4 },
+      truncated: false,
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
   check: ({ since, until, group }) => {
     if (since !== undefined && until !== undefined && since > until)
       throw invalid('since', 'since is after until.');
     return { since, until, group };
   },
-  run: async ({ since, until, group }, { accounts, clock }, { caller }) => {
+  run: async ({ since, until, group }, { accounts, clock }: AccountDeps, { caller }) => {
     const dayTo = until ?? dayOf(clock.nowMs());
     const dayFrom = Math.max(since ?? dayTo - DAYS_DEFAULT + 1, dayTo - DAYS_MAX + 1);
     const found = await accounts.usage({ of: usageScope(caller), dayFrom, dayTo });

@@ -21,39 +21,39 @@ const SCOPE = 'listAgents';
 
 export const listAgents = defineOperation({
   id: SCOPE,
-  method: 'GET',
-  path: '/agents',
-  summary: 'ERC-8004 agents, newest registration first, by words, owner or capability',
-  description:
-    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the agent’s owner, made safe to show.',
-  toolText:
-    'ERC-8004 agents by words, id, owner or capability, newest registration first. Names, descriptions and services are claims of the owner.',
-  price: PRICES.keyed,
-  params: {
-    limit: limitParam,
-    before: beforeParam,
-    chain: chainParam,
-    q: agentQueryParam,
-    agent_id: agentIdParam,
-    owner: ownerParam,
-    capability: agentCapabilityParam,
-    x402_declared: x402DeclaredParam,
-    active: activeParam,
+  wire: {
+    path: '/agents',
+    params: {
+      limit: limitParam,
+      before: beforeParam,
+      chain: chainParam,
+      q: agentQueryParam,
+      agent_id: agentIdParam,
+      owner: ownerParam,
+      capability: agentCapabilityParam,
+      x402_declared: x402DeclaredParam,
+      active: activeParam,
+    },
+    output: Type.Object({
+      agents: Type.Array(AgentShape),
+      next_before: NextBeforeShape,
+      meta: ListMetaShape,
+    }),
+    paging: 'before',
+    caching: 'revalidate',
   },
-  output: Type.Object({
-    agents: Type.Array(AgentShape),
-    next_before: NextBeforeShape,
-    meta: ListMetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'before',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    agents: [AGENT_EXAMPLE],
-    next_before: null,
-    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+  words: {
+    summary: 'ERC-8004 agents, newest registration first, by words, owner or capability',
+    description:
+      'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of the agent’s owner, made safe to show.',
+    tool: 'ERC-8004 agents by words, id, owner or capability, newest registration first. Names, descriptions and services are claims of the owner.',
+    example: {
+      agents: [AGENT_EXAMPLE],
+      next_before: null,
+      meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+    },
   },
+  money: { price: PRICES.keyed },
   check: (input, { cursorKeys }) => ({
     ...input,
     before: readBefore(AGENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),

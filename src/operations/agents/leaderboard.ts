@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import { invalid } from '../params.ts';
 import { PRICES } from '../prices.ts';
@@ -16,11 +15,17 @@ import {
   rankedOfParam,
   rankedWindowParam,
 } from '../rankings/params.ts';
+import type { RankingDeps } from '../rankings/rankings.ts';
 import { RANKED_EXAMPLE, RANKING_META_EXAMPLE, RankedRowShape, RankingMetaShape } from '../rankings/shape.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextOffsetShape, nowText, TimeShape } from '../shapes.ts';
 import { includeSpamParam, leaderboardOffsetParam } from './params.ts';
-import { LEADERBOARD_OFFSET_MAX, type RankedAgent, type RankedBy } from './read-leaderboard.ts';
+import {
+  LEADERBOARD_OFFSET_MAX,
+  type LeaderboardDeps,
+  type RankedAgent,
+  type RankedBy,
+} from './read-leaderboard.ts';
 import { readAgents } from './read-list.ts';
 import type { AgentRow } from './row.ts';
 import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './shape.ts';
@@ -29,73 +34,71 @@ const RankShape = Type.Integer({ minimum: 1, description: 'Place on the whole le
 
 export const getLeaderboard = defineOperation({
   id: 'getLeaderboard',
-  method: 'GET',
-  path: '/leaderboard',
-  summary:
-    'Rankings: agents by ratings; agents, merchants, payers, facilitators, endpoints and capabilities by payments',
-  description:
-    'By default ERC-8004 agents by score, highest first, then by chain and agent_id; of every indexed chain unless `chain` names one. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last.\n\n`of`, `by` and `window` ask for other rankings; a combination that has no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without self-payments, payments within a ring and payments between wallets that paid each other, and wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.\n\nPages are cut from a ranking that is renewed at most every ten seconds, deep and expensive ones less often (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window. Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
-  toolText:
-    'Rankings: ERC-8004 agents by ratings (paid_score: of clients that provably paid), or with `of` by organic payments.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    limit: limitParam,
-    offset: leaderboardOffsetParam,
-    of: rankedOfParam,
-    by: rankedByParam,
-    window: rankedWindowParam,
-    chain: chainParam,
-    capability: rankedCapabilityParam,
-    min_counterparties: minCounterpartiesParam,
-    include_flagged: includeFlaggedParam,
-    include_spam: includeSpamParam,
+  wire: {
+    path: '/leaderboard',
+    params: {
+      limit: limitParam,
+      offset: leaderboardOffsetParam,
+      of: rankedOfParam,
+      by: rankedByParam,
+      window: rankedWindowParam,
+      chain: chainParam,
+      capability: rankedCapabilityParam,
+      min_counterparties: minCounterpartiesParam,
+      include_flagged: includeFlaggedParam,
+      include_spam: includeSpamParam,
+    },
+    output: Type.Object({
+      leaderboard: Type.Array(
+        Type.Object({ rank: RankShape, ...AgentShape.properties }, { title: 'RankedAgent' }),
+      ),
+      next_offset: NextOffsetShape,
+      meta: Type.Object(
+        {
+          ...LIST_META_FIELDS,
+          page_scored_agents: Type.Integer({
+            minimum: 0,
+            description: 'Agents of this page with the score that ranks.',
+          }),
+          ranked_at: TimeShape,
+        },
+        { title: 'LeaderboardMeta' },
+      ),
+    }),
+    alsoAnswers: [
+      Type.Object(
+        { leaderboard: Type.Array(RankedRowShape), next_offset: NextOffsetShape, meta: RankingMetaShape },
+        { title: 'PaymentRanking' },
+      ),
+    ],
+    paging: 'offset',
   },
-  output: Type.Object({
-    leaderboard: Type.Array(
-      Type.Object({ rank: RankShape, ...AgentShape.properties }, { title: 'RankedAgent' }),
-    ),
-    next_offset: NextOffsetShape,
-    meta: Type.Object(
-      {
-        ...LIST_META_FIELDS,
-        page_scored_agents: Type.Integer({
-          minimum: 0,
-          description: 'Agents of this page with the score that ranks.',
-        }),
-        ranked_at: TimeShape,
+  words: {
+    summary:
+      'Rankings: agents by ratings; agents, merchants, payers, facilitators, endpoints and capabilities by payments',
+    description:
+      'By default ERC-8004 agents by score, highest first, then by chain and agent_id; of every indexed chain unless `chain` names one. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid_score` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last.\n\n`of`, `by` and `window` ask for other rankings; a combination that has no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without self-payments, payments within a ring and payments between wallets that paid each other, and wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.\n\nPages are cut from a ranking that is renewed at most every ten seconds, deep and expensive ones less often (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window. Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+    tool: 'Rankings: ERC-8004 agents by ratings (paid_score: of clients that provably paid), or with `of` by organic payments.',
+    example: {
+      leaderboard: [{ rank: 1, ...AGENT_EXAMPLE }],
+      next_offset: 50,
+      meta: {
+        chain: META_EXAMPLE.chain,
+        as_of: META_EXAMPLE.as_of,
+        snapshot: null,
+        freshness: META_EXAMPLE.freshness,
+        page_scored_agents: 1,
+        ranked_at: META_EXAMPLE.as_of,
       },
-      { title: 'LeaderboardMeta' },
-    ),
-  }),
-  alsoAnswers: [
-    Type.Object(
-      { leaderboard: Type.Array(RankedRowShape), next_offset: NextOffsetShape, meta: RankingMetaShape },
-      { title: 'PaymentRanking' },
-    ),
-  ],
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'offset',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    leaderboard: [{ rank: 1, ...AGENT_EXAMPLE }],
-    next_offset: 50,
-    meta: {
-      chain: META_EXAMPLE.chain,
-      as_of: META_EXAMPLE.as_of,
-      snapshot: null,
-      freshness: META_EXAMPLE.freshness,
-      page_scored_agents: 1,
-      ranked_at: META_EXAMPLE.as_of,
+    },
+    moreExamples: {
+      merchants: {
+        summary: 'Merchants by the organic dollars of seven days',
+        value: { leaderboard: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
+      },
     },
   },
-  moreExamples: {
-    merchants: {
-      summary: 'Merchants by the organic dollars of seven days',
-      value: { leaderboard: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
-    },
-  },
+  money: { price: PRICES.keyed, load: 'summary' },
   check: (input) => {
     const chosen = checkedRanking({ ...input, of: input.of ?? 'agents' });
     if (isRating(chosen.by)) return { ...input, chosen };
@@ -107,8 +110,7 @@ export const getLeaderboard = defineOperation({
     checkRankingOffset(input.offset);
     return { ...input, chosen };
   },
-  shared: 'all',
-  run: async ({ chosen, ...input }, deps) => {
+  read: async ({ chosen, ...input }, deps: LeaderboardDeps & RankingDeps) => {
     const { of, by } = chosen;
     if (of === 'agents' && isRating(by)) return rateAgents({ ...input, by }, deps);
     const { rows, ...page } = await rankingPage({ ...input, chosen }, deps);
@@ -127,13 +129,13 @@ interface RatingInput {
   readonly include_spam: boolean;
 }
 
-async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput, deps: OperationDeps) {
+async function rateAgents({ limit, offset, chain, by, ...filters }: RatingInput, deps: LeaderboardDeps) {
   const {
     reader,
     clock,
     deployment: { chains },
     index: { dataset, freshness, names },
-    catalogues: { leaderboard },
+    leaderboard,
   } = deps;
   const nowMs = clock.nowMs();
   const scope = {

@@ -4,6 +4,7 @@ import { allOf, type Sql, sql, text, texts, uint32, uint64 } from '../../../clic
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
+import type { OperationDeps } from '../deps.ts';
 import { keepRankings, type Ranking } from '../rankings/kept.ts';
 import { type RankedPass, rankedWallets, readPass } from '../rankings/passes.ts';
 import { RANKING_SETTINGS } from '../rankings/windows.ts';
@@ -49,6 +50,10 @@ interface LeaderboardPage {
   readonly isPending: boolean;
 }
 
+export interface LeaderboardDeps extends OperationDeps {
+  readonly leaderboard: Leaderboard;
+}
+
 export interface Leaderboard {
   /** `offset` is at most `LEADERBOARD_OFFSET_MAX`, `limit` at most 100. */
   page(
@@ -75,13 +80,13 @@ interface AgentRanking extends Ranking {
   readonly chunks: readonly string[];
 }
 
-interface LeaderboardDeps {
+interface ReadingDeps {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly chains: readonly Chain[];
 }
 
-export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
+export function createLeaderboard(deps: ReadingDeps): Leaderboard {
   const kept = keepRankings<LeaderboardScope, AgentRanking>({
     clock: deps.clock,
     depths: DEPTHS,
@@ -102,7 +107,7 @@ export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
 }
 
 async function readRanking(
-  { reader, clock, chains }: LeaderboardDeps,
+  { reader, clock, chains }: ReadingDeps,
   scope: LeaderboardScope,
   depth: number,
 ): Promise<AgentRanking> {

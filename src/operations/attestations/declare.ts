@@ -20,42 +20,42 @@ const SCOPE = 'listAttestations';
 
 export const listAttestations = defineOperation({
   id: SCOPE,
-  method: 'GET',
-  path: '/attestations',
-  summary: 'ERC-8004 feedback, responses, revocations and validations, newest first',
-  description:
-    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, checked against the settlements of this index.',
-  toolText:
-    'ERC-8004 feedback, responses, revocations and validations, newest first. Anyone can write them: values and tags are claims. proof_of_payment says whether the payment that a feedback names is in this index.',
-  price: PRICES.keyed,
-  params: {
-    limit: limitParam,
-    before: beforeParam,
-    chain: chainParam,
-    agent_id: {
-      ...agentIdParam,
-      description:
-        'Only entries about agents with this id. Ids are counted on each chain by itself: one agent is named together with `chain`.',
-      toolText: 'About this agent; name its chain.',
+  wire: {
+    path: '/attestations',
+    params: {
+      limit: limitParam,
+      before: beforeParam,
+      chain: chainParam,
+      agent_id: {
+        ...agentIdParam,
+        description:
+          'Only entries about agents with this id. Ids are counted on each chain by itself: one agent is named together with `chain`.',
+        toolText: 'About this agent; name its chain.',
+      },
+      client: attestationClientParam,
+      tag: attestationTagParam,
+      kind: attestationKindParam,
     },
-    client: attestationClientParam,
-    tag: attestationTagParam,
-    kind: attestationKindParam,
+    output: Type.Object({
+      attestations: Type.Array(AttestationShape),
+      next_before: NextBeforeShape,
+      meta: ListMetaShape,
+    }),
+    paging: 'before',
+    caching: 'revalidate',
   },
-  output: Type.Object({
-    attestations: Type.Array(AttestationShape),
-    next_before: NextBeforeShape,
-    meta: ListMetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'before',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    attestations: [ATTESTATION_EXAMPLE],
-    next_before: null,
-    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+  words: {
+    summary: 'ERC-8004 feedback, responses, revocations and validations, newest first',
+    description:
+      'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anyone may write these: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, checked against the settlements of this index.',
+    tool: 'ERC-8004 feedback, responses, revocations and validations, newest first. Anyone can write them: values and tags are claims. proof_of_payment says whether the payment that a feedback names is in this index.',
+    example: {
+      attestations: [ATTESTATION_EXAMPLE],
+      next_before: null,
+      meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+    },
   },
+  money: { price: PRICES.keyed },
   check: (input, { cursorKeys }) => ({
     ...input,
     before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),

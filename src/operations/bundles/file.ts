@@ -3,9 +3,10 @@ import type { CataloguedTable } from '../../bundles/catalogue.ts';
 import { type Entry, MANIFEST_FILE, ManifestShape } from '../../bundles/manifest.ts';
 import type { StoredFile } from '../../bundles/store.ts';
 import { type FileAnswer, fixedOutcome, type Outcome } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { flagParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
+import type { BundleDeps } from './list.ts';
 import {
   BUNDLE_EXAMPLE,
   BundleShape,
@@ -28,43 +29,42 @@ interface FoundFile {
   readonly stored: StoredFile;
 }
 
-export const getBundleFile = defineUsageOperation({
+export const getBundleFile = defineOperation({
   id: 'getBundleFile',
-  method: 'GET',
-  path: '/bundles/{chain}/{table}/{file}',
-  summary: 'A Parquet file of a day, or the signed manifest of a table',
-  description:
-    'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
-  toolText: 'list_bundles has what is known of each file.',
-  isTool: false,
-  price: PRICES.keyed,
-  load: 'none',
-  params: {
-    chain: bundleChainParam,
-    table: bundleTableParam,
-    file: bundleFileParam,
-    describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+  wire: {
+    path: '/bundles/{chain}/{table}/{file}',
+    params: {
+      chain: bundleChainParam,
+      table: bundleTableParam,
+      file: bundleFileParam,
+      describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+    },
+    output: BundleShape,
+    alsoAnswers: [ManifestHeadShape, ManifestShape],
+    media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
+    answerHeaders: {
+      'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
+      'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+    },
+    takesRanges: true,
+    fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
+    caching: 'revalidate',
   },
-  output: BundleShape,
-  alsoAnswers: [ManifestHeadShape, ManifestShape],
-  media: { [PARQUET_TYPE]: { holds: 'The rows of the day.' } },
-  takesRanges: true,
-  answerHeaders: {
-    'accept-ranges': '`bytes` for Parquet files, which take one range; `none` for the manifest.',
-    'content-range': 'Which bytes of how many a 206 has, or how many there are after a 416.',
+  words: {
+    summary: 'A Parquet file of a day, or the signed manifest of a table',
+    description:
+      'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
+    tool: null,
+    example: BUNDLE_EXAMPLE,
+    moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
   },
-  fails: ['invalid_parameter', 'not_found', 'range_not_satisfiable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: BUNDLE_EXAMPLE,
-  moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
+  money: { price: PRICES.keyed, load: 'none' },
   terms: ({ file, describe }) => ({
     price: file === MANIFEST_FILE || describe ? PRICES.free : PRICES.keyed,
     byUse: false,
     tier: null,
   }),
-  review: async ({ chain, table, file, describe }, { catalogues: { bundles } }): Promise<FoundFile> => {
+  review: async ({ chain, table, file, describe }, { bundles }: BundleDeps): Promise<FoundFile> => {
     const of = await bundles.of(chain, table);
     // The name is looked up and never becomes part of a path by itself.
     const entry = of?.manifest.entries.find((one) => one.file === file) ?? null;
@@ -73,11 +73,11 @@ export const getBundleFile = defineUsageOperation({
     if (stored === null) throw noFile();
     return { of, entry, isDescribed: describe, stored };
   },
-  run: (found, _deps, { surface }): Promise<Outcome> => {
+  run: async (found, _deps, { surface }): Promise<Outcome> => {
     // A model cannot take a file.
-    if (found.isDescribed || surface === 'mcp') return Promise.resolve(fixedOutcome(described(found)));
+    if (found.isDescribed || surface === 'mcp') return fixedOutcome(described(found));
     const answer = { file: fileAnswer(found) };
-    return Promise.resolve({ usedQu: null, answer: () => answer, discard: () => undefined });
+    return { usedQu: null, answer: () => answer, discard: () => undefined };
   },
 });
 

@@ -4,6 +4,7 @@ import type { BundleCatalogue, CataloguedTable } from '../../bundles/catalogue.t
 import type { Entry } from '../../bundles/manifest.ts';
 import { beforeParam, chainParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape, nowText, TimeShape } from '../shapes.ts';
 import { type CursorKind, nextBefore, readBefore } from '../walk.ts';
@@ -19,42 +20,46 @@ import {
 const BUNDLE_CURSOR: CursorKind<BundlePosition> = { mint: mintBundleCursor, read: readBundleCursor };
 const SCOPE = 'listBundles';
 
+export interface BundleDeps extends OperationDeps {
+  readonly bundles: BundleCatalogue;
+}
+
 export const listBundles = defineOperation({
   id: 'listBundles',
-  method: 'GET',
-  path: '/bundles',
-  summary: 'Parquet files of finalized days, newest first',
-  description:
-    'One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones stay in the manifest and can be fetched. `npm run verify` checks files and compares them with an API (guide: [take it home](/docs/bundles)).',
-  toolText:
-    'Parquet files of whole finalized days, for download: day, table, rows, size, hashes and URL of each.',
-  price: PRICES.free,
-  load: 'none',
-  params: {
-    limit: limitParam,
-    before: beforeParam,
-    chain: chainParam,
-    table: bundleTableFilter,
-    since: sinceDayParam,
-    until: untilDayParam,
+  wire: {
+    path: '/bundles',
+    params: {
+      limit: limitParam,
+      before: beforeParam,
+      chain: chainParam,
+      table: bundleTableFilter,
+      since: sinceDayParam,
+      until: untilDayParam,
+    },
+    output: Type.Object({
+      bundles: Type.Array(BundleShape),
+      next_before: NextBeforeShape,
+      meta: Type.Object({ as_of: TimeShape }, { title: 'BundleListMeta' }),
+    }),
+    fails: ['invalid_parameter'],
+    paging: 'before',
+    caching: 'revalidate',
   },
-  output: Type.Object({
-    bundles: Type.Array(BundleShape),
-    next_before: NextBeforeShape,
-    meta: Type.Object({ as_of: TimeShape }, { title: 'BundleListMeta' }),
-  }),
-  fails: ['invalid_parameter'],
-  paging: 'before',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: { bundles: [BUNDLE_EXAMPLE], next_before: null, meta: { as_of: '2026-11-20T09:15:04Z' } },
+  words: {
+    summary: 'Parquet files of finalized days, newest first',
+    description:
+      'One file for each finalized UTC day, chain and table, with its size and hashes: the newest revision of each day. A day gets another revision when its rows changed, by a new catalogue for example; older ones stay in the manifest and can be fetched. `npm run verify` checks files and compares them with an API (guide: [take it home](/docs/bundles)).',
+    tool: 'Parquet files of whole finalized days, for download: day, table, rows, size, hashes and URL of each.',
+    example: { bundles: [BUNDLE_EXAMPLE], next_before: null, meta: { as_of: '2026-11-20T09:15:04Z' } },
+  },
+  money: { price: PRICES.free, load: 'none' },
   check: (input, { cursorKeys }) => ({
     ...input,
     before: readBefore(BUNDLE_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
   }),
-  run: async ({ limit, before, chain, table, since, until }, { catalogues, clock, cursorKeys }) => {
+  run: async ({ limit, before, chain, table, since, until }, { bundles, clock, cursorKeys }: BundleDeps) => {
     const all = await listed(
-      catalogues.bundles,
+      bundles,
       (of) => (chain ?? of.chain) === of.chain && (table ?? of.table) === of.table,
     );
     const wanted = all.filter(

@@ -6,13 +6,19 @@ import { capabilitySlugParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { readEndpoints } from '../endpoints/read.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from '../endpoints/shape.ts';
-import { isCatalogueStale } from '../endpoints/sources.ts';
+import { type EndpointDeps, isCatalogueStale } from '../endpoints/sources.ts';
 import { WarningsShape } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, CountShape, nowText, orNull, TimeShape, UsdShape } from '../shapes.ts';
 import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer, NOBODY } from './list.ts';
-import { type CapabilityAgent, MOST_RATED_MAX, readCapabilityAgents, readGoingRate } from './read.ts';
+import {
+  type CapabilityAgent,
+  type CapabilityDeps,
+  MOST_RATED_MAX,
+  readCapabilityAgents,
+  readGoingRate,
+} from './read.ts';
 
 const GoingRateShape = Type.Object(
   {
@@ -42,56 +48,52 @@ const CapabilityAgentShape = Type.Object(
 
 export const getCapability = defineOperation({
   id: 'getCapability',
-  method: 'GET',
-  path: '/capabilities/{slug}',
-  summary: 'Who offers one job, at what price, and the payments they received',
-  description:
-    'The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its headline offer; contested resources of which no claimant was paid or is published by the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card mentions it, most rated first. Everything but what was observed is what listings and cards say.',
-  toolText:
-    'Who offers one kind of work: listings with price, payee and observed payments, the going rate, and agents.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: { slug: capabilitySlugParam, limit: limitParam },
-  output: Type.Object({
-    capability: Type.Object(CAPABILITY_FIELDS, { title: 'Capability' }),
-    going_rate: orNull(GoingRateShape),
-    offers: Type.Array(EndpointShape),
-    offers_total: {
-      ...CountShape,
-      description: 'Listed resources that offer it; `offers` are the first ones.',
-    },
-    agents: Type.Array(CapabilityAgentShape, { description: `At most ${MOST_RATED_MAX}.` }),
-    meta: Type.Object(
-      { as_of: TimeShape, warnings: Type.Optional(WarningsShape) },
-      { title: 'CapabilityMeta' },
-    ),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    capability: CAPABILITY_EXAMPLE,
-    going_rate: { p25_usd: 0.002, p50_usd: 0.005, p75_usd: 0.01, offers: 112 },
-    offers: [ENDPOINT_EXAMPLE],
-    offers_total: 118,
-    agents: [
-      {
-        chain: 'eip155:8453',
-        agent_id: '2290',
-        name: 'Searchlight',
-        wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
-        x402_support: true,
-        score: 92.34,
-        feedback_count: 214,
+  wire: {
+    path: '/capabilities/{slug}',
+    params: { slug: capabilitySlugParam, limit: limitParam },
+    output: Type.Object({
+      capability: Type.Object(CAPABILITY_FIELDS, { title: 'Capability' }),
+      going_rate: orNull(GoingRateShape),
+      offers: Type.Array(EndpointShape),
+      offers_total: {
+        ...CountShape,
+        description: 'Listed resources that offer it; `offers` are the first ones.',
       },
-    ],
-    meta: { as_of: '2026-11-20T09:15:04Z' },
+      agents: Type.Array(CapabilityAgentShape, { description: `At most ${MOST_RATED_MAX}.` }),
+      meta: Type.Object(
+        { as_of: TimeShape, warnings: Type.Optional(WarningsShape) },
+        { title: 'CapabilityMeta' },
+      ),
+    }),
   },
-  shared: 'all',
-  run: async (
+  words: {
+    summary: 'Who offers one job, at what price, and the payments they received',
+    description:
+      'The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its headline offer; contested resources of which no claimant was paid or is published by the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card mentions it, most rated first. Everything but what was observed is what listings and cards say.',
+    tool: 'Who offers one kind of work: listings with price, payee and observed payments, the going rate, and agents.',
+    example: {
+      capability: CAPABILITY_EXAMPLE,
+      going_rate: { p25_usd: 0.002, p50_usd: 0.005, p75_usd: 0.01, offers: 112 },
+      offers: [ENDPOINT_EXAMPLE],
+      offers_total: 118,
+      agents: [
+        {
+          chain: 'eip155:8453',
+          agent_id: '2290',
+          name: 'Searchlight',
+          wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+          x402_support: true,
+          score: 92.34,
+          feedback_count: 214,
+        },
+      ],
+      meta: { as_of: '2026-11-20T09:15:04Z' },
+    },
+  },
+  money: { price: PRICES.keyed, load: 'summary' },
+  read: async (
     { slug, limit },
-    { reader, clock, index: { names }, catalogues: { capabilities, endpointSources } },
+    { reader, clock, index: { names }, capabilities, endpointSources }: CapabilityDeps & EndpointDeps,
   ) => {
     const nowMs = clock.nowMs();
     const found = (await capabilities.counts()).get(slug) ?? NOBODY;

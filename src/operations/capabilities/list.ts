@@ -4,7 +4,7 @@ import { capabilityFieldsParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, TimeShape } from '../shapes.ts';
-import type { CapabilityCounts } from './read.ts';
+import type { CapabilityCounts, CapabilityDeps } from './read.ts';
 
 export const CAPABILITY_FIELDS = {
   slug: Type.String({ pattern: '^[a-z0-9-]+$', description: 'Stable name, for /capabilities/{slug}.' }),
@@ -51,27 +51,23 @@ export const CAPABILITY_EXAMPLE = {
 
 export const listCapabilities = defineOperation({
   id: 'listCapabilities',
-  method: 'GET',
-  path: '/capabilities',
-  summary: 'The jobs that services offer, and how many offer them',
-  description:
-    'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
-  toolText:
-    'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
-  price: PRICES.free,
-  load: 'summary',
-  params: { fields: capabilityFieldsParam },
-  output: Type.Object({
-    capabilities: Type.Array(CapabilityShape),
-    meta: Type.Object({ as_of: TimeShape }, { title: 'CapabilityListMeta' }),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
-  shared: 'all',
-  run: async ({ fields }, { clock, catalogues: { capabilities } }) => {
+  wire: {
+    path: '/capabilities',
+    params: { fields: capabilityFieldsParam },
+    output: Type.Object({
+      capabilities: Type.Array(CapabilityShape),
+      meta: Type.Object({ as_of: TimeShape }, { title: 'CapabilityListMeta' }),
+    }),
+  },
+  words: {
+    summary: 'The jobs that services offer, and how many offer them',
+    description:
+      'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
+    tool: 'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
+    example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
+  },
+  money: { price: PRICES.free, load: 'summary' },
+  read: async ({ fields }, { clock, capabilities }: CapabilityDeps) => {
     const counts = await capabilities.counts();
     return {
       capabilities: CAPABILITIES.map((capability) => {

@@ -8,6 +8,7 @@ import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { ask, cached, TWO_THREADS } from '../ask.ts';
+import type { OperationDeps } from '../deps.ts';
 
 /** Who offers which job, counted over the directory and the agents. */
 export interface CapabilityCounts {
@@ -18,6 +19,10 @@ export interface CapabilityCounts {
   readonly agents: number;
   /** The first ones of them, most rated first, then those that registered first. At most `MOST_RATED_MAX`. */
   readonly mostRated: readonly AgentPosition[];
+}
+
+export interface CapabilityDeps extends OperationDeps {
+  readonly capabilities: Capabilities;
 }
 
 export interface Capabilities {

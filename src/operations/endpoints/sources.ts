@@ -3,6 +3,11 @@ import { integerField, textField } from '../../../clickhouse/engine/row-reader.t
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { ask, cached } from '../ask.ts';
+import type { OperationDeps } from '../deps.ts';
+
+export interface EndpointDeps extends OperationDeps {
+  readonly endpointSources: EndpointSources;
+}
 
 /** The last answer of each source of endpoints, and whether its list may be outdated. */
 export interface EndpointSources {

@@ -10,6 +10,7 @@ import {
   offsetParam,
 } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { PRICES } from '../prices.ts';
@@ -24,7 +25,7 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import { type DistinctParties, distinctParties, type Relayer } from './read.ts';
+import { type DistinctParties, distinctParties, type Relayer, type Relayers } from './read.ts';
 
 const RelayerShape = Type.Object(
   {
@@ -100,57 +101,58 @@ const EXAMPLE: Static<typeof RelayerShape> = {
   enriched_at: '2026-11-20T09:10:00Z',
 };
 
+interface RelayerDeps extends OperationDeps {
+  readonly relayers: Relayers;
+}
+
 export const listFacilitators = defineOperation({
   id: 'listFacilitators',
-  method: 'GET',
-  path: '/facilitators',
-  summary: 'Relayers per chain, busiest first, with what their accounts hold',
-  description:
-    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
-  toolText:
-    'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    limit: limitParam,
-    offset: offsetParam,
-    chain: chainParam,
-    facilitator: facilitatorParam,
-    named_only: namedOnlyParam,
-    enriched_only: enrichedOnlyParam,
+  wire: {
+    path: '/facilitators',
+    params: {
+      limit: limitParam,
+      offset: offsetParam,
+      chain: chainParam,
+      facilitator: facilitatorParam,
+      named_only: namedOnlyParam,
+      enriched_only: enrichedOnlyParam,
+    },
+    output: Type.Object({
+      facilitators: Type.Array(RelayerShape),
+      next_offset: NextOffsetShape,
+      meta: Type.Object(
+        { ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape },
+        { title: 'FacilitatorListMeta' },
+      ),
+    }),
+    paging: 'offset',
   },
-  output: Type.Object({
-    facilitators: Type.Array(RelayerShape),
-    next_offset: NextOffsetShape,
-    meta: Type.Object(
-      { ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape },
-      { title: 'FacilitatorListMeta' },
-    ),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'offset',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    facilitators: [EXAMPLE],
-    next_offset: 50,
-    meta: {
-      chain: META_EXAMPLE.chain,
-      as_of: META_EXAMPLE.as_of,
-      snapshot: null,
-      freshness: META_EXAMPLE.freshness,
-      ranked_at: META_EXAMPLE.as_of,
-      basis: BASIS,
+  words: {
+    summary: 'Relayers per chain, busiest first, with what their accounts hold',
+    description:
+      'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+    tool: 'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
+    example: {
+      facilitators: [EXAMPLE],
+      next_offset: 50,
+      meta: {
+        chain: META_EXAMPLE.chain,
+        as_of: META_EXAMPLE.as_of,
+        snapshot: null,
+        freshness: META_EXAMPLE.freshness,
+        ranked_at: META_EXAMPLE.as_of,
+        basis: BASIS,
+      },
     },
   },
-  shared: 'all',
-  run: async (input, deps) => {
+  money: { price: PRICES.keyed, load: 'summary' },
+  read: async (input, deps: RelayerDeps) => {
     const {
       reader,
       clock,
       deployment: { chains },
       index: { dataset, names, freshness },
-      catalogues: { relayers },
+      relayers,
     } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();

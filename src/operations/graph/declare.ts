@@ -11,7 +11,7 @@ import { listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { PRICES } from '../prices.ts';
 import { orNull, timeTextOrNull } from '../shapes.ts';
-import type { GraphAnswer, GraphQuery } from './read.ts';
+import type { GraphAnswer, GraphDeps, GraphQuery } from './read.ts';
 import {
   AppliedShape,
   edgeAnswer,
@@ -31,96 +31,94 @@ const snapshot = null;
 
 export const getGraph = defineOperation({
   id: 'getGraph',
-  method: 'GET',
-  path: '/graph',
-  summary: 'Who pays whom: wallets and the sums between them',
-  description:
-    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), over all wallets or around one `wallet`, on every indexed chain unless `chain` names one. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
-  toolText:
-    'Who paid whom: wallets and the sums between them, over the newest `window` settlements or the last `days` days. Send exactly one of the two.',
-  price: PRICES.metered,
-  load: 'summary',
-  params: {
-    window: graphWindowParam,
-    days: graphDaysParam,
-    wallet: graphWalletParam,
-    chain: chainParam,
-    max_edges: maxEdgesParam,
-    finality: finalityParam,
-  },
-  output: Type.Object({
-    applied: AppliedShape,
-    complete: Type.Boolean({ description: 'False when edges or part of the window were left out.' }),
-    days: orNull(Type.Integer({ description: 'Whole days covered; null for the window form.' })),
-    since: orNull(Type.String({ format: 'date-time' }), {
-      description:
-        'Start of the first day; in the window form the oldest settlement counted, null without one.',
-    }),
-    until: orNull(Type.String({ format: 'date-time' }), {
-      description: 'End of the last day, excluded; in the window form the newest settlement counted.',
-    }),
-    nodes: Type.Array(GraphNodeShape, { description: 'Largest window_usd first.' }),
-    edges: Type.Array(GraphEdgeShape, { description: 'Largest usd first.' }),
-    meta: GraphMetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    applied: {
-      form: 'days',
-      window: null,
-      days: 7,
-      wallet: null,
-      chain: 'eip155:8453',
-      finality: 'any',
-      max_edges: GRAPH_EDGES_DEFAULT,
+  wire: {
+    path: '/graph',
+    params: {
+      window: graphWindowParam,
+      days: graphDaysParam,
+      wallet: graphWalletParam,
+      chain: chainParam,
+      max_edges: maxEdgesParam,
+      finality: finalityParam,
     },
-    complete: true,
-    days: 7,
-    since: '2026-11-13T00:00:00Z',
-    until: '2026-11-20T00:00:00Z',
-    nodes: [
-      {
-        wallet: '0x4020615294c913f045dc10f0a5cdebd86c280001',
-        name: 'Weather by the call',
-        name_source: 'agent_card',
-        window_usd: 1.25,
-        window_count: 125,
-        in_usd: 1.25,
-        out_usd: 0,
-      },
-      {
-        wallet: '0x8ba1f109551bd432803012645ac136ddd64dba72',
-        name: null,
-        name_source: null,
-        window_usd: 1.25,
-        window_count: 125,
-        in_usd: 0,
-        out_usd: 1.25,
-      },
-    ],
-    edges: [
-      {
-        payer: '0x8ba1f109551bd432803012645ac136ddd64dba72',
-        payee: '0x4020615294c913f045dc10f0a5cdebd86c280001',
-        usd: 1.25,
-        count: 125,
-        first_seen: '2026-11-13T08:00:01Z',
-        last_seen: '2026-11-19T21:12:47Z',
-      },
-    ],
-    meta: { chain, as_of, snapshot, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
+    output: Type.Object({
+      applied: AppliedShape,
+      complete: Type.Boolean({ description: 'False when edges or part of the window were left out.' }),
+      days: orNull(Type.Integer({ description: 'Whole days covered; null for the window form.' })),
+      since: orNull(Type.String({ format: 'date-time' }), {
+        description:
+          'Start of the first day; in the window form the oldest settlement counted, null without one.',
+      }),
+      until: orNull(Type.String({ format: 'date-time' }), {
+        description: 'End of the last day, excluded; in the window form the newest settlement counted.',
+      }),
+      nodes: Type.Array(GraphNodeShape, { description: 'Largest window_usd first.' }),
+      edges: Type.Array(GraphEdgeShape, { description: 'Largest usd first.' }),
+      meta: GraphMetaShape,
+    }),
+    caching: 'revalidate',
   },
+  words: {
+    summary: 'Who pays whom: wallets and the sums between them',
+    description:
+      'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), over all wallets or around one `wallet`, on every indexed chain unless `chain` names one. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
+    tool: 'Who paid whom: wallets and the sums between them, over the newest `window` settlements or the last `days` days. Send exactly one of the two.',
+    example: {
+      applied: {
+        form: 'days',
+        window: null,
+        days: 7,
+        wallet: null,
+        chain: 'eip155:8453',
+        finality: 'any',
+        max_edges: GRAPH_EDGES_DEFAULT,
+      },
+      complete: true,
+      days: 7,
+      since: '2026-11-13T00:00:00Z',
+      until: '2026-11-20T00:00:00Z',
+      nodes: [
+        {
+          wallet: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+          name: 'Weather by the call',
+          name_source: 'agent_card',
+          window_usd: 1.25,
+          window_count: 125,
+          in_usd: 1.25,
+          out_usd: 0,
+        },
+        {
+          wallet: '0x8ba1f109551bd432803012645ac136ddd64dba72',
+          name: null,
+          name_source: null,
+          window_usd: 1.25,
+          window_count: 125,
+          in_usd: 0,
+          out_usd: 1.25,
+        },
+      ],
+      edges: [
+        {
+          payer: '0x8ba1f109551bd432803012645ac136ddd64dba72',
+          payee: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+          usd: 1.25,
+          count: 125,
+          first_seen: '2026-11-13T08:00:01Z',
+          last_seen: '2026-11-19T21:12:47Z',
+        },
+      ],
+      meta: { chain, as_of, snapshot, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
+    },
+  },
+  money: { price: PRICES.metered, load: 'summary' },
   check: (input) => ({ ...input, span: spanOf(input) }),
-  run: async (input, deps) => {
+  run: async (input, deps: GraphDeps) => {
     const {
       reader,
       clock,
       deployment: { chains },
       index: { dataset, names, freshness: fresh },
-      catalogues: { graphs },
+      graphs,
     } = deps;
     const nowMs = clock.nowMs();
     const statuses = await fresh.statuses();

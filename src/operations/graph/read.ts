@@ -4,6 +4,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { buildPaymentGraph, type PaymentGraph } from '../../../core/domain/payment-graph.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { fail } from '../../../core/errors.ts';
+import type { OperationDeps } from '../deps.ts';
 import {
   type DaysRead,
   daysOf,
@@ -27,6 +28,10 @@ export interface GraphAnswer extends Omit<GraphRead, 'pairs'> {
   readonly graph: PaymentGraph;
 }
 
+export interface GraphDeps extends OperationDeps {
+  readonly graphs: Graphs;
+}
+
 export interface Graphs {
   /** `reader` is the caller's, so that its statements end when the caller leaves. */
   read(reader: Reader, query: GraphQuery): Promise<GraphAnswer>;
@@ -38,7 +43,7 @@ const GLOBAL_WAITING_MAX = 16;
 const GLOBAL_WAIT_MAX_MS = 8_000;
 const GLOBAL_RETRY_AFTER_SECONDS = 5;
 
-interface GraphDeps {
+interface ReadingDeps {
   readonly clock: Clock;
   readonly rowsScannedMax: number;
   readonly turns: Turns;
@@ -54,7 +59,7 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
     waitMaxMs: GLOBAL_WAIT_MAX_MS,
     retryAfterSeconds: GLOBAL_RETRY_AFTER_SECONDS,
   });
-  const deps: GraphDeps = { clock, rowsScannedMax, turns, kept: createKeptGraphs() };
+  const deps: ReadingDeps = { clock, rowsScannedMax, turns, kept: createKeptGraphs() };
   return {
     async read(reader, query) {
       const { span } = query;
@@ -71,7 +76,7 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
 
 /** One wallet's graph reads a single range of its log and takes no turn. */
 function admitted<Result>(
-  { turns }: GraphDeps,
+  { turns }: ReadingDeps,
   { wallet }: PairScope,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -79,7 +84,7 @@ function admitted<Result>(
 }
 
 async function readDays(
-  deps: GraphDeps,
+  deps: ReadingDeps,
   reader: Reader,
   query: GraphQuery,
   days: number,

@@ -12,47 +12,46 @@ import {
   rankedCapabilityParam,
   rankedWindowParam,
 } from './params.ts';
+import type { RankingDeps } from './rankings.ts';
 import { RANKED_EXAMPLE, RANKING_META_EXAMPLE, RankedRowShape, RankingMetaShape } from './shape.ts';
 
 export const listMerchants = defineOperation({
   id: 'listMerchants',
-  method: 'GET',
-  path: '/merchants',
-  summary: 'Wallets that are paid, by the organic payments of a window',
-  description:
-    'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of every indexed chain unless `chain` names one. /merchants/{address} has everything about one of them.',
-  toolText: 'Merchants by organic payments, with verdicts.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    limit: limitParam,
-    offset: offsetParam,
-    by: {
-      ...rankedByParam,
-      component: 'MerchantOrder',
-      schema: oneOf(ordersOf('merchants')),
-      description: `What ranks: ${ordersOf('merchants').join(', ')}. Default: the first. \`growth\` is the gain in organic dollars over the window before.`,
-      toolText: 'Default organic_usd.',
+  wire: {
+    path: '/merchants',
+    params: {
+      limit: limitParam,
+      offset: offsetParam,
+      by: {
+        ...rankedByParam,
+        component: 'MerchantOrder',
+        schema: oneOf(ordersOf('merchants')),
+        description: `What ranks: ${ordersOf('merchants').join(', ')}. Default: the first. \`growth\` is the gain in organic dollars over the window before.`,
+        toolText: 'Default organic_usd.',
+      },
+      window: { ...rankedWindowParam, toolText: 'Default 30d.' },
+      chain: chainParam,
+      capability: rankedCapabilityParam,
+      min_counterparties: minCounterpartiesParam,
+      include_flagged: includeFlaggedParam,
     },
-    window: { ...rankedWindowParam, toolText: 'Default 30d.' },
-    chain: chainParam,
-    capability: rankedCapabilityParam,
-    min_counterparties: minCounterpartiesParam,
-    include_flagged: includeFlaggedParam,
+    output: Type.Object({
+      merchants: Type.Array(RankedRowShape),
+      next_offset: NextOffsetShape,
+      meta: RankingMetaShape,
+    }),
+    paging: 'offset',
   },
-  output: Type.Object({
-    merchants: Type.Array(RankedRowShape),
-    next_offset: NextOffsetShape,
-    meta: RankingMetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'offset',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: { merchants: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
+  words: {
+    summary: 'Wallets that are paid, by the organic payments of a window',
+    description:
+      'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of every indexed chain unless `chain` names one. /merchants/{address} has everything about one of them.',
+    tool: 'Merchants by organic payments, with verdicts.',
+    example: { merchants: [RANKED_EXAMPLE], next_offset: 50, meta: RANKING_META_EXAMPLE },
+  },
+  money: { price: PRICES.keyed, load: 'summary' },
   check: (input) => ({ ...input, chosen: checkedRanking({ ...input, of: 'merchants' }) }),
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: RankingDeps) => {
     const { rows, ...page } = await rankingPage(input, deps);
     return { merchants: rows, ...page };
   },

@@ -1,11 +1,10 @@
 import type { Static } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Window } from '../../../core/domain/window.ts';
-import type { OperationDeps } from '../deps.ts';
 import { listMeta } from '../meta.ts';
 import { invalid } from '../params.ts';
 import { type Chosen, choose, isRating, type Order, type RankedSubject } from './orders.ts';
-import { RANKING_OFFSET_MAX } from './rankings.ts';
+import { RANKING_OFFSET_MAX, type RankingDeps } from './rankings.ts';
 import { type RankedRowShape, type RankingMetaShape, rankedAnswers, rankingFacts } from './shape.ts';
 
 /** One page of a ranking by payments, as every route that lists one answers it. */
@@ -52,13 +51,13 @@ interface Page {
 
 export async function rankingPage(
   { limit, offset, chain, chosen, capability, ...filters }: PageInput,
-  deps: OperationDeps,
+  deps: RankingDeps,
 ): Promise<Page> {
   const {
     clock,
     deployment: { chains },
     index: { dataset, freshness, names },
-    catalogues: { rankings },
+    rankings,
   } = deps;
   const { by, ...asked } = chosen;
   if (isRating(by)) throw new TypeError(`no ranking by payments: ${by}`);

@@ -5,6 +5,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { ask } from '../ask.ts';
+import type { OperationDeps } from '../deps.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import {
   directoryParts,
@@ -47,6 +48,10 @@ export interface RankingPage {
   readonly isPending: boolean;
 }
 
+export interface RankingDeps extends OperationDeps {
+  readonly rankings: Rankings;
+}
+
 export interface Rankings {
   /** `offset` is at most `RANKING_OFFSET_MAX`, `limit` at most 100. */
   page(scope: RankingScope, range: { readonly offset: number; readonly limit: number }): Promise<RankingPage>;
@@ -73,14 +78,14 @@ interface KeptRanking extends Ranking {
   readSparklines(rows: readonly RankedRow[]): Promise<Sparklines>;
 }
 
-interface RankingDeps {
+interface ReadingDeps {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly rollups: Rollups;
   readonly chains: readonly Chain[];
 }
 
-export function createRankings(deps: RankingDeps): Rankings {
+export function createRankings(deps: ReadingDeps): Rankings {
   const kept = keepRankings<RankingScope, KeptRanking>({
     clock: deps.clock,
     depths: DEPTHS,
@@ -135,7 +140,7 @@ async function sparklinesOf(ranking: KeptRanking, offset: number, count: number)
 
 type Read = Pick<KeptRanking, 'rankedAtMs' | 'rows' | 'parts' | 'readSparklines' | 'pass' | 'isOfPass'>;
 
-async function readRanking(deps: RankingDeps, ranked: RankingScope, depth: number): Promise<KeptRanking> {
+async function readRanking(deps: ReadingDeps, ranked: RankingScope, depth: number): Promise<KeptRanking> {
   const chains = ranked.chain === undefined ? deps.chains : [ranked.chain];
   const read = await readAny({ ...deps, chains }, ranked, depth);
   return {
@@ -146,7 +151,7 @@ async function readRanking(deps: RankingDeps, ranked: RankingScope, depth: numbe
   };
 }
 
-function readAny(deps: RankingDeps, ranked: RankingScope, depth: number): Promise<Read> {
+function readAny(deps: ReadingDeps, ranked: RankingScope, depth: number): Promise<Read> {
   const { of } = ranked;
   switch (of) {
     case 'endpoints':
@@ -162,7 +167,7 @@ function readAny(deps: RankingDeps, ranked: RankingScope, depth: number): Promis
 const withoutSparklines = () => Promise.resolve(new Map());
 
 async function readListed(
-  { reader, clock, chains }: RankingDeps,
+  { reader, clock, chains }: ReadingDeps,
   ranked: RankingScope & { readonly of: 'endpoints' | 'capabilities' },
   depth: number,
 ): Promise<Read> {
@@ -184,7 +189,7 @@ async function readListed(
 }
 
 async function readFacilitators(
-  { reader, clock, chains }: RankingDeps,
+  { reader, clock, chains }: ReadingDeps,
   ranked: RankingScope,
   depth: number,
 ): Promise<Read> {
@@ -202,7 +207,7 @@ async function readFacilitators(
 }
 
 async function readWallets(
-  { reader, clock, rollups, chains }: RankingDeps,
+  { reader, clock, rollups, chains }: ReadingDeps,
   ranked: RankingScope & { readonly of: WalletSubject },
   depth: number,
 ): Promise<Read> {

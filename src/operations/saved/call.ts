@@ -5,8 +5,8 @@ import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
 import { type KeptResult, queryKeyOf } from '../../results/results.ts';
 import type { Answer, AuthorShare, Outcome } from '../answer.ts';
-import { type CallTerms, defineStoredOperation, type PreparedCall } from '../define.ts';
-import type { Caller, OperationDeps } from '../deps.ts';
+import { type CallTerms, defineOperation } from '../define.ts';
+import type { Caller } from '../deps.ts';
 import { invalid } from '../params.ts';
 import {
   PRICES,
@@ -23,12 +23,13 @@ import { boundsOf, unitsFor } from '../sql/bounds.ts';
 import { certainFailure, judged, rejected } from '../sql/failures.ts';
 import { keptSqlOf, unitsForKept } from '../sql/kept.ts';
 import { pageRowsMax } from '../sql/page.ts';
-import { numbersOf, SQL_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
+import { numbersOf, SQL_ANSWER_MEDIA, STREAMED_ROWS_MAX } from '../sql/params.ts';
 import { warningsOf } from '../sql/shapes.ts';
 import { SAVED_ANSWER_HEADERS } from './answers.ts';
 import { CALL_PARAMS, type CallInput } from './call-params.ts';
 import { callQu, type SavedParameter, type SavedQuery, soldPrice, WARM_QU } from './definition.ts';
 import { visibleQuery } from './describe.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import { QUERY_ANSWER_EXAMPLE, QueryAnswerShape } from './shapes.ts';
 import { readValue } from './values.ts';
 
@@ -54,42 +55,61 @@ const LISTED_PRICE: Price = {
   meaning: `From ${WARM_QU} QU, by use, and the author's price; over x402 ${USD_PER_QU} USD for each unit that it may cost. What a query costs says \`GET /v0/q/{owner}/{slug}/about\`. Own queries cost their run, and nothing where the result is kept.`,
 };
 
-export const callSavedQuery = defineStoredOperation({
+export const callSavedQuery = defineOperation({
   id: 'callSavedQuery',
-  method: 'GET',
-  path: '/q/{owner}/{slug}',
-  summary: 'Call a saved query',
-  description:
-    'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
-  toolText: 'Run a saved query, or answer from its kept result.',
-  price: LISTED_PRICE,
-  load: 'query',
-  params: CALL_PARAMS,
-  output: QueryAnswerShape,
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SAVED_ANSWER_HEADERS,
-  fails: ['invalid_parameter', 'query_not_found', 'invalid_query', 'query_failed', 'upgrade_required'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: QUERY_ANSWER_EXAMPLE,
-  resolve: async ({ input, others }, deps, caller, bought) => {
+  wire: {
+    path: '/q/{owner}/{slug}',
+    takesOthers: true,
+    params: CALL_PARAMS,
+    output: QueryAnswerShape,
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SAVED_ANSWER_HEADERS,
+    fails: ['invalid_parameter', 'query_not_found', 'invalid_query', 'query_failed', 'upgrade_required'],
+    caching: 'revalidate',
+  },
+  words: {
+    summary: 'Call a saved query',
+    description:
+      'Runs it with the values of its parameters, which are sent by their names, or answers from a result that is not older than its `freshness_seconds`. Values are bound by their types and never become a part of the text; one that does not fit is 400 with its name. An answer has a tag: where nothing was charged, `If-None-Match` is answered 304. Over x402 the price is fixed, also where the result must be made first; its author gets the author’s part in units.',
+    tool: 'Run a saved query, or answer from its kept result.',
+    example: QUERY_ANSWER_EXAMPLE,
+  },
+  money: { price: LISTED_PRICE, load: 'query' },
+  check: (input, _facts, others) => ({ input, others }),
+  find: async ({ input, others }, deps: SavedDeps, caller, bought): Promise<FoundCall> => {
     // A call that was paid for is served also where its author has changed or removed it since.
     const { query, isOwn } =
       bought === null
         ? await visibleQuery(input, deps, caller)
-        : { query: JSON.parse(bought) as SavedQuery, isOwn: false }; // written by `prepared`
+        : { query: JSON.parse(bought) as SavedQuery, isOwn: false }; // written by `item`
     const values = valuesOf(query.content.parameters, input.arguments, others);
     const call: SavedCall = { query, isOwn, values, form: formOf(input) };
     const warm = await warmResult(call, deps);
-    if (warm === null) return prepared(call, null);
+    if (warm === null) return { call, warm };
     const isFree = isOwn && (await keptSqlOf(deps).results.mayRead(warm, query.organizationId));
-    return prepared(call, { kept: warm, isFree });
+    return { call, warm: { kept: warm, isFree } };
+  },
+  item: ({ call }) => JSON.stringify(call.query),
+  terms: termsOf,
+  review: async ({ call, warm }, deps: SavedDeps) =>
+    warm === null ? { call, accepted: await acceptedOf(call, deps) } : { call, kept: warm.kept },
+  preflight: async (reviewed, deps: SavedDeps) => {
+    if ('kept' in reviewed) return;
+    const { call, accepted } = reviewed;
+    const { query, values } = call;
+    const failure = await certainFailure(
+      { accepted, parameters: values, caller: authorName(query) },
+      deps.sql,
+    );
+    if (failure !== null) await refused(failure, call, deps);
+  },
+  run: async (reviewed, deps: SavedDeps, { surface, caller }): Promise<Outcome> => {
+    const { call } = reviewed;
+    const from =
+      'kept' in reviewed
+        ? { kept: reviewed.kept, baseQu: await warmQu(call, reviewed.kept, deps, caller) }
+        : await obtained(call, reviewed.accepted, deps, caller);
+    return answerOf(call, from, deps, surface);
   },
 });
 
@@ -98,6 +118,12 @@ interface SavedCall {
   readonly isOwn: boolean;
   readonly values: Readonly<Record<string, string>>;
   readonly form: Pick<CallInput, 'format' | 'numbers' | 'csv_null' | 'limit' | 'offset'>;
+}
+
+interface FoundCall {
+  readonly call: SavedCall;
+  /** Null where the query has to run. */
+  readonly warm: Warm | null;
 }
 
 function formOf({ format, numbers, csv_null, limit, offset }: CallInput): SavedCall['form'] {
@@ -133,7 +159,7 @@ function sentValue(
 }
 
 /** A kept result that is new enough. Not found before the text was judged in this process. */
-async function warmResult({ query, values }: SavedCall, deps: OperationDeps): Promise<KeptResult | null> {
+async function warmResult({ query, values }: SavedCall, deps: SavedDeps): Promise<KeptResult | null> {
   const { sql, maxRows, freshnessSeconds } = query.content;
   const kept = keptSqlOf(deps);
   const text = kept.answers.printed.get(sql);
@@ -149,58 +175,24 @@ interface Warm {
   readonly isFree: boolean;
 }
 
-function prepared(call: SavedCall, warm: Warm | null): PreparedCall {
-  let accepted: Promise<Accepted> | undefined;
-  const judge = (deps: OperationDeps): Promise<Accepted> => {
-    accepted ??= acceptedOf(call, deps);
-    return accepted;
-  };
-  const terms = termsOf(call, warm);
-  const item = JSON.stringify(call.query);
-  if (warm !== null)
+function termsOf({ call: { query, isOwn }, warm }: FoundCall): CallTerms {
+  const { content, settings, owner, slug } = query;
+  const tier = warm === null ? content.tier : null;
+  if (!isOwn) {
+    const title = content.title === '' ? '' : `: ${content.title}`;
+    const share = shareOf(query, callQu(content));
     return {
-      terms,
-      item,
-      run: async (deps, { surface, caller }) => {
-        const baseQu = await warmQu(call, warm.kept, deps, caller);
-        return answerOf(call, { kept: warm.kept, baseQu }, deps, surface);
-      },
+      ...(share === null ? {} : { share }),
+      price: soldPrice(content, settings),
+      byUse: true,
+      tier,
+      describes: `Saved query ${owner}/${slug}${title}`,
     };
-  return {
-    terms,
-    item,
-    review: async (deps) => void (await judge(deps)),
-    preflight: async (deps) => {
-      const { query, values } = call;
-      const failure = await certainFailure(
-        { accepted: await judge(deps), parameters: values, caller: authorName(query) },
-        deps.sql,
-      );
-      if (failure !== null) await refused(failure, call, deps);
-    },
-    run: async (deps, { surface, caller }) =>
-      answerOf(call, await obtained(call, await judge(deps), deps, caller), deps, surface),
-  };
-
-  function termsOf({ query, isOwn }: SavedCall, found: Warm | null): CallTerms {
-    const { content, settings, owner, slug } = query;
-    const tier = found === null ? content.tier : null;
-    if (!isOwn) {
-      const title = content.title === '' ? '' : `: ${content.title}`;
-      const share = shareOf(query, callQu(content));
-      return {
-        ...(share === null ? {} : { share }),
-        price: soldPrice(content, settings),
-        byUse: true,
-        tier,
-        describes: `Saved query ${owner}/${slug}${title}`,
-      };
-    }
-    if (found?.isFree === true) return { price: PRICES.free, byUse: false, tier: null };
-    const sqlTier = sqlTierOf(content.tier);
-    const maxQu = found === null ? callQu(content) : WARM_QU;
-    return { price: sqlPrice(sqlTier, sqlBudget(sqlTier, maxQu)), byUse: true, tier };
   }
+  if (warm?.isFree === true) return { price: PRICES.free, byUse: false, tier: null };
+  const sqlTier = sqlTierOf(content.tier);
+  const maxQu = warm === null ? callQu(content) : WARM_QU;
+  return { price: sqlPrice(sqlTier, sqlBudget(sqlTier, maxQu)), byUse: true, tier };
 }
 
 /**
@@ -210,7 +202,7 @@ function prepared(call: SavedCall, warm: Warm | null): PreparedCall {
 async function warmQu(
   { isOwn }: SavedCall,
   kept: KeptResult,
-  deps: OperationDeps,
+  deps: SavedDeps,
   { organization }: Caller,
 ): Promise<number> {
   if (!isOwn) return WARM_QU;
@@ -222,7 +214,7 @@ function authorName({ organizationId }: SavedQuery): string {
   return organizationName(organizationId);
 }
 
-async function acceptedOf(call: SavedCall, deps: OperationDeps): Promise<Accepted> {
+async function acceptedOf(call: SavedCall, deps: SavedDeps): Promise<Accepted> {
   const { query, values } = call;
   const { sql } = query.content;
   try {
@@ -243,7 +235,7 @@ interface Obtained {
 async function obtained(
   call: SavedCall,
   accepted: Accepted,
-  deps: OperationDeps,
+  deps: SavedDeps,
   caller: Caller,
 ): Promise<Obtained> {
   const { query, values, isOwn } = call;
@@ -286,7 +278,7 @@ async function obtained(
 async function answerOf(
   { query, isOwn, form }: SavedCall,
   { kept, baseQu }: Obtained,
-  deps: OperationDeps,
+  deps: SavedDeps,
   surface: 'http' | 'mcp' | 'clickhouse',
 ): Promise<Outcome> {
   const { format, offset } = form;
@@ -325,7 +317,7 @@ function asStream(answer: Answer): Answer {
   return { stream: { mediaType, headers, body: stream() } };
 }
 
-async function refused(error: unknown, call: SavedCall, deps: OperationDeps): Promise<never> {
+async function refused(error: unknown, call: SavedCall, deps: SavedDeps): Promise<never> {
   const { query, values, isOwn } = call;
   const { tier, sql } = query.content;
   const budget = sqlBudget(sqlTierOf(tier), callQu(query.content));

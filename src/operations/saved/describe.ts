@@ -11,6 +11,7 @@ import {
   soldQu,
   WARM_QU,
 } from './definition.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import type { ListedQueryShape, PublicQueryShape, SavedQueryShape } from './shapes.ts';
 
 /** Who may see a saved query, and which facts about it each of them sees. */
@@ -31,7 +32,7 @@ export function ownOrganization({ organization }: Caller): { readonly id: string
 /** The query, where this caller may call it. The same refusal for one that is not there and one that is private. */
 export async function visibleQuery(
   asked: { readonly owner: string; readonly slug: string; readonly version: number | undefined },
-  { accounts }: Pick<OperationDeps, 'accounts'>,
+  { accounts }: Pick<SavedDeps, 'accounts'>,
   caller: Caller,
 ): Promise<{ readonly query: SavedQuery; readonly isOwn: boolean }> {
   const { owner, slug, version = null } = asked;
@@ -115,7 +116,7 @@ function parameterAnswer({ name, type, description, standard, example }: SavedPa
 
 export async function ownAnswer(
   query: SavedQuery,
-  deps: Pick<OperationDeps, 'deployment' | 'accounts'>,
+  deps: Pick<SavedDeps, 'deployment' | 'accounts'>,
 ): Promise<Static<typeof SavedQueryShape>> {
   const { content, settings, nextRefreshAtMs } = query;
   return {
@@ -135,7 +136,7 @@ export async function ownAnswer(
 /** Whether its result is made anew, in whose name, and what the last run failed of. */
 async function refreshAnswer(
   { organizationId, slug, settings: { refreshSeconds, scheduledBy = null }, nextRefreshAtMs }: SavedQuery,
-  { accounts }: Pick<OperationDeps, 'accounts'>,
+  { accounts }: Pick<SavedDeps, 'accounts'>,
 ) {
   if (refreshSeconds === null) return { scheduled_by: null, refresh_state: null, refresh_failure: null };
   const [last] = await accounts.saved.refreshes({ organizationId, slug });

@@ -7,19 +7,10 @@ import { PRICES } from '../prices.ts';
 import { orNull } from '../shapes.ts';
 import { noSuchQuery, ownAnswer, ownOrganization, timeOf, timeOrNull } from './describe.ts';
 import { slugParam, versionParam } from './params.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import { RefreshShape, SAVED_QUERY_EXAMPLE, SavedQueryShape, VersionShape } from './shapes.ts';
 
 /** What an organization sees of its own saved queries. */
-
-const COMMON = {
-  price: PRICES.free,
-  load: 'none',
-  toolText: '',
-  isTool: false,
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-} as const;
 
 const afterSlugParam: Param<string | undefined> = {
   in: 'query',
@@ -35,22 +26,26 @@ const afterSlugParam: Param<string | undefined> = {
 };
 
 export const listSavedQueries = defineOperation({
-  ...COMMON,
   id: 'listSavedQueries',
-  method: 'GET',
-  path: '/queries',
-  summary: 'The saved queries of your organization',
-  description:
-    'Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.',
-  params: { limit: limitParam, after: afterSlugParam },
-  output: Type.Object({
-    owner: orNull(Type.String()),
-    queries: Type.Array(SavedQueryShape),
-    next_after: orNull(Type.String()),
-  }),
-  fails: ['api_key_required', 'invalid_parameter'],
-  example: { owner: 'acme', queries: [SAVED_QUERY_EXAMPLE], next_after: null },
-  run: async ({ limit, after }, deps, { caller }) => {
+  wire: {
+    path: '/queries',
+    params: { limit: limitParam, after: afterSlugParam },
+    output: Type.Object({
+      owner: orNull(Type.String()),
+      queries: Type.Array(SavedQueryShape),
+      next_after: orNull(Type.String()),
+    }),
+    fails: ['api_key_required', 'invalid_parameter'],
+  },
+  words: {
+    summary: 'The saved queries of your organization',
+    description:
+      'Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.',
+    tool: null,
+    example: { owner: 'acme', queries: [SAVED_QUERY_EXAMPLE], next_after: null },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ limit, after }, deps: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const { saved } = deps.accounts;
     const [owner, found] = await Promise.all([
@@ -67,17 +62,21 @@ export const listSavedQueries = defineOperation({
 });
 
 export const getSavedQuery = defineOperation({
-  ...COMMON,
   id: 'getSavedQuery',
-  method: 'GET',
-  path: '/queries/{slug}',
-  summary: 'A saved query of your organization',
-  description: 'One version of it, with all that was saved.',
-  params: { slug: slugParam, version: versionParam },
-  output: Type.Object({ query: SavedQueryShape }),
-  fails: ['api_key_required', 'invalid_parameter', 'query_not_found'],
-  example: { query: SAVED_QUERY_EXAMPLE },
-  run: async ({ slug, version = null }, deps, { caller }) => {
+  wire: {
+    path: '/queries/{slug}',
+    params: { slug: slugParam, version: versionParam },
+    output: Type.Object({ query: SavedQueryShape }),
+    fails: ['api_key_required', 'invalid_parameter', 'query_not_found'],
+  },
+  words: {
+    summary: 'A saved query of your organization',
+    description: 'One version of it, with all that was saved.',
+    tool: null,
+    example: { query: SAVED_QUERY_EXAMPLE },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ slug, version = null }, deps: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const query = await deps.accounts.saved.find({ organizationId, slug, version });
     if (query === null) throw noSuchQuery();
@@ -86,26 +85,30 @@ export const getSavedQuery = defineOperation({
 });
 
 export const listQueryVersions = defineOperation({
-  ...COMMON,
   id: 'listQueryVersions',
-  method: 'GET',
-  path: '/queries/{slug}/versions',
-  summary: 'The versions of a saved query',
-  description: 'Newest first. None of them ever changes.',
-  params: { slug: slugParam },
-  output: Type.Object({ versions: Type.Array(VersionShape) }),
-  fails: ['api_key_required', 'query_not_found'],
-  example: {
-    versions: [
-      {
-        version: 2,
-        title: SAVED_QUERY_EXAMPLE.title,
-        created_at: SAVED_QUERY_EXAMPLE.version_created_at,
-        url: `${SAVED_QUERY_EXAMPLE.url}?version=2`,
-      },
-    ],
+  wire: {
+    path: '/queries/{slug}/versions',
+    params: { slug: slugParam },
+    output: Type.Object({ versions: Type.Array(VersionShape) }),
+    fails: ['api_key_required', 'query_not_found'],
   },
-  run: async ({ slug }, { accounts, deployment: { publicUrl } }, { caller }) => {
+  words: {
+    summary: 'The versions of a saved query',
+    description: 'Newest first. None of them ever changes.',
+    tool: null,
+    example: {
+      versions: [
+        {
+          version: 2,
+          title: SAVED_QUERY_EXAMPLE.title,
+          created_at: SAVED_QUERY_EXAMPLE.version_created_at,
+          url: `${SAVED_QUERY_EXAMPLE.url}?version=2`,
+        },
+      ],
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ slug }, { accounts, deployment: { publicUrl } }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const [owner, found] = await Promise.all([
       accounts.saved.handleOf(organizationId),
@@ -124,31 +127,35 @@ export const listQueryVersions = defineOperation({
 });
 
 export const listQueryRefreshes = defineOperation({
-  ...COMMON,
   id: 'listQueryRefreshes',
-  method: 'GET',
-  path: '/queries/{slug}/refreshes',
-  summary: 'Scheduled runs of a saved query',
-  description:
-    'The latest 100, newest first. A run is a job of the key that scheduled it: where its budget of the day is used, the next run waits for the next day, and where the key has ended, none follows. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
-  params: { slug: slugParam },
-  output: Type.Object({ refreshes: Type.Array(RefreshShape) }),
-  fails: ['api_key_required', 'query_not_found'],
-  example: {
-    refreshes: [
-      {
-        at: '2026-11-20T12:00:00Z',
-        state: 'succeeded',
-        version: 2,
-        units: 1,
-        job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111',
-        code: null,
-        detail: null,
-        next_at: '2026-11-20T13:00:00Z',
-      },
-    ],
+  wire: {
+    path: '/queries/{slug}/refreshes',
+    params: { slug: slugParam },
+    output: Type.Object({ refreshes: Type.Array(RefreshShape) }),
+    fails: ['api_key_required', 'query_not_found'],
   },
-  run: async ({ slug }, { accounts }, { caller }) => {
+  words: {
+    summary: 'Scheduled runs of a saved query',
+    description:
+      'The latest 100, newest first. A run is a job of the key that scheduled it: where its budget of the day is used, the next run waits for the next day, and where the key has ended, none follows. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
+    tool: null,
+    example: {
+      refreshes: [
+        {
+          at: '2026-11-20T12:00:00Z',
+          state: 'succeeded',
+          version: 2,
+          units: 1,
+          job: '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111',
+          code: null,
+          detail: null,
+          next_at: '2026-11-20T13:00:00Z',
+        },
+      ],
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ slug }, { accounts }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     const query = await accounts.saved.find({ organizationId, slug, version: null });
     if (query === null) throw noSuchQuery();

@@ -9,7 +9,7 @@ import type { ListedQuery } from './definition.ts';
 import { isOfOrganization, listedAnswer, noSuchQuery, publicAnswer, visibleQuery } from './describe.ts';
 import { ownerDocument } from './document.ts';
 import { ownerParam, searchParam, slugParam, versionParam } from './params.ts';
-import type { SavedQueries } from './saved-queries.ts';
+import type { SavedDeps, SavedQueries } from './saved-queries.ts';
 import { LISTED_QUERY_EXAMPLE, ListedQueryShape, PUBLIC_QUERY_EXAMPLE, PublicQueryShape } from './shapes.ts';
 
 /** What everyone sees of saved queries. */
@@ -21,25 +21,25 @@ const SEARCHED_MAX = 500;
 
 export const listPublicQueries = defineOperation({
   id: 'listPublicQueries',
-  method: 'GET',
-  path: '/q',
-  summary: 'Saved queries that everyone may call',
-  description: `By owner and slug, in short, with their prices; \`about_url\` has the rest. With the key of an organization its own queries are among them, whatever their visibility. With \`search\` a call looks at ${SEARCHED_MAX} queries at most, so that a page may have fewer rows than \`limit\` and still go on.`,
-  toolText: 'Saved queries for call_saved_query: yours and public ones, with parameters and prices.',
-  price: PRICES.free,
-  load: 'none',
-  params: { search: searchParam, limit: { ...limitParam, toolText: '' }, before: beforeParam },
-  output: Type.Object({ queries: Type.Array(ListedQueryShape), next_before: NextBeforeShape }),
-  fails: ['invalid_parameter'],
-  paging: 'before',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { queries: [LISTED_QUERY_EXAMPLE], next_before: null },
+  wire: {
+    path: '/q',
+    params: { search: searchParam, limit: { ...limitParam, toolText: '' }, before: beforeParam },
+    output: Type.Object({ queries: Type.Array(ListedQueryShape), next_before: NextBeforeShape }),
+    fails: ['invalid_parameter'],
+    paging: 'before',
+  },
+  words: {
+    summary: 'Saved queries that everyone may call',
+    description: `By owner and slug, in short, with their prices; \`about_url\` has the rest. With the key of an organization its own queries are among them, whatever their visibility. With \`search\` a call looks at ${SEARCHED_MAX} queries at most, so that a page may have fewer rows than \`limit\` and still go on.`,
+    tool: 'Saved queries for call_saved_query: yours and public ones, with parameters and prices.',
+    example: { queries: [LISTED_QUERY_EXAMPLE], next_before: null },
+  },
+  money: { price: PRICES.free, load: 'none' },
   check: (input, { cursorKeys }) => ({
     ...input,
     after: readBefore(QUERY_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before) ?? null,
   }),
-  run: async ({ search, limit, after }, deps, { caller: { organization } }) => {
+  run: async ({ search, limit, after }, deps: SavedDeps, { caller: { organization } }) => {
     const words = (search ?? '')
       .toLowerCase()
       .split(/\s+/)
@@ -95,22 +95,20 @@ function hasWords({ owner, slug, title, description }: ListedQuery, words: reado
 
 export const getPublicQuery = defineOperation({
   id: 'getPublicQuery',
-  method: 'GET',
-  path: '/q/{owner}/{slug}/about',
-  summary: 'What a saved query answers, takes and costs',
-  description: 'For everyone who may call it. `sql` is null where its author hides the text.',
-  toolText: '',
-  isTool: false,
-  price: PRICES.free,
-  load: 'none',
-  params: { owner: ownerParam, slug: slugParam, version: versionParam },
-  output: Type.Object({ query: PublicQueryShape }),
-  fails: ['invalid_parameter', 'query_not_found'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { query: PUBLIC_QUERY_EXAMPLE },
-  run: async (input, deps, { caller }) => {
+  wire: {
+    path: '/q/{owner}/{slug}/about',
+    params: { owner: ownerParam, slug: slugParam, version: versionParam },
+    output: Type.Object({ query: PublicQueryShape }),
+    fails: ['invalid_parameter', 'query_not_found'],
+  },
+  words: {
+    summary: 'What a saved query answers, takes and costs',
+    description: 'For everyone who may call it. `sql` is null where its author hides the text.',
+    tool: null,
+    example: { query: PUBLIC_QUERY_EXAMPLE },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async (input, deps: SavedDeps, { caller }) => {
     const { query, isOwn } = await visibleQuery(input, deps, caller);
     return { query: publicAnswer(query, isOwn, deps) };
   },
@@ -118,38 +116,37 @@ export const getPublicQuery = defineOperation({
 
 export const getOwnerOpenApi = defineOperation({
   id: 'getOwnerOpenApi',
-  method: 'GET',
-  path: '/q/{owner}/openapi.json',
-  summary: 'The saved queries of an owner as an OpenAPI document',
-  description:
-    'OpenAPI 3.1: a path for each query that the caller may call and find, with its parameters and price. Public ones for everyone, all of them with a key of the owner.',
-  toolText: '',
-  isTool: false,
-  price: PRICES.free,
-  load: 'none',
-  params: { owner: ownerParam },
-  output: Type.Object(
-    {
-      openapi: Type.String(),
-      info: Type.Unknown(),
-      servers: Type.Unknown(),
-      paths: Type.Unknown(),
-      components: Type.Unknown(),
-    },
-    { title: 'OwnerOpenApi' },
-  ),
-  fails: ['invalid_parameter', 'query_not_found'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    openapi: '3.1.0',
-    info: { title: 'Saved queries of acme', version: '1' },
-    servers: [{ url: 'https://index.example/v0' }],
-    paths: {},
-    components: {},
+  wire: {
+    path: '/q/{owner}/openapi.json',
+    params: { owner: ownerParam },
+    output: Type.Object(
+      {
+        openapi: Type.String(),
+        info: Type.Unknown(),
+        servers: Type.Unknown(),
+        paths: Type.Unknown(),
+        components: Type.Unknown(),
+      },
+      { title: 'OwnerOpenApi' },
+    ),
+    fails: ['invalid_parameter', 'query_not_found'],
+    caching: 'revalidate',
   },
-  run: async ({ owner }, deps, { caller }) => {
+  words: {
+    summary: 'The saved queries of an owner as an OpenAPI document',
+    description:
+      'OpenAPI 3.1: a path for each query that the caller may call and find, with its parameters and price. Public ones for everyone, all of them with a key of the owner.',
+    tool: null,
+    example: {
+      openapi: '3.1.0',
+      info: { title: 'Saved queries of acme', version: '1' },
+      servers: [{ url: 'https://index.example/v0' }],
+      paths: {},
+      components: {},
+    },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ owner }, deps: SavedDeps, { caller }) => {
     const { saved } = deps.accounts;
     const organizationId = await saved.ownerOf(owner);
     const isOwn = isOfOrganization(caller, organizationId);

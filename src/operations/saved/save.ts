@@ -18,6 +18,7 @@ import {
   TAKEN_NAMES,
   type ToldParameter,
 } from './params.ts';
+import type { SavedDeps } from './saved-queries.ts';
 import { SAVED_QUERY_EXAMPLE, SavedQueryShape } from './shapes.ts';
 import { readValue, typeInWords, valueTypeOf } from './values.ts';
 
@@ -25,24 +26,23 @@ import { readValue, typeInWords, valueTypeOf } from './values.ts';
 
 export const claimHandle = defineOperation({
   id: 'claimHandle',
-  method: 'PUT',
-  path: '/account/handle',
-  summary: 'Choose the handle of the organization',
-  description:
-    'The name under which the saved queries of the organization are called. Takes a key that manages keys. A handle is chosen once: it is never changed, and never given to another organization, so that an address keeps its meaning. One that looks like the handle of another is refused. The same handle again changes nothing.',
-  toolText: '',
-  isTool: false,
-  price: PRICES.free,
-  load: 'none',
-  changes: 'adds',
-  params: { handle: handleParam },
-  output: Type.Object({ handle: Type.String() }),
-  fails: ['api_key_required', 'key_restricted', 'handle_taken'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { handle: 'acme' },
-  run: async ({ handle }, { accounts }, { caller }) => {
+  wire: {
+    method: 'PUT',
+    path: '/account/handle',
+    params: { handle: handleParam },
+    output: Type.Object({ handle: Type.String() }),
+    fails: ['api_key_required', 'key_restricted', 'handle_taken'],
+  },
+  words: {
+    summary: 'Choose the handle of the organization',
+    description:
+      'The name under which the saved queries of the organization are called. Takes a key that manages keys. A handle is chosen once: it is never changed, and never given to another organization, so that an address keeps its meaning. One that looks like the handle of another is refused. The same handle again changes nothing.',
+    tool: null,
+    example: { handle: 'acme' },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'adds' },
+  run: async ({ handle }, { accounts }: SavedDeps, { caller }) => {
     const { organizationId } = keyManager(caller);
     const outcome = await accounts.saved.claimHandle({ organizationId, handle });
     if (outcome === 'taken')
@@ -61,37 +61,36 @@ const OUTCOMES = ['created', 'new_version', 'changed', 'unchanged'] as const;
 
 export const saveQuery = defineOperation({
   id: 'saveQuery',
-  method: 'PUT',
-  path: '/queries/{slug}',
-  summary: 'Save a query as an endpoint',
-  description:
-    'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
-  toolText: '',
-  isTool: false,
-  price: PRICES.free,
-  load: 'query',
-  changes: 'replaces',
-  params: SAVE_PARAMS,
-  output: Type.Object({
-    outcome: oneOf(OUTCOMES, {
-      title: 'SaveOutcome',
-      description: '`changed`: only what holds for all versions. `unchanged`: nothing.',
+  wire: {
+    method: 'PUT',
+    path: '/queries/{slug}',
+    params: SAVE_PARAMS,
+    output: Type.Object({
+      outcome: oneOf(OUTCOMES, {
+        title: 'SaveOutcome',
+        description: '`changed`: only what holds for all versions. `unchanged`: nothing.',
+      }),
+      query: SavedQueryShape,
     }),
-    query: SavedQueryShape,
-  }),
-  fails: [
-    'api_key_required',
-    'key_restricted',
-    'invalid_query',
-    'query_failed',
-    'upgrade_required',
-    'handle_required',
-    'query_limit',
-  ],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
+    fails: [
+      'api_key_required',
+      'key_restricted',
+      'invalid_query',
+      'query_failed',
+      'upgrade_required',
+      'handle_required',
+      'query_limit',
+    ],
+  },
+  words: {
+    summary: 'Save a query as an endpoint',
+    description:
+      'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
+    tool: null,
+    example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
+  },
+  money: { price: PRICES.free, load: 'query' },
+  access: { changes: 'replaces' },
   check: (input) => {
     const { tier, max_qu: maxQu, freshness_seconds: freshness, refresh_seconds: refresh } = input;
     const { jobQu } = sqlTierOf(tier);
@@ -110,7 +109,7 @@ export const saveQuery = defineOperation({
     ...(visibility === 'private' && priceQu === 0 ? [] : (['publishes'] as const)),
     ...(refresh === undefined ? [] : (['schedules'] as const)),
   ],
-  run: async (input, deps, { caller, callerName }) => {
+  run: async (input, deps: SavedDeps, { caller, callerName }) => {
     const organization = ownOrganization(caller);
     refuseTier(input.tier, caller.organization?.plan, deps);
     const { saved } = deps.accounts;
@@ -148,7 +147,7 @@ function settingsOf(input: SaveInput, keyId: string | null): SavedSettings {
 }
 
 /** The version as it is kept. Rejects with the fault of its text or of its parameters. */
-async function contentOf(input: SaveInput, deps: OperationDeps, callerName: string): Promise<SavedContent> {
+async function contentOf(input: SaveInput, deps: SavedDeps, callerName: string): Promise<SavedContent> {
   const { sql, parameters: told, tier, refresh_seconds: refresh } = input;
   // A value is read by the type that the text gives it, so the text is read before it is judged with the values.
   const types = await typesOf(sql, deps, callerName);
@@ -250,24 +249,23 @@ async function planned(
 
 export const deleteSavedQuery = defineOperation({
   id: 'deleteSavedQuery',
-  method: 'DELETE',
-  path: '/queries/{slug}',
-  summary: 'Remove a saved query',
-  description:
-    'Removes it with all of its versions; calls are 404 from then on. Under the same slug versions go on counting, so that a number never means two texts.',
-  toolText: '',
-  isTool: false,
-  price: PRICES.free,
-  load: 'none',
-  changes: 'removes',
-  params: { slug: slugParam },
-  output: Type.Object({ slug: Type.String(), deleted: Type.Boolean() }),
-  fails: ['api_key_required', 'key_restricted', 'query_not_found'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { slug: 'top-payees', deleted: true },
-  run: async ({ slug }, { accounts }, { caller }) => {
+  wire: {
+    method: 'DELETE',
+    path: '/queries/{slug}',
+    params: { slug: slugParam },
+    output: Type.Object({ slug: Type.String(), deleted: Type.Boolean() }),
+    fails: ['api_key_required', 'key_restricted', 'query_not_found'],
+  },
+  words: {
+    summary: 'Remove a saved query',
+    description:
+      'Removes it with all of its versions; calls are 404 from then on. Under the same slug versions go on counting, so that a number never means two texts.',
+    tool: null,
+    example: { slug: 'top-payees', deleted: true },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'removes' },
+  run: async ({ slug }, { accounts }: SavedDeps, { caller }) => {
     const { id: organizationId } = ownOrganization(caller);
     if (!(await accounts.saved.remove({ organizationId, slug }))) throw noSuchQuery();
     return { slug, deleted: true };

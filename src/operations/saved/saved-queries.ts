@@ -1,4 +1,9 @@
+import type { SqlDeps } from '../sql/kept.ts';
 import type { ListedQuery, SavedContent, SavedQuery, SavedSettings } from './definition.ts';
+
+export interface SavedDeps extends SqlDeps {
+  readonly accounts: SqlDeps['accounts'] & { readonly saved: SavedQueries };
+}
 
 /** Saved queries as operations use them. Rejects with a `Failure`. */
 export interface SavedQueries {

@@ -7,6 +7,7 @@ import type { FinalityFilter } from '../index-state/finality.ts';
 import { metaAnswer, settlementMeta } from '../meta.ts';
 import { invalid } from '../params.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
+import type { Horizon } from './changes.ts';
 import { checkBounds, type FeedFilters } from './filters.ts';
 import {
   type ForwardSource,
@@ -17,7 +18,7 @@ import {
   readForward,
 } from './forward.ts';
 import type { SettlementPage } from './slice-walk.ts';
-import type { TailPage } from './tail.ts';
+import type { TailPage, Tails } from './tail.ts';
 
 /** What every list of settlements does with its cursors, in both directions. */
 
@@ -45,6 +46,13 @@ export function readCursors<Input extends Cursors<string | undefined, string | u
   };
 }
 
+export interface SettlementDeps extends OperationDeps {
+  /** Up to which write everything can be seen; at most a second old. */
+  readonly horizon: () => Promise<Horizon>;
+  /** The newest settlements in memory. */
+  readonly tails: Tails;
+}
+
 interface ListedPage {
   /** Rows that were read. */
   readonly rows: readonly ListedSettlement[];
@@ -62,7 +70,7 @@ interface BackCursors {
 
 /** A page in the direction that was asked for. */
 export async function readPage(
-  { reader, cursorKeys, index }: OperationDeps,
+  { reader, cursorKeys, index, horizon: readHorizon }: SettlementDeps,
   list: string,
   input: Cursors<Position | undefined, ChangesPosition | undefined>,
   sides: {
@@ -88,7 +96,7 @@ export async function readPage(
   }
   const { held } = sides;
   // Before the rows: a row that is written during the read is given once more, and no row is missed.
-  const horizon = held ?? (input.as_of === undefined ? await index.horizon() : undefined);
+  const horizon = held ?? (input.as_of === undefined ? await readHorizon() : undefined);
   const page = held ?? (await sides.back());
   return {
     rows: page.rows,

@@ -136,45 +136,44 @@ function notFound({ txHash, chain }: TransactionQuery): Error {
 
 export const getTransaction = defineOperation({
   id: 'getTransaction',
-  method: 'GET',
-  path: '/transactions/{tx_hash}',
-  summary: 'One transaction with all its settlements',
-  description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
-  toolText: 'One transaction by its hash: all settlements in it with evidence and finality.',
-  price: PRICES.keyed,
-  params: { tx_hash: txHashParam, chain: chainParam, as_of: asOfParam },
-  output: Type.Object({
-    tx_hash: TX_HASH_SHAPE,
-    settlement_count: { ...CountShape, minimum: 1 },
-    fee: orNull(FeeShape, {
-      description:
-        'What the relayer paid for the transaction, from its receipt; null until it is final and the receipt was read, and on chains where none is.',
+  wire: {
+    path: '/transactions/{tx_hash}',
+    params: { tx_hash: txHashParam, chain: chainParam, as_of: asOfParam },
+    output: Type.Object({
+      tx_hash: TX_HASH_SHAPE,
+      settlement_count: { ...CountShape, minimum: 1 },
+      fee: orNull(FeeShape, {
+        description:
+          'What the relayer paid for the transaction, from its receipt; null until it is final and the receipt was read, and on chains where none is.',
+      }),
+      settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
+      meta: MetaShape,
     }),
-    settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
-    meta: MetaShape,
-  }),
-  fails: ['invalid_parameter', 'transaction_not_found', 'snapshot_gone', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    tx_hash: NAMED_SETTLEMENT_EXAMPLE.tx_hash,
-    settlement_count: 1,
-    fee: {
-      gas_used: 85_718,
-      gas_price_wei: '4500000',
-      l1_fee_wei: '251093411',
-      fee_wei: '385982093411',
-    },
-    settlements: [NAMED_SETTLEMENT_EXAMPLE],
-    meta: META_FIELDS_EXAMPLE,
+    fails: ['invalid_parameter', 'transaction_not_found', 'snapshot_gone', 'upstream_unavailable'],
   },
+  words: {
+    summary: 'One transaction with all its settlements',
+    description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
+    tool: 'One transaction by its hash: all settlements in it with evidence and finality.',
+    example: {
+      tx_hash: NAMED_SETTLEMENT_EXAMPLE.tx_hash,
+      settlement_count: 1,
+      fee: {
+        gas_used: 85_718,
+        gas_price_wei: '4500000',
+        l1_fee_wei: '251093411',
+        fee_wei: '385982093411',
+      },
+      settlements: [NAMED_SETTLEMENT_EXAMPLE],
+      meta: META_FIELDS_EXAMPLE,
+    },
+  },
+  money: { price: PRICES.keyed },
   preflight: async ({ tx_hash: txHash, chain, as_of: asOf }, { reader, index }) => {
     if (asOf !== undefined) await index.snapshots.answerable(asOf, chain);
     return readTransaction(reader, { txHash, chain, asOf });
   },
-  shared: 'all',
-  run: async ({ tx_hash: txHash, chain, as_of: asked }, deps) => {
+  read: async ({ tx_hash: txHash, chain, as_of: asked }, deps) => {
     const {
       reader,
       clock,

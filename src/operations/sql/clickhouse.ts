@@ -15,10 +15,10 @@ import {
 } from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
+import { defineOperation } from '../define.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
-import { registerMetered } from '../register.ts';
+import { register } from '../register.ts';
 import { bounded } from './bounded-body.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { asFailureOf, asNotJudged, invalidQuery } from './failures.ts';
@@ -100,23 +100,22 @@ interface ReviewedQuery {
   readonly format: string;
 }
 
-const operation = defineUsageOperation({
+const operation = defineOperation({
   id: 'runClickhouse',
-  method: 'POST',
-  path: '/clickhouse',
-  summary: 'Run a query of a ClickHouse client',
-  description: 'The ClickHouse HTTP interface.',
-  toolText: 'The ClickHouse HTTP interface.',
-  price: SQL_PRICE,
-  load: 'query',
-  allowedAs: 'runSql',
-  params: { query: queryParam },
-  output: Type.Object({}),
-  fails: ['invalid_query', 'query_failed', 'upgrade_required'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {},
+  wire: {
+    method: 'POST',
+    path: '/clickhouse',
+    params: { query: queryParam },
+    output: Type.Object({}),
+    fails: ['invalid_query', 'query_failed', 'upgrade_required'],
+  },
+  words: {
+    summary: 'Run a query of a ClickHouse client',
+    description: 'The ClickHouse HTTP interface.',
+    example: {},
+  },
+  money: { price: SQL_PRICE, load: 'query' },
+  access: { allowedAs: 'runSql' },
   terms: ({ query }) => ({
     price: sqlPrice(sqlTierOf(query.tier), query.budget()),
     byUse: true,
@@ -184,7 +183,7 @@ const operation = defineUsageOperation({
   },
 });
 
-export const runClickhouse = registerMetered(operation);
+export const runClickhouse = register(operation);
 
 /** Throws `Failure` (`invalid_query`, of the rule `forbidden_clause`). */
 function knownFormat(name: string): string {

@@ -3,8 +3,8 @@ import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { RoomOwner } from '../../results/room.ts';
 import type { Outcome, StreamedAnswer } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
-import type { CallContext, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { CallContext } from '../deps.ts';
 import type { Meta } from '../meta.ts';
 import type { InputOf } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
@@ -14,7 +14,7 @@ import { boundsOf, unitsFor } from './bounds.ts';
 import { explainAnswer } from './estimate.ts';
 import { type Buyer, certainFailure, judged, rejected } from './failures.ts';
 import { jobHoldMs, rowsOfJob, SqlJobShape, submitJob, waitedOutcome } from './job-answer.ts';
-import { keptOutcome, keptSqlOf, unitsForKept } from './kept.ts';
+import { keptOutcome, keptSqlOf, type SqlDeps, unitsForKept } from './kept.ts';
 import {
   checkBudget,
   csvNullParam,
@@ -24,6 +24,7 @@ import {
   maxRowsParam,
   numbersOf,
   queryParam,
+  SQL_ANSWER_MEDIA,
   SQL_MEDIA,
   sqlFormatParam,
   sqlNumbersParam,
@@ -67,42 +68,35 @@ interface ReviewedQuery {
   readonly accepted: Accepted;
 }
 
-export const runSql = defineUsageOperation({
+export const runSql = defineOperation({
   id: 'runSql',
-  method: 'POST',
-  path: '/sql',
-  summary: 'Run a SQL query over the public tables',
-  description:
-    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
-  toolText:
-    'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
-  price: SQL_PRICE,
-  load: 'query',
-  params: SQL_PARAMS,
-  output: SqlResultShape,
-  alsoAnswers: [SqlEstimateShape, SqlJobShape],
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SQL_FACT_HEADERS,
-  repeatable: true,
-  fails: [
-    'invalid_query',
-    'query_failed',
-    'snapshot_gone',
-    'upgrade_required',
-    'unsupported_media_type',
-    'payload_too_large',
-  ],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: SQL_EXAMPLE,
-  moreExamples: SQL_ANSWER_EXAMPLES,
-  requestExamples: SQL_REQUEST_EXAMPLES,
+  wire: {
+    method: 'POST',
+    path: '/sql',
+    params: SQL_PARAMS,
+    output: SqlResultShape,
+    alsoAnswers: [SqlEstimateShape, SqlJobShape],
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SQL_FACT_HEADERS,
+    fails: [
+      'invalid_query',
+      'query_failed',
+      'snapshot_gone',
+      'upgrade_required',
+      'unsupported_media_type',
+      'payload_too_large',
+    ],
+  },
+  words: {
+    summary: 'Run a SQL query over the public tables',
+    description:
+      'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
+    tool: 'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
+    example: SQL_EXAMPLE,
+    moreExamples: SQL_ANSWER_EXAMPLES,
+    requestExamples: SQL_REQUEST_EXAMPLES,
+  },
+  money: { price: SQL_PRICE, load: 'query', repeatable: true },
   check: (input) => {
     textOf(input);
     checkBudget(input.tier, input.max_qu, isJob(input));
@@ -129,7 +123,7 @@ export const runSql = defineUsageOperation({
     return { input, accepted };
   },
   preflight,
-  run: async (reviewed, deps, context): Promise<Outcome> => {
+  run: async (reviewed, deps: SqlDeps, context): Promise<Outcome> => {
     const { caller, callerName } = context;
     const { input } = reviewed;
     if (isJob(input) && !input.explain_only) return asJob(input, deps, context);
@@ -150,7 +144,7 @@ export const runSql = defineUsageOperation({
  */
 async function preflight(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  { sql }: SqlDeps,
   callerName: string,
 ): Promise<void> {
   const failure = await certainFailure({ accepted, parameters: input.params, caller: callerName }, sql);
@@ -197,7 +191,7 @@ export function textOf({ sql, query: alias }: Pick<SqlInput, 'sql' | 'query'>): 
 
 async function explain(
   { input, accepted }: ReviewedQuery,
-  deps: OperationDeps,
+  deps: SqlDeps,
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const tier = sqlTierOf(input.tier);
@@ -223,7 +217,7 @@ function jsonText(body: string): StreamedAnswer {
 
 async function query(
   { input, accepted }: ReviewedQuery,
-  deps: OperationDeps,
+  deps: SqlDeps,
   { callerName, hasKey, organization, owner, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
@@ -278,7 +272,7 @@ async function query(
 }
 
 /** Runs as a job, and is answered with its result where that is there in time. */
-async function asJob(input: SqlInput, deps: OperationDeps, context: CallContext): Promise<Outcome> {
+async function asJob(input: SqlInput, deps: SqlDeps, context: CallContext): Promise<Outcome> {
   const { format, tier, wait_seconds: waitSeconds = 0 } = input;
   const rows = rowsOfJob(input.max_rows, SQL_MEDIA[format].rowsMax);
   const { jobs } = keptSqlOf(deps);

@@ -15,10 +15,10 @@ import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Charge, Outcome } from '../answer.ts';
-import type { CallContext, Caller, OperationDeps } from '../deps.ts';
+import type { CallContext, Caller } from '../deps.ts';
 import { type SqlBudget, sqlTierOf } from '../prices.ts';
 import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
-import { isoTime, keptSqlOf } from './kept.ts';
+import { isoTime, keptSqlOf, type SqlDeps } from './kept.ts';
 import { SQL_MEDIA } from './params.ts';
 
 /** What an answer says about a job, and how a call becomes one. */
@@ -134,7 +134,7 @@ export const SQL_JOB_EXAMPLE: Static<typeof SqlJobShape> = {
 /** `caller`: with whose key the links to its result end. */
 export async function jobAnswer(
   job: SqlJob,
-  deps: OperationDeps,
+  deps: SqlDeps,
   caller: Caller,
 ): Promise<Static<typeof SqlJobShape>> {
   const { request, outcome, state } = job;
@@ -192,7 +192,7 @@ function failureOf({ outcome }: SqlJob): Static<typeof SqlJobShape>['failure'] {
 
 function resultOf(
   kept: KeptResult,
-  { deployment: { publicUrl }, cursorKeys, clock }: OperationDeps,
+  { deployment: { publicUrl }, cursorKeys, clock }: SqlDeps,
   { organization, key }: Caller,
 ): NonNullable<Static<typeof SqlJobShape>['result']> {
   const url = `${publicUrl}/v0/results/${kept.id}`;
@@ -245,7 +245,7 @@ export interface JobInput {
 /** Queues a job that is paid for with the hold of its call. */
 export async function submitJob(
   input: JobInput,
-  deps: OperationDeps,
+  deps: SqlDeps,
   { caller: { organization }, hold, idempotencyKey, callerName, surface }: CallContext,
 ): Promise<{ readonly job: SqlJob; readonly isNew: boolean }> {
   const { jobs } = keptSqlOf(deps);
@@ -296,7 +296,7 @@ function idOf(
 /** Answers a call that was made a job: with its result, its failure, or the job. */
 export async function waitedOutcome(
   { job, isNew }: { readonly job: SqlJob; readonly isNew: boolean },
-  deps: OperationDeps,
+  deps: SqlDeps,
   caller: Caller,
   answerWith: (kept: KeptResult) => Promise<Outcome>,
 ): Promise<Outcome> {

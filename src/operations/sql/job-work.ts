@@ -6,11 +6,10 @@ import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
-import type { OperationDeps } from '../deps.ts';
 import { checkAsOf, metaNow } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { type Buyer, judged, rejected } from './failures.ts';
-import { keptSqlOf, unitsForKept } from './kept.ts';
+import { keptSqlOf, type SqlDeps, unitsForKept } from './kept.ts';
 import { warningsOf } from './shapes.ts';
 
 /** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */
@@ -18,7 +17,7 @@ import { warningsOf } from './shapes.ts';
 /** Between two looks at a running query. */
 const LOOK_MS = 1_000;
 
-export function createJobWork(deps: OperationDeps, sandbox: SqlSandbox): JobWork {
+export function createJobWork(deps: SqlDeps, sandbox: SqlSandbox): JobWork {
   return async (job, control) => {
     const { request } = job;
     const text = { text: request.sql, parameters: request.parameters, caller: request.callerName };
@@ -51,7 +50,7 @@ function snapshotOf({ request }: SqlJob): Snapshot | undefined {
 }
 
 interface WorkDeps {
-  readonly deps: OperationDeps;
+  readonly deps: SqlDeps;
   readonly sandbox: SqlSandbox;
   readonly clock: Clock;
 }

@@ -6,8 +6,8 @@ import { fail } from '../../../core/errors.ts';
 import type { SqlJob } from '../../jobs/jobs.ts';
 import { organizationScope } from '../account/scope.ts';
 import type { Outcome } from '../answer.ts';
-import { defineOperation, defineUsageOperation } from '../define.ts';
-import type { Caller, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { Caller } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
 import { checkAsOf, sqlAsOfParam } from './as-of.ts';
@@ -22,7 +22,7 @@ import {
   SqlJobShape,
   submitJob,
 } from './job-answer.ts';
-import { keptSqlOf } from './kept.ts';
+import { keptSqlOf, type SqlDeps } from './kept.ts';
 import { countParam } from './page.ts';
 import {
   checkBudget,
@@ -41,43 +41,42 @@ import {
 
 const KEPT_DAYS = RESULT_KEPT_MS / 86_400_000;
 
-export const createSqlJob = defineUsageOperation({
+export const createSqlJob = defineOperation({
   id: 'createSqlJob',
-  method: 'POST',
-  path: '/sql/jobs',
-  summary: 'Run a SQL query as a job',
-  description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
-  toolText: 'run_sql with wait_seconds does this.',
-  isTool: false,
-  price: JOB_PRICE,
-  load: 'query',
-  params: {
-    sql: sqlParam,
-    query: queryParam,
-    as_of: sqlAsOfParam,
-    tier: sqlTierParam,
-    max_qu: maxQuParam,
-    params: sqlParametersParam,
-    max_rows: {
-      ...maxRowsParam,
-      description: 'Rows that the result has at most. Without it a result of more than 1,000,000 rows fails.',
+  wire: {
+    method: 'POST',
+    path: '/sql/jobs',
+    params: {
+      sql: sqlParam,
+      query: queryParam,
+      as_of: sqlAsOfParam,
+      tier: sqlTierParam,
+      max_qu: maxQuParam,
+      params: sqlParametersParam,
+      max_rows: {
+        ...maxRowsParam,
+        description:
+          'Rows that the result has at most. Without it a result of more than 1,000,000 rows fails.',
+      },
+      max_age: maxAgeParam,
     },
-    max_age: maxAgeParam,
+    output: SqlJobShape,
+    fails: [
+      'invalid_query',
+      'snapshot_gone',
+      'upgrade_required',
+      'unsupported_media_type',
+      'payload_too_large',
+    ],
+    status: 202,
   },
-  output: SqlJobShape,
-  status: 202,
-  repeatable: true,
-  fails: [
-    'invalid_query',
-    'snapshot_gone',
-    'upgrade_required',
-    'unsupported_media_type',
-    'payload_too_large',
-  ],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { ...SQL_JOB_EXAMPLE, state: 'queued', started_at: null, progress: null },
+  words: {
+    summary: 'Run a SQL query as a job',
+    description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
+    tool: null,
+    example: { ...SQL_JOB_EXAMPLE, state: 'queued', started_at: null, progress: null },
+  },
+  money: { price: JOB_PRICE, load: 'query', repeatable: true },
   check: (input) => {
     textOf(input);
     checkBudget(input.tier, input.max_qu, true);
@@ -95,7 +94,7 @@ export const createSqlJob = defineUsageOperation({
     await checkAsOf(input.as_of, accepted, deps);
     return { input, text };
   },
-  run: async ({ input, text }, deps, context): Promise<Outcome> => {
+  run: async ({ input, text }, deps: SqlDeps, context): Promise<Outcome> => {
     const { job, isNew } = await submitJob(
       {
         ...input,
@@ -144,33 +143,29 @@ const jobFormatParam: Param<(typeof JOB_FORMATS)[number]> = {
   },
 };
 
-export const getSqlJob = defineUsageOperation({
+export const getSqlJob = defineOperation({
   id: 'getSqlJob',
-  method: 'GET',
-  path: '/sql/jobs/{job}',
-  summary: 'How far a job is',
-  description:
-    'State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
-  toolText:
-    'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
-  price: PRICES.free,
-  load: 'none',
-  params: { job: jobParam, format: jobFormatParam },
-  output: SqlJobShape,
-  media: {
-    'text/event-stream': {
-      holds: 'Events named `job`; the data of each is the job as JSON. The last one has ended.',
-      example: `event: job\ndata: ${JSON.stringify({ job: SQL_JOB_EXAMPLE.job, state: 'running' })}\n\n`,
+  wire: {
+    path: '/sql/jobs/{job}',
+    params: { job: jobParam, format: jobFormatParam },
+    output: SqlJobShape,
+    media: {
+      'text/event-stream': {
+        holds: 'Events named `job`; the data of each is the job as JSON. The last one has ended.',
+        example: `event: job\ndata: ${JSON.stringify({ job: SQL_JOB_EXAMPLE.job, state: 'running' })}\n\n`,
+      },
     },
+    fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
   },
-  fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: SQL_JOB_EXAMPLE,
-  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
-  review: async (input) => input,
-  run: async ({ job: id, format }, deps, { caller }): Promise<Outcome> => {
+  words: {
+    summary: 'How far a job is',
+    description:
+      'State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
+    tool: 'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
+    example: SQL_JOB_EXAMPLE,
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ job: id, format }, deps: SqlDeps, { caller }): Promise<Outcome> => {
     const job = await found(id, deps, caller);
     const body =
       format === 'json'
@@ -191,7 +186,7 @@ export const getSqlJob = defineUsageOperation({
 });
 
 /** A job of the caller's: of its organization, or of its key. */
-async function found(id: string, deps: OperationDeps, caller: Caller): Promise<SqlJob> {
+async function found(id: string, deps: SqlDeps, caller: Caller): Promise<SqlJob> {
   const { jobs } = keptSqlOf(deps);
   if (caller.organization !== null) {
     const { organizationId, keyId } = organizationScope(caller);
@@ -208,7 +203,7 @@ const EVENTS_MAX_MS = 10 * 60_000;
 /** Between two events. */
 const EVENTS_PAUSE_MS = 250;
 
-function eventsOf(first: SqlJob, deps: OperationDeps, caller: Caller): Readable {
+function eventsOf(first: SqlJob, deps: SqlDeps, caller: Caller): Readable {
   const { jobs } = keptSqlOf(deps);
   const left = new AbortController();
   async function* events(): AsyncGenerator<string> {
@@ -227,29 +222,29 @@ function eventsOf(first: SqlJob, deps: OperationDeps, caller: Caller): Readable 
   return body;
 }
 
-async function eventOf(job: SqlJob, deps: OperationDeps, caller: Caller): Promise<string> {
+async function eventOf(job: SqlJob, deps: SqlDeps, caller: Caller): Promise<string> {
   return `event: job\ndata: ${JSON.stringify(await jobAnswer(job, deps, caller))}\n\n`;
 }
 
 export const cancelSqlJob = defineOperation({
   id: 'cancelSqlJob',
-  method: 'DELETE',
-  changes: 'removes',
-  path: '/sql/jobs/{job}',
-  summary: 'Cancel a job',
-  description:
-    'A queued job ends at once and costs nothing. A running one is stopped within seconds (`cancel_requested`), and what it used is charged. One that has ended stays as it is.',
-  toolText: 'Cancel a job: a queued one costs nothing, of a running one what it used is charged.',
-  price: PRICES.free,
-  load: 'none',
-  params: { job: jobParam },
-  output: SqlJobShape,
-  fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
-  run: async ({ job: id }, deps, { caller }) => {
+  wire: {
+    method: 'DELETE',
+    path: '/sql/jobs/{job}',
+    params: { job: jobParam },
+    output: SqlJobShape,
+    fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
+  },
+  words: {
+    summary: 'Cancel a job',
+    description:
+      'A queued job ends at once and costs nothing. A running one is stopped within seconds (`cancel_requested`), and what it used is charged. One that has ended stays as it is.',
+    tool: 'Cancel a job: a queued one costs nothing, of a running one what it used is charged.',
+    example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  access: { changes: 'removes' },
+  run: async ({ job: id }, deps: SqlDeps, { caller }) => {
     const { jobs } = keptSqlOf(deps);
     const job = await found(id, deps, caller);
     const cancelled = await jobs.cancel({ id, organizationId: job.organizationId });
@@ -264,27 +259,26 @@ const OFFSET_MAX = 1_000_000;
 
 export const listSqlJobs = defineOperation({
   id: 'listSqlJobs',
-  method: 'GET',
-  path: '/sql/jobs',
-  summary: 'The jobs of your organization',
-  description: `Newest first, for ${KEPT_DAYS} days after their end: a key that manages keys, and a bearer token, see all of the organization, any other key its own. Free. Without the key of an organization the list is empty.`,
-  toolText: 'Jobs of your organization, newest first.',
-  price: PRICES.free,
-  load: 'none',
-  params: {
-    limit: countParam({ description: 'Jobs on a page.', min: 1, max: JOBS_PAGE_MAX, standard: JOBS_PAGE }),
-    offset: countParam({ description: 'Jobs that are left out.', min: 0, max: OFFSET_MAX, standard: 0 }),
+  wire: {
+    path: '/sql/jobs',
+    params: {
+      limit: countParam({ description: 'Jobs on a page.', min: 1, max: JOBS_PAGE_MAX, standard: JOBS_PAGE }),
+      offset: countParam({ description: 'Jobs that are left out.', min: 0, max: OFFSET_MAX, standard: 0 }),
+    },
+    output: Type.Object({
+      jobs: Type.Array(SqlJobShape),
+      next_offset: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+    }),
+    paging: 'offset',
   },
-  output: Type.Object({
-    jobs: Type.Array(SqlJobShape),
-    next_offset: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'offset',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
-  run: async ({ limit, offset }, deps, { caller }) => {
+  words: {
+    summary: 'The jobs of your organization',
+    description: `Newest first, for ${KEPT_DAYS} days after their end: a key that manages keys, and a bearer token, see all of the organization, any other key its own. Free. Without the key of an organization the list is empty.`,
+    tool: 'Jobs of your organization, newest first.',
+    example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
+  },
+  money: { price: PRICES.free, load: 'none' },
+  run: async ({ limit, offset }, deps: SqlDeps, { caller }) => {
     if (caller.organization === null) return { jobs: [], next_offset: null };
     const { jobs } = keptSqlOf(deps);
     const listed = await jobs.list({ ...organizationScope(caller), offset, limit: limit + 1 });

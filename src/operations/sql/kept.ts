@@ -2,6 +2,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { fail } from '../../../core/errors.ts';
 import { QueryFailed } from '../../../sandbox/sandbox.ts';
 import type { KeptResult, RunFacts } from '../../results/results.ts';
+import type { OwnKeys } from '../account/own-account.ts';
 import type { Outcome } from '../answer.ts';
 import { asUnavailable } from '../ask.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -11,6 +12,13 @@ import type { KeptSql, Obtained } from './obtain.ts';
 import { type SqlWarning, sqlWarning } from './shapes.ts';
 
 /** Answers from kept results. */
+
+export interface SqlDeps extends OperationDeps {
+  /** Null where this deployment keeps no results. */
+  readonly kept: KeptSql | null;
+  /** A signed link ends with the key that asked for it. */
+  readonly accounts: { readonly keys: Pick<OwnKeys, 'endOf'> };
+}
 
 /** The units that an answer costs: the units of its run, none where the organization paid for the result before, one for others. */
 export async function unitsForKept(
@@ -33,7 +41,7 @@ export async function keptOutcome(
   form: Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows' | 'csvNull' | 'tier'> & {
     readonly offset?: number;
   },
-  { deps, usedQu }: { readonly deps: OperationDeps; readonly usedQu: number | null },
+  { deps, usedQu }: { readonly deps: Pick<SqlDeps, 'kept'>; readonly usedQu: number | null },
 ): Promise<Outcome> {
   const { maxRows, offset = 0 } = form;
   const result = await keptSqlOf(deps)
@@ -92,7 +100,7 @@ export function isoTime(ms: number): string {
 }
 
 /** Throws `Failure` where this deployment keeps no results. */
-export function keptSqlOf({ kept }: Pick<OperationDeps, 'kept'>): KeptSql {
+export function keptSqlOf({ kept }: Pick<SqlDeps, 'kept'>): KeptSql {
   if (kept !== null) return kept;
   throw fail('not_found', { detail: 'This deployment keeps no results and runs no jobs.' });
 }

@@ -79,6 +79,14 @@ export const SQL_MEDIA: Readonly<
   },
 };
 
+/** The same for the declaration of an operation: by media type. */
+export const SQL_ANSWER_MEDIA = Object.fromEntries(
+  Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
+    mediaType.split(';', 1)[0] ?? mediaType,
+    { holds, ...(example === undefined ? {} : { example }) },
+  ]),
+);
+
 export const SQL_TEXT_MAX_BYTES = 64 * 1024;
 /** Of one request. */
 export const SQL_PARAMETERS_MAX = PARAMETERS_MAX;

@@ -5,15 +5,15 @@ import { fail } from '../../../core/errors.ts';
 import { NUMBER_FORMS, type NumberForm } from '../../../sandbox/sandbox.ts';
 import type { KeptResult } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
-import { defineUsageOperation } from '../define.ts';
-import type { CallContext, OperationDeps } from '../deps.ts';
+import { defineOperation } from '../define.ts';
+import type { CallContext } from '../deps.ts';
 import { SNAPSHOT_EXAMPLE } from '../meta.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { SQL_FACT_HEADERS } from './answer.ts';
-import { keptOutcome, keptSqlOf } from './kept.ts';
+import { keptOutcome, keptSqlOf, type SqlDeps } from './kept.ts';
 import { pageRowsMax, RESULT_PAGE_PARAMS } from './page.ts';
-import { csvNullParam, numbersOf, SQL_FORMATS, SQL_MEDIA, type SqlFormat } from './params.ts';
+import { csvNullParam, numbersOf, SQL_ANSWER_MEDIA, SQL_FORMATS, type SqlFormat } from './params.ts';
 import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 /** A kept result, in any format, as often as it is wanted. */
@@ -71,66 +71,59 @@ const tokenParam: Param<string | undefined> = {
   },
 };
 
-export const getResult = defineUsageOperation({
+export const getResult = defineOperation({
   id: 'getResult',
-  method: 'GET',
-  path: '/results/{result}',
-  summary: 'A kept result',
-  description:
-    'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
-  toolText: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
-  price: PRICES.free,
-  load: 'page',
-  params: {
-    result: resultParam,
-    format: choiceParam<SqlFormat, SqlFormat>({
-      description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
-      toolText: 'json (the default) or json_compact.',
-      choices: SQL_FORMATS,
-      standard: 'json',
-    }),
-    numbers: choiceParam<NumberForm, undefined>({
-      description: 'As of `POST /v0/sql`.',
-      toolText: '',
-      choices: NUMBER_FORMS,
-      standard: undefined,
-    }),
-    csv_null: { ...csvNullParam, in: 'query' as const },
-    ...RESULT_PAGE_PARAMS,
-    token: tokenParam,
-  },
-  output: SqlResultShape,
-  media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
-      mediaType.split(';', 1)[0] ?? mediaType,
-      { holds, ...(example === undefined ? {} : { example }) },
-    ]),
-  ),
-  answerHeaders: SQL_FACT_HEADERS,
-  fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
-  // Not a list: an answer has its columns, too.
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    ...SQL_EXAMPLE,
-    usage: { query_tier: 'standard', units_held: 0, units_charged: 0, balance: null },
-    result: {
-      id: RESULT_EXAMPLE,
-      row_count: 1,
-      created_at: '2026-11-20T12:00:00.000Z',
-      expires_at: '2026-11-27T12:00:00.000Z',
-      snapshot: SNAPSHOT_EXAMPLE,
-      is_of_snapshot: false,
-      sha256: '9c'.repeat(32),
+  wire: {
+    path: '/results/{result}',
+    params: {
+      result: resultParam,
+      format: choiceParam<SqlFormat, SqlFormat>({
+        description: 'As of `POST /v0/sql`; without it the Accept header chooses.',
+        toolText: 'json (the default) or json_compact.',
+        choices: SQL_FORMATS,
+        standard: 'json',
+      }),
+      numbers: choiceParam<NumberForm, undefined>({
+        description: 'As of `POST /v0/sql`.',
+        toolText: '',
+        choices: NUMBER_FORMS,
+        standard: undefined,
+      }),
+      csv_null: { ...csvNullParam, in: 'query' as const },
+      ...RESULT_PAGE_PARAMS,
+      token: tokenParam,
     },
-    next_offset: null,
+    output: SqlResultShape,
+    media: SQL_ANSWER_MEDIA,
+    answerHeaders: SQL_FACT_HEADERS,
+    fails: ['invalid_parameter', 'query_failed', 'result_not_found', 'upstream_unavailable'],
+    // Not a list: an answer has its columns, too.
+    paging: 'none',
   },
-  terms: () => ({ price: PRICES.free, byUse: false, tier: null }),
-  review: async (input) => input,
+  words: {
+    summary: 'A kept result',
+    description:
+      'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
+    tool: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
+    example: {
+      ...SQL_EXAMPLE,
+      usage: { query_tier: 'standard', units_held: 0, units_charged: 0, balance: null },
+      result: {
+        id: RESULT_EXAMPLE,
+        row_count: 1,
+        created_at: '2026-11-20T12:00:00.000Z',
+        expires_at: '2026-11-27T12:00:00.000Z',
+        snapshot: SNAPSHOT_EXAMPLE,
+        is_of_snapshot: false,
+        sha256: '9c'.repeat(32),
+      },
+      next_offset: null,
+    },
+  },
+  money: { price: PRICES.free, load: 'page' },
   run: async (
     { result: id, token, format, numbers, csv_null: csvNull, limit, offset },
-    deps,
+    deps: SqlDeps,
     context,
   ): Promise<Outcome> => {
     const kept = await readable({ id, token }, deps, context);
@@ -147,7 +140,7 @@ export const getResult = defineUsageOperation({
 /** A link is good until its time is over or the key ends that it was given to, whichever comes first. */
 async function isGranted(
   { id, token }: { readonly id: string; readonly token: string },
-  { cursorKeys, clock, accounts }: OperationDeps,
+  { cursorKeys, clock, accounts }: SqlDeps,
 ): Promise<boolean> {
   const grant = readResultToken(cursorKeys, token);
   if (grant === undefined || grant.id !== id || grant.untilMs <= clock.nowMs()) return false;
@@ -157,7 +150,7 @@ async function isGranted(
 /** The same answer for a result that is not there and one of others: ids are no secrets. */
 async function readable(
   { id, token }: { readonly id: string; readonly token: string | undefined },
-  deps: OperationDeps,
+  deps: SqlDeps,
   { caller: { organization } }: CallContext,
 ): Promise<KeptResult> {
   const { results } = keptSqlOf(deps);

@@ -7,7 +7,9 @@ import {
   type PublicTableName,
 } from '../../../core/domain/public-tables.ts';
 import { loadFunctionCatalogue, TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
+import type { PublicTableRows } from '../dataset.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';
 import { CountShape } from '../shapes.ts';
@@ -200,64 +202,66 @@ const RULES = {
   examples: EXAMPLES.map((example) => ({ ...example })),
 };
 
+export interface SchemaDeps extends OperationDeps {
+  readonly publicTableRows: PublicTableRows;
+}
+
 export const getSqlSchema = defineOperation({
   id: 'getSqlSchema',
-  method: 'GET',
-  path: '/sql/schema',
-  summary: 'What SQL may read: tables, columns, functions and limits',
-  description:
-    'Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.',
-  toolText:
-    'What run_sql may read. Without arguments: the tables in one line each, limits, example queries. `table`: its columns with type and meaning, the columns that are cheap to filter by, and an example; read it before you query that table.',
-  price: PRICES.free,
-  load: 'none',
-  params: { table: schemaTableParam, functions: schemaFunctionsParam },
-  output: Type.Object({
-    tables: Type.Optional(
-      Type.Array(TableShape, { description: 'Absent where only functions were asked for.' }),
-    ),
-    functions: Type.Optional(
-      Type.Array(Type.String(), { description: 'By name; only where `functions` asks for them.' }),
-    ),
-    functions_total: Type.Optional({
-      ...CountShape,
-      description: `How many functions match; of a search the first ${FUNCTIONS_SHOWN_MAX} are shown.`,
-    }),
-    table_functions: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'With `limits` and `examples` where the list of tables is given: without `table`, or with `*`.',
+  wire: {
+    path: '/sql/schema',
+    params: { table: schemaTableParam, functions: schemaFunctionsParam },
+    output: Type.Object({
+      tables: Type.Optional(
+        Type.Array(TableShape, { description: 'Absent where only functions were asked for.' }),
+      ),
+      functions: Type.Optional(
+        Type.Array(Type.String(), { description: 'By name; only where `functions` asks for them.' }),
+      ),
+      functions_total: Type.Optional({
+        ...CountShape,
+        description: `How many functions match; of a search the first ${FUNCTIONS_SHOWN_MAX} are shown.`,
       }),
-    ),
-    limits: Type.Optional(LimitsShape),
-    examples: Type.Optional(
-      Type.Array(Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' })),
-    ),
-    meta: MetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    tables: [tableAnswer('merchant_days', 48_213, false)],
-    ...RULES,
-    examples: [EXAMPLES[0]],
-    meta: SQL_EXAMPLE.meta,
+      table_functions: Type.Optional(
+        Type.Array(Type.String(), {
+          description:
+            'With `limits` and `examples` where the list of tables is given: without `table`, or with `*`.',
+        }),
+      ),
+      limits: Type.Optional(LimitsShape),
+      examples: Type.Optional(
+        Type.Array(Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' })),
+      ),
+      meta: MetaShape,
+    }),
+    caching: 'revalidate',
   },
-  moreExamples: {
-    table: {
-      summary: 'To `table=merchant_days`.',
-      value: { tables: [tableAnswer('merchant_days', 48_213, true)], meta: SQL_EXAMPLE.meta },
+  words: {
+    summary: 'What SQL may read: tables, columns, functions and limits',
+    description:
+      'Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.',
+    tool: 'What run_sql may read. Without arguments: the tables in one line each, limits, example queries. `table`: its columns with type and meaning, the columns that are cheap to filter by, and an example; read it before you query that table.',
+    example: {
+      tables: [tableAnswer('merchant_days', 48_213, false)],
+      ...RULES,
+      examples: [EXAMPLES[0]],
+      meta: SQL_EXAMPLE.meta,
     },
-    functions: {
-      summary: 'To `functions=quarter`.',
-      value: { ...functionsPart('quarter'), meta: SQL_EXAMPLE.meta },
+    moreExamples: {
+      table: {
+        summary: 'To `table=merchant_days`.',
+        value: { tables: [tableAnswer('merchant_days', 48_213, true)], meta: SQL_EXAMPLE.meta },
+      },
+      functions: {
+        summary: 'To `functions=quarter`.',
+        value: { ...functionsPart('quarter'), meta: SQL_EXAMPLE.meta },
+      },
     },
   },
+  money: { price: PRICES.free, load: 'none' },
   run: async (
     { table, functions },
-    { clock, deployment: { chains }, index: { publicTableRows, freshness } },
+    { clock, deployment: { chains }, index: { freshness }, publicTableRows }: SchemaDeps,
   ) => {
     const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
     const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
+import type { OperationDeps } from '../deps.ts';
 import {
   backfillLeft,
   CHAIN_STATE_MEANS,
@@ -9,7 +10,7 @@ import {
   isImported,
 } from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
-import { ENGINE_STATUSES } from '../index-state/index-state.ts';
+import { ENGINE_STATUSES, type IndexStates } from '../index-state/index-state.ts';
 import type { RollupState } from '../index-state/rollups.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
@@ -146,77 +147,80 @@ const SqlShape = Type.Object(
 
 const STATUSES = ['ok', 'degraded'] as const;
 
+export interface TelemetryDeps extends OperationDeps {
+  readonly indexStates: IndexStates;
+}
+
 export const getTelemetry = defineOperation({
   id: 'getTelemetry',
-  method: 'GET',
-  path: '/telemetry',
-  summary: 'Health of the index: freshness, ingest rate and faults per chain',
-  description: `Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run now. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
-  toolText:
-    'How fresh and complete the index is, chain by chain, and what is wrong. Call it when a list is empty or a figure looks old.',
-  price: PRICES.free,
-  params: {},
-  output: Type.Object({
-    status: oneOf(STATUSES),
-    version: Type.String(),
-    uptime_seconds: CountShape,
-    engine: EngineShape,
-    sql: SqlShape,
-    chains: Type.Array(ChainShape, {
-      description: 'Every chain that is served; empty until the engine has answered once.',
+  wire: {
+    path: '/telemetry',
+    params: {},
+    output: Type.Object({
+      status: oneOf(STATUSES),
+      version: Type.String(),
+      uptime_seconds: CountShape,
+      engine: EngineShape,
+      sql: SqlShape,
+      chains: Type.Array(ChainShape, {
+        description: 'Every chain that is served; empty until the engine has answered once.',
+      }),
+      rollups: orNull(RollupsShape),
+      identities: orNull(IdentitiesShape),
+      warnings: WarningsShape,
+      as_of: TimeShape,
     }),
-    rollups: orNull(RollupsShape),
-    identities: orNull(IdentitiesShape),
-    warnings: WarningsShape,
-    as_of: TimeShape,
-  }),
-  fails: [],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: false,
-  example: {
-    status: 'ok',
-    version: '0.1.0',
-    uptime_seconds: 86_400,
-    engine: { status: 'ok', uptime_seconds: 86_399, answered_at: '2026-11-20T09:15:04Z' },
-    sql: { open_to: 'everyone' },
-    chains: [
-      {
-        chain: 'eip155:8453',
-        indexed_block: 38_412_078,
-        indexed_at: '2026-11-20T09:15:03Z',
-        head_block: 38_412_078,
-        finalized_block: 38_411_402,
-        lag_seconds: 1,
-        state: 'following',
-        name: 'Base',
-        explorer_url: 'https://basescan.org',
-        sample_data_to: null,
-        provider: 'answers',
-        backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
-        rows_per_second: 11.4,
-        blocks_per_second: 0.5,
-        rows_written: 512_345,
-        reorgs: 1,
-        deepest_reorg: 1,
-        retries: 7,
-        contradictions: 0,
-        dead_letters: 0,
-        fees: { open_hours: 1, oldest_open_at: '2026-11-20T09:00:00Z' },
-        last_error: null,
-        last_written_at: '2026-11-20T09:15:03Z',
-        reported_at: '2026-11-20T09:15:04Z',
-      },
-    ],
-    rollups: {
-      open_slices: 1,
-      oldest_open_at: '2026-11-20T00:00:00Z',
-      last_closed_at: '2026-11-20T00:15:04Z',
-    },
-    identities: IDENTITIES_EXAMPLE,
-    warnings: [],
-    as_of: '2026-11-20T09:15:04Z',
+    fails: [],
   },
+  words: {
+    summary: 'Health of the index: freshness, ingest rate and faults per chain',
+    description: `Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run now. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+    tool: 'How fresh and complete the index is, chain by chain, and what is wrong. Call it when a list is empty or a figure looks old.',
+    example: {
+      status: 'ok',
+      version: '0.1.0',
+      uptime_seconds: 86_400,
+      engine: { status: 'ok', uptime_seconds: 86_399, answered_at: '2026-11-20T09:15:04Z' },
+      sql: { open_to: 'everyone' },
+      chains: [
+        {
+          chain: 'eip155:8453',
+          indexed_block: 38_412_078,
+          indexed_at: '2026-11-20T09:15:03Z',
+          head_block: 38_412_078,
+          finalized_block: 38_411_402,
+          lag_seconds: 1,
+          state: 'following',
+          name: 'Base',
+          explorer_url: 'https://basescan.org',
+          sample_data_to: null,
+          provider: 'answers',
+          backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
+          rows_per_second: 11.4,
+          blocks_per_second: 0.5,
+          rows_written: 512_345,
+          reorgs: 1,
+          deepest_reorg: 1,
+          retries: 7,
+          contradictions: 0,
+          dead_letters: 0,
+          fees: { open_hours: 1, oldest_open_at: '2026-11-20T09:00:00Z' },
+          last_error: null,
+          last_written_at: '2026-11-20T09:15:03Z',
+          reported_at: '2026-11-20T09:15:04Z',
+        },
+      ],
+      rollups: {
+        open_slices: 1,
+        oldest_open_at: '2026-11-20T00:00:00Z',
+        last_closed_at: '2026-11-20T00:15:04Z',
+      },
+      identities: IDENTITIES_EXAMPLE,
+      warnings: [],
+      as_of: '2026-11-20T09:15:04Z',
+    },
+  },
+  money: { price: PRICES.free },
   run: async (
     _input,
     {
@@ -224,8 +228,8 @@ export const getTelemetry = defineOperation({
       clock,
       sql,
       deployment: { chains, chainFacts, sampleDataTo, version, startedAtMs },
-      index: { indexStates },
-    },
+      indexStates,
+    }: TelemetryDeps,
   ) => {
     const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();

@@ -228,35 +228,35 @@ const EXAMPLE: Static<typeof WalletShape> = {
 
 export const listWallets = defineOperation({
   id: SCOPE,
-  method: 'GET',
-  path: '/wallets',
-  summary: 'Every wallet that paid or was paid, by address',
-  description:
-    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
-  toolText: 'Every wallet that paid or was paid, by address. get_leaderboard ranks them.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    limit: limitParam,
-    before: beforeParam,
-    role: roleParam,
-    chain: chainParam,
-    finality: finalityParam,
+  wire: {
+    path: '/wallets',
+    params: {
+      limit: limitParam,
+      before: beforeParam,
+      role: roleParam,
+      chain: chainParam,
+      finality: finalityParam,
+    },
+    output: Type.Object({
+      wallets: Type.Array(WalletShape),
+      next_before: NextBeforeShape,
+      meta: ListMetaShape,
+    }),
+    paging: 'before',
+    caching: 'revalidate',
   },
-  output: Type.Object({
-    wallets: Type.Array(WalletShape),
-    next_before: NextBeforeShape,
-    meta: ListMetaShape,
-  }),
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'before',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    wallets: [EXAMPLE],
-    next_before: null,
-    meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+  words: {
+    summary: 'Every wallet that paid or was paid, by address',
+    description:
+      'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
+    tool: 'Every wallet that paid or was paid, by address. get_leaderboard ranks them.',
+    example: {
+      wallets: [EXAMPLE],
+      next_before: null,
+      meta: META_WITHOUT_SNAPSHOT_EXAMPLE,
+    },
   },
+  money: { price: PRICES.keyed, load: 'summary' },
   check: (input, { cursorKeys }) => ({
     ...input,
     before: readBefore(WALLET_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),

@@ -256,60 +256,55 @@ function ringFacts([strongest]: readonly WalletRing[]): { method_version: string
 
 export const getMerchant = defineOperation({
   id: 'getMerchant',
-  method: 'GET',
-  path: '/merchants/{address}',
-  summary: 'What a wallet was paid, and what the figures are worth',
-  description:
-    'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
-  toolText:
-    'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: {
-    address: walletParam,
-    window: figuresWindowParam,
-    chain: chainParam,
-    finality: finalityParam,
-    as_of: asOfParam,
+  wire: {
+    path: '/merchants/{address}',
+    params: {
+      address: walletParam,
+      window: figuresWindowParam,
+      chain: chainParam,
+      finality: finalityParam,
+      as_of: asOfParam,
+    },
+    output: ProfileShape,
+    fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   },
-  output: ProfileShape,
-  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: PROFILE_EXAMPLE,
+  words: {
+    summary: 'What a wallet was paid, and what the figures are worth',
+    description:
+      'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
+    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
+    example: PROFILE_EXAMPLE,
+  },
+  money: { price: PRICES.keyed, load: 'summary' },
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: ({ address, window, chain, finality, as_of: asOf }, deps) =>
+  read: ({ address, window, chain, finality, as_of: asOf }, deps) =>
     answerProfile({ wallet: address, role: 'payee', window, chain, finality, asOf }, deps),
 });
 
 /** The same profile from the side of a payer. */
 export const getAgent = defineOperation({
   id: 'getAgent',
-  method: 'GET',
-  path: '/agents/{wallet}',
-  summary: 'What a wallet paid, and what the figures are worth',
-  description:
-    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-  toolText:
-    'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
-  price: PRICES.keyed,
-  params: {
-    wallet: walletParam,
-    window: figuresWindowParam,
-    chain: chainParam,
-    finality: finalityParam,
-    as_of: asOfParam,
+  wire: {
+    path: '/agents/{wallet}',
+    params: {
+      wallet: walletParam,
+      window: figuresWindowParam,
+      chain: chainParam,
+      finality: finalityParam,
+      as_of: asOfParam,
+    },
+    output: ProfileShape,
+    fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
   },
-  output: ProfileShape,
-  fails: ['invalid_parameter', 'snapshot_gone', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: AGENT_PROFILE_EXAMPLE,
+  words: {
+    summary: 'What a wallet paid, and what the figures are worth',
+    description:
+      'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
+    tool: 'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
+    example: AGENT_PROFILE_EXAMPLE,
+  },
+  money: { price: PRICES.keyed },
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
+  read: ({ wallet, window, chain, finality, as_of: asOf }, deps) =>
     answerProfile({ wallet, role: 'payer', window, chain, finality, asOf }, deps),
 });

@@ -44,7 +44,7 @@ import {
   withinTimes,
 } from '../settlements/filters.ts';
 import { FORWARD_FIELDS, type ForwardSource } from '../settlements/forward.ts';
-import { readCursors, readPage } from '../settlements/list.ts';
+import { readCursors, readPage, type SettlementDeps } from '../settlements/list.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NAMES_LEFT_OUT,
@@ -282,46 +282,45 @@ const LEFT_OUT = NAMES_LEFT_OUT.map((field) => `settlements.${field}`);
 
 export const listEntitySettlements = defineOperation({
   id: ID,
-  method: 'GET',
-  path: '/entities/{wallet}/settlements',
-  summary: 'Settlements where a wallet is a party, newest first',
-  description:
-    'Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.',
-  toolText:
-    'Settlements that one wallet paid or received, newest first. For its totals use get_merchant or get_agent.',
-  price: PRICES.keyed,
-  params: {
-    wallet: walletParam,
-    limit: limitParam,
-    before: beforeParam,
-    after: afterParam,
-    chain: chainParam,
-    finality: finalityParam,
-    as_of: asOfParam,
-    ...WALLET_FILTERS,
+  wire: {
+    path: '/entities/{wallet}/settlements',
+    params: {
+      wallet: walletParam,
+      limit: limitParam,
+      before: beforeParam,
+      after: afterParam,
+      chain: chainParam,
+      finality: finalityParam,
+      as_of: asOfParam,
+      ...WALLET_FILTERS,
+    },
+    output: Type.Object({
+      wallet: AddressShape,
+      settlements: Type.Array(NamedSettlementShape),
+      next_before: NextBeforeShape,
+      ...FORWARD_FIELDS,
+      meta: SettlementMetaShape,
+    }),
+    fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
+    paging: 'before',
   },
-  output: Type.Object({
-    wallet: AddressShape,
-    settlements: Type.Array(NamedSettlementShape),
-    next_before: NextBeforeShape,
-    ...FORWARD_FIELDS,
-    meta: SettlementMetaShape,
-  }),
-  fails: ['invalid_parameter', 'cursor_expired', 'snapshot_gone', 'upstream_unavailable'],
-  paging: 'before',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: {
-    wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
-    settlements: [NAMED_SETTLEMENT_EXAMPLE],
-    next_before: null,
-    prev_after: null,
-    meta: META_EXAMPLE,
+  words: {
+    summary: 'Settlements where a wallet is a party, newest first',
+    description:
+      'Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.',
+    tool: 'Settlements that one wallet paid or received, newest first. For its totals use get_merchant or get_agent.',
+    example: {
+      wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
+      settlements: [NAMED_SETTLEMENT_EXAMPLE],
+      next_before: null,
+      prev_after: null,
+      meta: META_EXAMPLE,
+    },
   },
+  money: { price: PRICES.keyed },
   check: (input, facts) => readCursors(scopeOf(input.wallet), input, facts),
   preflight: (input, deps) => preflightAsOf(input, deps),
-  shared: 'all',
-  run: async (input, deps) => {
+  read: async (input, deps: SettlementDeps) => {
     const { wallet, chain, finality, as_of: asked } = input;
     const {
       reader,

@@ -181,24 +181,20 @@ async function isPaidElsewhere(
 
 export const getEntitySummary = defineOperation({
   id: 'getEntitySummary',
-  method: 'GET',
-  path: '/entities/{wallet}/summary',
-  summary: 'Whether to pay an address, in under 1.5 KB',
-  description:
-    'What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what speaks for and against it (closed lists), what it received and how much of that is organic and proven, its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it was paid on the others.',
-  toolText:
-    'Call before paying an address: verdict, reasons for and against, proven dollars, age, identity, offers, refunds and its usual price.',
-  price: PRICES.keyed,
-  load: 'summary',
-  params: { wallet: walletParam, chain: chainParam, finality: finalityParam },
-  output: SummaryShape,
-  fails: ['invalid_parameter', 'upstream_unavailable'],
-  paging: 'none',
-  caching: 'revalidate',
-  acceptsUnknownKey: false,
-  example: SUMMARY_EXAMPLE,
-  shared: 'all',
-  run: async ({ wallet, chain, finality }, deps) => {
+  wire: {
+    path: '/entities/{wallet}/summary',
+    params: { wallet: walletParam, chain: chainParam, finality: finalityParam },
+    output: SummaryShape,
+  },
+  words: {
+    summary: 'Whether to pay an address, in under 1.5 KB',
+    description:
+      'What the index knows of an address that asks to be paid: the verdict of its profile as a payee, what speaks for and against it (closed lists), what it received and how much of that is organic and proven, its age, its ERC-8004 identity with the state of its proof, what is offered under it, what it paid back to its payers, and prices to compare yours with. A wallet that the index never saw is an answer, too. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it was paid on the others.',
+    tool: 'Call before paying an address: verdict, reasons for and against, proven dollars, age, identity, offers, refunds and its usual price.',
+    example: SUMMARY_EXAMPLE,
+  },
+  money: { price: PRICES.keyed, load: 'summary' },
+  read: async ({ wallet, chain, finality }, deps) => {
     const {
       reader,
       clock,

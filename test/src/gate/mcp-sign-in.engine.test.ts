@@ -40,19 +40,18 @@ const portOf = (server: Server | TcpServer): number => (server.address() as Addr
 const whoAmI = register(
   defineOperation({
     id: 'whoAmI',
-    method: 'GET',
-    path: '/who',
-    summary: 'Say who calls',
-    description: 'Says who calls.',
-    toolText: 'Says who calls.',
-    price: PRICES.keyed,
-    params: {},
-    output: Type.Object({ standing: Type.String() }),
-    fails: [],
-    paging: 'none',
-    caching: 'no-store',
-    acceptsUnknownKey: false,
-    example: { standing: 'oauth' },
+    wire: {
+      path: '/who',
+      params: {},
+      output: Type.Object({ standing: Type.String() }),
+      fails: [],
+    },
+    words: {
+      summary: 'Say who calls',
+      description: 'Says who calls.',
+      example: { standing: 'oauth' },
+    },
+    money: { price: PRICES.keyed },
     run: async (_input, _deps, { caller }) => ({ standing: caller.standing }),
   }),
 );

@@ -7,13 +7,13 @@ import { OPERATIONS } from '../../../src/operations/index.ts';
 
 const account = OPERATIONS.find(({ id }) => id === 'getAccount') as AnyOperation;
 
-function printing(shared: readonly string[]): AnyOperation {
+function printing(sharedFields: readonly string[]): AnyOperation {
   const output = Type.Object({
     at: Type.Integer(),
     prices: Type.Array(Type.Object({ usd: Type.Number() })),
     plans: Type.Object({ free: Type.String() }),
   });
-  return { ...account, output, shared };
+  return { ...account, output, sharedFields };
 }
 
 /** The texts of these answers, printed one after the other by one printer. */
@@ -44,7 +44,7 @@ test('an answer has all its fields, shared or not, and none that is not declared
 });
 
 test('an answer that is the same for all is kept as bytes', async () => {
-  const print = sharingPrinter({ ...printing([]), shared: 'all' });
+  const print = sharingPrinter({ ...printing([]), isShared: true });
   const body = { at: 1, prices: [{ usd: 0.5 }], plans: { free: '“' } };
   const app = Fastify();
   const printedAnswers: unknown[] = [];

@@ -92,22 +92,17 @@ function readRun(dir: string): SuiteRun {
   return { passed: named('SUCCESS'), failed: named('FAILURE', 'WARNING') };
 }
 
-const FIXTURE = {
-  method: 'GET',
-  description: 'A tool that the conformance suite calls.',
-  toolText: 'A tool that the conformance suite calls.',
-  price: PRICES.free,
-  params: {},
-  output: Type.Object({}),
-  fails: [],
-  paging: 'none',
-  caching: 'no-store',
-  acceptsUnknownKey: true,
-  example: {},
-} as const;
-
 function fixture(id: string, summary: string, run: () => Promise<Record<string, never>>): AnyOperation {
-  return register(defineOperation({ ...FIXTURE, id, summary, path: `/test/${id}`, run }));
+  return register(
+    defineOperation({
+      id,
+      wire: { path: `/test/${id}`, params: {}, output: Type.Object({}), fails: [] },
+      words: { summary, description: 'A tool that the conformance suite calls.', example: {} },
+      money: { price: PRICES.free },
+      access: { acceptsUnknownKey: true },
+      run,
+    }),
+  );
 }
 
 const nothing = () => Promise.resolve({});

@@ -112,7 +112,7 @@ describe.skipIf(IS_ABSENT).each(['auto', 'legacy'])('with --protocol %s', (proto
     const { client } = await start({ protocol });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      OPERATIONS.filter(({ isTool }) => isTool !== false).map(({ id }) => toolName(id)),
+      OPERATIONS.filter(({ tool }) => tool !== null).map(({ id }) => toolName(id)),
     );
     // One after the other: many at once are refused by a service that is busy.
     const answers: Awaited<ReturnType<typeof call>>[] = [];

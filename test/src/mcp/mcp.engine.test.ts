@@ -77,7 +77,7 @@ describe.each(SPEAKERS)('$name', ({ connect: speak }) => {
     const client = await speak(`${origin}/mcp`, customer.headers);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      OPERATIONS.filter(({ isTool }) => isTool !== false).map(({ id }) => toolName(id)),
+      OPERATIONS.filter(({ tool }) => tool !== null).map(({ id }) => toolName(id)),
     );
     const ajv = new Ajv2020({ strict: false });
     const changing = OPERATIONS.filter(({ changes }) => changes !== undefined).map(({ id }) => toolName(id));

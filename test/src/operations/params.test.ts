@@ -169,28 +169,28 @@ describe('readInput', () => {
   const params = { limit: limitParam, chain: chainParam };
 
   test('reads each parameter and fills defaults', () => {
-    expect(readInput(params, { limit: '3' }, facts)).toEqual({ limit: 3, chain: undefined });
+    expect(readInput({ params }, { limit: '3' }, facts).input).toEqual({ limit: 3, chain: undefined });
   });
 
   test('an unknown parameter is refused with the nearest known name', () => {
-    const { parameter, detail } = problemOf(() => readInput(params, { limt: '3' }, facts));
+    const { parameter, detail } = problemOf(() => readInput({ params }, { limt: '3' }, facts));
     expect(parameter).toBe('limt');
     expect(detail).toContain('Did you mean limit?');
   });
 
   test('an unknown parameter that is like no other lists the known ones', () => {
-    expect(problemOf(() => readInput(params, { zzzzzz: '3' }, facts)).detail).toContain('limit, chain');
+    expect(problemOf(() => readInput({ params }, { zzzzzz: '3' }, facts)).detail).toContain('limit, chain');
   });
 
   test('a parameter given twice is refused', () => {
-    const { parameter, detail } = problemOf(() => readInput(params, { limit: ['3', '4'] }, facts));
+    const { parameter, detail } = problemOf(() => readInput({ params }, { limit: ['3', '4'] }, facts));
     expect(parameter).toBe('limit');
     expect(detail).toContain('more than once');
   });
 
   test.each(['__proto__', 'constructor', 'toString'])('%s is an unknown parameter like any other', (name) => {
     const raw = Object.fromEntries([[name, '1']]);
-    expect(problemOf(() => readInput(params, raw, facts)).code).toBe('invalid_parameter');
+    expect(problemOf(() => readInput({ params }, raw, facts)).code).toBe('invalid_parameter');
   });
 });
 

@@ -65,7 +65,7 @@ async function account(headers: Record<string, string> = {}, from: OwnApi = api)
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['cache-control']).toBe('no-store');
   const body = answer.json();
-  expect(complaints(getAccount.output, body)).toEqual([]);
+  expect(complaints(getAccount.wire.output, body)).toEqual([]);
   expect('balance_note' in body).toBe(body.balance === null);
   return body;
 }

@@ -52,7 +52,7 @@ async function childOf(customer: Customer, limits: Record<string, unknown> = {})
     label: 'agent',
     ...limits,
   });
-  expect([status, headers['cache-control'], complaints(makeAccountKey.output, body)]).toEqual([
+  expect([status, headers['cache-control'], complaints(makeAccountKey.wire.output, body)]).toEqual([
     201,
     'no-store',
     [],
@@ -66,13 +66,13 @@ async function childOf(customer: Customer, limits: Record<string, unknown> = {})
 
 const usageOf = async (headers: Headers, group = 'operation,lane') => {
   const { status, body } = await send('GET', `/usage?group=${group}`, headers);
-  expect([status, complaints(getAccountUsage.output, body)]).toEqual([200, []]);
+  expect([status, complaints(getAccountUsage.wire.output, body)]).toEqual([200, []]);
   return body;
 };
 
 const queriesOf = async (headers: Headers, query = '') => {
   const { status, body } = await send('GET', `/queries${query}`, headers);
-  expect([status, complaints(listAccountQueries.output, body)]).toEqual([200, []]);
+  expect([status, complaints(listAccountQueries.wire.output, body)]).toEqual([200, []]);
   return body;
 };
 
@@ -232,14 +232,14 @@ describe('keys', () => {
       clear: ['units_per_day'],
       label: 'b',
     });
-    expect([change.status, complaints(changeAccountKey.output, change.body)]).toEqual([200, []]);
+    expect([change.status, complaints(changeAccountKey.wire.output, change.body)]).toEqual([200, []]);
     expect(change.body.key).toMatchObject({
       label: 'b',
       units_per_day: null,
       operations: ['runSql', 'getGraph'],
     });
     const list = await send('GET', '/keys', customer.headers);
-    expect(complaints(listAccountKeys.output, list.body)).toEqual([]);
+    expect(complaints(listAccountKeys.wire.output, list.body)).toEqual([]);
     expect(list.body.keys).toHaveLength(2);
     expect(list.body.keys).toContainEqual(
       expect.objectContaining({ id: child.id, manages_keys: false, ...expires }),

@@ -101,7 +101,7 @@ test('without a payment is a 402 with the offer, also for the holder of a key', 
 test('a settled payment buys a key that is valid for thirty days, stored as a digest, and never cached', async () => {
   const { status, body, headers } = await buy('0xa1');
   expect(status).toBe(201);
-  expect(complaints(mintTrialKey.output, body)).toEqual([]);
+  expect(complaints(mintTrialKey.wire.output, body)).toEqual([]);
   expect(headers['cache-control']).toBe('no-store');
   expect(headers['payment-response']).toBe('cmVjZWlwdA==');
   expect(body).toEqual({
@@ -178,10 +178,12 @@ test('a deployment that sells nothing has no such route', async () => {
 });
 
 test('a surface that takes no payment says where it can be paid', async () => {
-  const context = { surface: 'mcp', payment: null } as unknown as Parameters<typeof mintTrialKey.run>[2];
+  const context = { surface: 'mcp', payment: null } as unknown as Parameters<
+    NonNullable<typeof mintTrialKey.run>
+  >[2];
   const deployment = { publicUrl: 'https://index.example' };
-  const deps = { deployment } as unknown as Parameters<typeof mintTrialKey.run>[1];
-  await expect(mintTrialKey.run({}, deps, context)).rejects.toMatchObject({
+  const deps = { deployment } as unknown as Parameters<NonNullable<typeof mintTrialKey.run>>[1];
+  await expect(mintTrialKey.run?.({}, deps, context)).rejects.toMatchObject({
     code: 'payment_required',
     message: expect.stringContaining('GET https://index.example/v0/test/x402'),
   });
