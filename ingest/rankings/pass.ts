@@ -1,5 +1,14 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, text, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  commaList,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import { COVERAGE, decodeCoverage } from '../../clickhouse/tables/coverage.ts';
 import {
   dropOldGenerations,
@@ -14,7 +23,6 @@ import type { Chain } from '../../core/domain/chains.ts';
 import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import type { Window } from '../../core/domain/window.ts';
 import { COMPUTE_SETTINGS } from '../rollup/close.ts';
-import { listOf } from '../rollup/statements.ts';
 import { facilitatorsInto } from './facilitators.ts';
 import { FIGURE_COLUMNS, type FiguresScope, walletFigures } from './figures.ts';
 import { countPairs, flowScope } from './flows.ts';
@@ -117,7 +125,7 @@ async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
 }
 
 const COLUMNS = ['span', 'role', ...FIGURE_COLUMNS, 'gen'];
-const columns = (names: readonly string[]): Sql => listOf(names.map(trustedText));
+const columns = (names: readonly string[]): Sql => commaList(names.map(trustedText));
 
 function figuresInto(of: FiguresScope & { readonly window: Window }): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
@@ -166,7 +174,7 @@ function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
     SELECT ${columns(COLUMNS.slice(0, -1))}, ${uint64(gen)}
     FROM (${rows}) AS staged
-    INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${listOf(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
+    INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${commaList(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
       USING (role, chain, is_suspect)
     WHERE (role = 'payee' AND wallet IN ${LISTED}) OR (size <= ${max} AND (${anyOf(isWorthAPlace)})) OR ${anyOf(isBest)}`;
 }

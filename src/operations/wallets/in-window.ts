@@ -3,6 +3,7 @@ import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/e
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
+  commaList,
   dateTime,
   type Sql,
   sql,
@@ -125,8 +126,8 @@ function liveDays(scope: ProfileScope, { from, to }: TimeRange, coverage: Rollup
   const tiers = GRADED.map((tier) => {
     const isOfTier = sql`has(${texts(methodsOfTier(tier))}, toString(method))`;
     return sql`countIf(${isOfTier}) AS ${trustedText(`${tier}_n`)}, sumIf(dollars, ${isOfTier}) AS ${trustedText(tier)}`;
-  }).reduce((all, next) => sql`${all}, ${next}`);
-  return sql`SELECT role = 'payee' AS inbound, toDate(block_time) AS date, count() AS n, sum(dollars) AS usd, ${tiers},
+  });
+  return sql`SELECT role = 'payee' AS inbound, toDate(block_time) AS date, count() AS n, sum(dollars) AS usd, ${commaList(tiers)},
       sumIf(dollars, counterparty = unhex(${text(scope.wallet.slice(2))})) AS self
     FROM (SELECT role, block_time, counterparty, method, toDecimal128(amount_usd, 6) AS dollars ${fromWalletRows(scope, allOf(during))})
     GROUP BY inbound, date`;

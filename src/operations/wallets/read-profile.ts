@@ -1,7 +1,7 @@
 import { partnerFigures, SCAN_SUMS } from '../../../clickhouse/engine/counterparty-scan.ts';
 import { EngineError, type Reader, type Rows, type Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, commaList, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { type JudgedRole, type Judgement, judge, METHOD_VERSION } from '../../../core/domain/data-quality.ts';
 import { tooLargeFor } from '../as-of.ts';
@@ -119,11 +119,7 @@ export async function scanCounterparties(
 }
 
 /** The columns behind `decodeScan`, over all counterparties. */
-const SCAN_COLUMNS: Sql = listed(SCAN_SUMS.map((sum) => sql`toString(${sum})`));
-
-function listed(columns: readonly Sql[]): Sql {
-  return columns.reduce((all, next) => sql`${all}, ${next}`);
-}
+const SCAN_COLUMNS: Sql = commaList(SCAN_SUMS.map((sum) => sql`toString(${sum})`));
 
 function decodeScan(row: readonly unknown[], scannedAt: number | null = null): CounterpartyScan {
   return {
