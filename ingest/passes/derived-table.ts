@@ -77,7 +77,7 @@ export async function derive(writer: Writer, table: DerivedTable, computation: C
 }
 
 /** The same, unless the published pass has the same basis (`current`) or the basis is not ready (`waiting`). */
-export async function deriveAnew(
+export async function deriveIfChanged(
   writer: Writer,
   table: DerivedTable,
   { basis, write, ...draw }: Computation & { readonly basis: Basis },
