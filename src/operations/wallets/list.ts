@@ -31,6 +31,7 @@ import {
   timeText,
 } from '../shapes.ts';
 import { nextBefore, readBefore, WALLET_CURSOR } from '../walk.ts';
+import { WALLETS_RESOURCE } from './scope.ts';
 import { type ListedWallet, type WalletRange, type WalletRole, walletFigures } from './slice.ts';
 
 /**
@@ -56,7 +57,6 @@ interface WalletListPage {
   readonly nextBefore: Address | undefined;
 }
 
-const WALLETS_RESOURCE = 'wallets';
 const MAX_SECONDS = 10;
 /** Slices of a wallet are few for most; a range that holds fewer wallets than the page wants is followed by a longer one. */
 const ROWS_PER_WALLET = 16;
