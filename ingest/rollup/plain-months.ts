@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dateTime, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { PLAIN_MONTHS, PLAIN_SETTLEMENTS, plainColumns } from '../../clickhouse/tables/plain-settlements.ts';
 import {
   addWalletIdKey,
