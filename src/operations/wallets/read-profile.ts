@@ -26,8 +26,8 @@ import {
   fromWalletRows,
   keyConditions,
   WALLETS_RESOURCE,
-  WHOLE_ROWS_READ_MAX,
   type WalletScope,
+  WHOLE_ROWS_READ_MAX,
 } from './scope.ts';
 import { coverageFor } from './window.ts';
 
