@@ -100,6 +100,13 @@ export function trustedText(own: string): Sql {
   return { kind: 'sql', parts: [own] } as unknown as Sql;
 }
 
+/** Columns or values with commas between them; at least one. */
+export function commaList(items: readonly (Sql | SqlValue)[]): Sql {
+  const [first, ...rest] = items.map((item) => sql`${item}`);
+  if (first === undefined) throw new TypeError('a list of nothing');
+  return rest.reduce((all, next) => sql`${all}, ${next}`, first);
+}
+
 /** At least one part. */
 export function unionAll(parts: readonly Sql[]): Sql {
   const [first, ...rest] = parts;

@@ -9,7 +9,7 @@ import {
   type SignalKind,
   type Verdict,
 } from '../../core/domain/data-quality.ts';
-import { type Sql, sql, text, trustedText } from './sql.ts';
+import { commaList, type Sql, sql, text, trustedText } from './sql.ts';
 
 /**
  * `judge` (core/domain/data-quality.ts) as expressions of the engine, made from the same table of signals. They are over the columns
@@ -49,7 +49,7 @@ export function triggeredOf(role: JudgedRole): Sql {
   const names = SIGNALS_OF_ROLE[role].map(
     (id) => sql`if(${reaches(id, SIGNALS[id].threshold)}, ${text(id)}, '')`,
   );
-  return sql`arrayFilter(name -> name != '', [${names.reduce((all, next) => sql`${all}, ${next}`)}])`;
+  return sql`arrayFilter(name -> name != '', [${commaList(names)}])`;
 }
 
 const named = (verdict: Verdict): Sql => sql`${text(verdict)}`;

@@ -43,6 +43,7 @@ import {
 } from './generations.ts';
 import { SETTLEMENT_HISTORY, WALLET_HISTORY } from './history.ts';
 import { BLOCKS, CHAIN_STATUS, CHECKPOINTS, DEAD_LETTERS, FENCES } from './ingest-state.ts';
+import { PLAIN_COVERAGE, PLAIN_MONTHS, PLAIN_SETTLEMENTS } from './plain-settlements.ts';
 import {
   AGENT_ATTESTATIONS,
   AGENT_CHANGES,
@@ -63,9 +64,6 @@ import {
 import {
   FEE_HOURS,
   HOUR_VER,
-  PLAIN_COVERAGE,
-  PLAIN_MONTHS,
-  PLAIN_SETTLEMENTS,
   RETRACTED_KEYS,
   SETTLEMENT_CHANGES,
   SETTLEMENTS,

@@ -23,6 +23,11 @@ export interface RollupCoverage {
   readonly splitDays: readonly string[];
 }
 
+export const ALL_TIME: TimeRange = { from: 0, to: null };
+
+/** Everything is read from the rows. */
+export const EVERYTHING_OPEN: RollupCoverage = { open: [ALL_TIME], splitDays: [] };
+
 export const DAY_SECONDS = 86_400;
 export const HOUR_SECONDS = 3_600;
 const MAX_SECONDS = 5;
@@ -144,6 +149,19 @@ export function closedHours({ open }: RollupCoverage): Sql {
 /** Condition on `block_time`, or another time: rows whose slice is open. */
 export function openRows({ open }: RollupCoverage, time: Sql = sql`block_time`): Sql {
   return sql`(${within(time, open)})`;
+}
+
+/** Conditions on `block_time`: rows of the span. */
+export function rowsDuring({ from, to }: TimeRange): Sql[] {
+  return [sql`block_time >= ${dateTime(from)}`, ...(to === null ? [] : [sql`block_time < ${dateTime(to)}`])];
+}
+
+/** Conditions on `day`: days of the span, which begin in it. */
+export function daysDuring({ from, to }: TimeRange): Sql[] {
+  return [
+    sql`day >= toDate(${dateTime(from)})`,
+    ...(to === null ? [] : [sql`day < toDate(${dateTime(to)})`]),
+  ];
 }
 
 function within(time: Sql, ranges: readonly TimeRange[]): Sql {

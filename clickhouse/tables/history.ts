@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../core/domain/snapshot.ts';
 import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../engine/sql.ts';
-import { SETTLEMENTS } from './settlements.ts';
+import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
 import { dayOf, type Table } from './table.ts';
 
 /** What regrades changed, and the rows of a snapshot made of it (docs/snapshots.md). */
@@ -39,23 +39,22 @@ interface Versioned {
   readonly columns: string;
 }
 
-const GRADED = 'asset, asset_symbol, amount, amount_usd, relayer, facilitator, method, seen';
-const PLACE = 'chain, block_number, block_time, tx_hash, log_index';
+function without(names: readonly string[], others: readonly string[]): string[] {
+  return names.filter((name) => !others.includes(name));
+}
 
 const SETTLEMENTS_KEPT: Versioned = {
   rows: 'settlements',
   history: SETTLEMENT_HISTORY.name,
   key: '(block_time, chain, block_number, log_index)',
-  columns: Object.keys(SETTLEMENTS.columns)
-    .filter((name) => name !== 'ver' && name !== 'del')
-    .join(', '),
+  columns: without(Object.keys(SETTLEMENTS.columns), ['ver', 'del']).join(', '),
 };
 
 const WALLET_ROWS_KEPT: Versioned = {
   rows: 'wallet_rows',
   history: WALLET_HISTORY.name,
   key: '(wallet, block_time, chain, block_number, log_index, role)',
-  columns: `wallet, role, counterparty, ${PLACE}, ${GRADED}`,
+  columns: ['wallet', 'role', 'counterparty', ...without(LISTED_NAMES, ['payer', 'payee'])].join(', '),
 };
 
 /**

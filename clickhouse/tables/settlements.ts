@@ -120,7 +120,7 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
 }
 
 /** The columns behind `decodeSettlement`, in its order: the sort key first. */
-const LISTED = reading(SETTLEMENTS, [
+export const LISTED_NAMES = [
   'block_time',
   'chain',
   'block_number',
@@ -136,7 +136,8 @@ const LISTED = reading(SETTLEMENTS, [
   'facilitator',
   'method',
   'seen',
-]);
+] as const;
+const LISTED = reading(SETTLEMENTS, LISTED_NAMES);
 export const LISTED_COLUMNS = LISTED.columns;
 
 /** What lists show of a settlement. */
@@ -196,31 +197,6 @@ export const WALLET_ROWS = {
   // By itself as well: an insert that was cut by a crash can have reached the view and not the table (measured: 2 of 280 kills),
   // and a row of the view alone would have no tombstone to inherit.
   retraction: { tombstones: 'byTime' },
-} as const satisfies Table;
-
-/** Past settlements in the form that scans read fastest. The rollup worker copies them, a month at a time. */
-export const PLAIN_SETTLEMENTS = {
-  name: 'plain_settlements',
-  columns: {},
-  placement: { key: null, why: 'copied on each shard from its own settlements' },
-  versions: ['gen'],
-  backup: 'derived',
-} as const satisfies Table;
-
-/** Which months were copied, and after how many writes. */
-export const PLAIN_MONTHS = {
-  name: 'plain_months',
-  columns: {},
-  placement: { key: null, why: 'written by the shard that holds the copy' },
-  versions: ['gen'],
-  backup: 'derived',
-} as const satisfies Table;
-
-/** A view: which months are current as a copy, and the hours to be read from `settlements`. */
-export const PLAIN_COVERAGE = {
-  name: 'plain_coverage',
-  columns: {},
-  placement: { key: null, why: 'a view: every shard judges the months whose rows it holds' },
 } as const satisfies Table;
 
 /** When each wallet was last seen in a settlement. A view fills it; what a reorg takes back still counts. */

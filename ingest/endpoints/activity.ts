@@ -1,5 +1,14 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  commaList,
+  dateTime,
+  type Sql,
+  sql,
+  texts,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import {
   ENDPOINT_COUNTS,
   hoursFrom,
@@ -114,7 +123,7 @@ function ofOffers(now: number): ActivityTable {
   const spans = observedSpans(now).map(({ from, to }) =>
     to === null ? sql`at >= ${dateTime(from)}` : sql`at >= ${dateTime(from)} AND at < ${dateTime(to)}`,
   );
-  const ofSpans = (figure: (span: Sql) => Sql): Sql => sql`[${listed(spans.map(figure))}]`;
+  const ofSpans = (figure: (span: Sql) => Sql): Sql => sql`[${commaList(spans.map(figure))}]`;
   return {
     table: sql`offer_activity`,
     key: sql`pay_to, chain, asset, is_range, amount, origin, since`,
@@ -131,10 +140,6 @@ function ofOffers(now: number): ActivityTable {
       hours: sql`arrayZip((sumMapIf([toStartOfHour(at)], [toUInt64(1)], at >= ${dateTime(hoursFrom(now))}) AS by_hour).1, by_hour.2)`,
     },
   };
-}
-
-function listed(parts: readonly Sql[]): Sql {
-  return parts.reduce((all, next) => sql`${all}, ${next}`);
 }
 
 /** Compares counted with stored figures: writes a key whose figures differ, and a tombstone for a key without payments. */
@@ -155,7 +160,7 @@ function storeSql(
       SELECT ${key}, anyIf(figures, is_new) AS counted, anyIf(figures, NOT is_new) AS stored, countIf(is_new) > 0 AS is_paid,
         countIf(NOT is_new) > 0 AS is_stored
       FROM (
-        SELECT 1 AS is_new, ${keyOfPayment}, tuple(${listed(Object.values(figures))}) AS figures FROM (${payments}) GROUP BY ${key}
+        SELECT 1 AS is_new, ${keyOfPayment}, tuple(${commaList(Object.values(figures))}) AS figures FROM (${payments}) GROUP BY ${key}
         UNION ALL
         SELECT 0, ${key}, tuple(${columns}) FROM ${table} FINAL WHERE del = 0)
       GROUP BY ${key})

@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
+import { commaList, dateTime, type Sql, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
 import { FEE_HOURS, TRANSACTION_FEES } from '../../clickhouse/tables/settlements.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { Chain } from '../../core/domain/chains.ts';
@@ -69,7 +69,7 @@ export interface FeeHours {
 /** One row for each transaction: the facts of its settlements now, and the fee as it is kept. A group without settlements is one that is gone. */
 function compared({ chain, hours, above }: FeeHours): Sql {
   const [from, to] = [Math.min(...hours), Math.max(...hours) + HOUR_SECONDS];
-  const listed = hours.map((hour) => sql`${dateTime(hour)}`).reduce((all, next) => sql`${all}, ${next}`);
+  const listed = commaList(hours.map(dateTime));
   const within = sql`block_time >= ${dateTime(from)} AND block_time < ${dateTime(to)} AND chain = ${text(chain)}
         AND toStartOfHour(block_time) IN (${listed}) AND del = 0 AND block_number > ${uint64(above)}`;
   return sql`SELECT block_time, block_number, tx_hash, sum(settled) AS settlements, any(sender) AS relayer, max(named) AS facilitator,
@@ -141,7 +141,7 @@ export async function readBlockHashes(
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, Hash>> {
   if (numbers.length === 0) return new Map();
-  const listed = numbers.map((number) => sql`${uint64(number)}`).reduce((all, next) => sql`${all}, ${next}`);
+  const listed = commaList(numbers.map(uint64));
   const { rows } = await writer.rows({
     name: `fees-block-hashes ${chain}`,
     maxSeconds: LOOK_MAX_SECONDS,

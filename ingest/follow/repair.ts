@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
+import { commaList, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { type BlockSource, type RawLog, ReadAbandoned } from '../chain/block-source.ts';
@@ -107,9 +107,8 @@ async function readPlaces(
   { config: { chain }, writer }: RepairDeps,
   numbers: readonly number[],
 ): Promise<ReadonlySet<string>> {
-  const [first, ...rest] = numbers.map((number) => sql`${uint64(number)}`);
-  if (first === undefined) return new Set();
-  const listed = rest.reduce((all, next) => sql`${all}, ${next}`, first);
+  if (numbers.length === 0) return new Set();
+  const listed = commaList(numbers.map(uint64));
   const within = sql`chain = ${text(chain)} AND block_number IN (${listed}) AND del = 0`;
   const { rows } = await writer.rows({
     name: `repair-places ${chain}`,

@@ -2,11 +2,9 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, text, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { DAY_SECONDS, type TimeRange } from '../../clickhouse/tables/coverage.ts';
 import {
-  dropOldGenerations,
   LARGEST_PAIR_PASSES,
   LARGEST_PAIRS,
   LARGEST_PAIRS_MAX,
-  ownGeneration,
 } from '../../clickhouse/tables/generations.ts';
 import {
   IS_OPEN,
@@ -20,6 +18,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { GRAPH_DAYS_KEPT } from '../../core/domain/payment-graph.ts';
 import type { Log } from '../../core/log.ts';
+import { type DerivedTable, deriveIfChanged, runInTurn } from '../passes/derived-table.ts';
 import { type Pass, type PassOutcome, restOf } from '../passes/repeat.ts';
 import { COMPUTE_SETTINGS } from '../rollup/close.ts';
 
@@ -37,10 +36,6 @@ const OPEN_POLL_MS = 15_000;
 /** 90 days of 10 million settlements take three seconds a chain; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 600;
 const LOOK_MAX_SECONDS = 30;
-/** Keeps the previous generation for running readers. */
-const GENERATIONS_KEPT = 2;
-/** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
-const GENERATION_SPREAD = 1_000_000;
 const NOBODY = sql`toFixedString('', 20)`;
 
 interface GraphPassDeps {
@@ -81,58 +76,33 @@ export async function graphPass(
   const nowMs = clock.nowMs();
   const until = Math.floor(nowMs / 1_000 / DAY_SECONDS) * DAY_SECONDS;
   const span = { from: until - days * DAY_SECONDS, to: until };
-  const { basis, newestGen, isCurrent } = await readState(writer, span, days);
-  if (isCurrent) return 'current';
-  if (await hasOpenSlices(writer, span)) return 'waiting';
-  const gen = ownGeneration({ fresh: BigInt(nowMs), newest: newestGen, spread: GENERATION_SPREAD });
-  for (const chain of [null, ...chains]) {
-    signal?.throwIfAborted();
-    await writer.run({
-      name: `largest-pairs ${days}`,
-      maxSeconds: COMPUTE_MAX_SECONDS,
-      settings: COMPUTE_SETTINGS,
-      sql: largestInto(gen, { span, days, chain, pairsMax }),
-    });
-  }
-  const tookMs = Math.round(performance.now() - startedMs);
-  await writer.run({
-    name: `publish-largest-pairs ${days}`,
-    maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO largest_pair_passes (gen, days, until, basis, took_ms)
-      SELECT ${uint64(gen)}, ${uint32(days)}, ${dateTime(until)}, ${text(basis)}, ${uint64(tookMs)}`,
+  const outcome = await deriveIfChanged(writer, largestPairs(days), {
+    fresh: BigInt(nowMs),
+    basis: {
+      of: rollupBasis(sql`${dateTime(span.to)}`, sql`${dateTime(span.from)}`),
+      until,
+      isReady: async () => !(await hasOpenSlices(writer, span)),
+    },
+    async write(gen) {
+      const statements = [null, ...chains].map((chain) => ({
+        name: `largest-pairs ${days}`,
+        maxSeconds: COMPUTE_MAX_SECONDS,
+        settings: COMPUTE_SETTINGS,
+        sql: largestInto(gen, { span, days, chain, pairsMax }),
+      }));
+      await runInTurn(writer, statements, signal);
+      return { took_ms: uint64(Math.round(performance.now() - startedMs)) };
+    },
   });
-  await dropOldGenerations(
-    writer,
-    { rows: LARGEST_PAIRS, passes: LARGEST_PAIR_PASSES, among: sql`days = ${uint32(days)}` },
-    GENERATIONS_KEPT,
-  );
-  return 'done';
+  return typeof outcome === 'bigint' ? 'done' : outcome;
 }
 
-interface State {
-  readonly basis: string;
-  /** Of any pass, finished or not; 0: none. */
-  readonly newestGen: bigint;
-  readonly isCurrent: boolean;
-}
-
-async function readState(writer: Writer, span: DaySpan, days: number): Promise<State> {
-  const { rows } = await writer.rows({
-    name: 'largest-pairs-state',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT ${rollupBasis(sql`${dateTime(span.to)}`, sql`${dateTime(span.from)}`)},
-        greatest((SELECT max(gen) FROM largest_pair_passes), (SELECT max(gen) FROM largest_pairs)),
-        (SELECT argMax((toUnixTimestamp(until), basis), gen) FROM largest_pair_passes WHERE days = ${uint32(days)})`,
-  });
-  const [basis, newestGen, newest] = rows[0] ?? [];
-  const [publishedUntil, publishedBasis] = Array.isArray(newest) ? newest : [];
-  return {
-    basis: String(basis),
-    newestGen: BigInt(String(newestGen ?? 0)),
-    isCurrent: Number(publishedUntil) === span.to && publishedBasis === basis,
-  };
-}
+const largestPairs = (days: number): DerivedTable => ({
+  name: 'largest-pairs',
+  rows: [LARGEST_PAIRS],
+  passes: LARGEST_PAIR_PASSES,
+  kind: { column: 'days', value: uint32(days) },
+});
 
 interface DaySpan extends TimeRange {
   readonly to: number;

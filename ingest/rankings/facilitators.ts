@@ -1,5 +1,6 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import {
+  commaList,
   dateTime,
   type Sql,
   sql,
@@ -10,7 +11,6 @@ import {
   uint64,
 } from '../../clickhouse/engine/sql.ts';
 import type { Window } from '../../core/domain/window.ts';
-import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope } from './flows.ts';
 
 /**
@@ -61,12 +61,12 @@ export function facilitatorsInto(
   // With one chain its figures are also the figures of all chains together (ingest/rankings/figures.ts).
   const ofChains = chains.length === 1 ? sql`[toString(chain)]` : sql`[toString(chain), '']`;
   const from = dateTime(spans.at(-1)?.from ?? 0);
-  return sql`INSERT INTO ranked_facilitators (span, chain, facilitator, ${listOf(
+  return sql`INSERT INTO ranked_facilitators (span, chain, facilitator, ${commaList(
     FIGURES.flatMap(({ column, windows }) =>
       Array.from({ length: windows }, (_, back) => trustedText(`${column}${back}`)),
     ),
   )}, other_usd, other_count, line_at, line_count, line_usd, line_proven, gen)
-    SELECT ${text(window)}, of_chain, facilitator, ${listOf(columns)}, sumIf(usd, NOT is_organic AND ${inWindow}), countIf(NOT is_organic AND ${inWindow}),
+    SELECT ${text(window)}, of_chain, facilitator, ${commaList(columns)}, sumIf(usd, NOT is_organic AND ${inWindow}), countIf(NOT is_organic AND ${inWindow}),
       (${line}).1, line.2, line.3, line.4, ${uint64(gen)}
     FROM (
       SELECT of_chain, facilitator, payer, payee, at, usd, proven, (of_chain, payee, payer) NOT IN ${excluded} AS is_organic

@@ -1,7 +1,6 @@
-import { type Sql, sql, trustedText, uint32 } from '../../clickhouse/engine/sql.ts';
+import { commaList, type Sql, sql, trustedText, uint32 } from '../../clickhouse/engine/sql.ts';
 import { SHARE_COLUMNS, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
 import { type JudgedRole, SAMPLE_MIN_SETTLEMENTS } from '../../core/domain/data-quality.ts';
-import { listOf } from '../rollup/statements.ts';
 import { during, type FlowScope, flows } from './flows.ts';
 import { RING_COUNTS, RING_PAIRS } from './rings.ts';
 import { twoWay } from './two-way.ts';
@@ -91,13 +90,13 @@ function pairs({ scope, role }: FiguresScope, rows: Sql): Sql {
     trustedText(`(${indexes.map((index) => `${direction}_n${index}`).join(' + ')}) > 0`);
   // Forth, `lo` pays `hi`.
   const walletIsLo = role === 'payer' ? sql`NOT is_back` : sql`is_back`;
-  return sql`SELECT chain, if(${walletIsLo}, lo, hi) AS wallet, if(${walletIsLo}, hi, lo) AS other, ${listOf(chosen)}, if(is_back, back_days, forth_days) AS days,
+  return sql`SELECT chain, if(${walletIsLo}, lo, hi) AS wallet, if(${walletIsLo}, hi, lo) AS other, ${commaList(chosen)}, if(is_back, back_days, forth_days) AS days,
       if(is_back, back_judged_usd0, forth_judged_usd0) AS judged_usd0,
       lo = hi AS is_self, NOT is_self AND ${any('forth')} AND ${any('back')} AS is_mutual,
       NOT is_self AND forth_judged_any > 0 AND back_judged_any > 0 AS is_judged_mutual,
       NOT is_self AND NOT is_mutual AND (lo, hi) NOT IN ${RING_PAIRS} AS is_organic
     FROM (
-      SELECT chain, lo, hi, ${listOf(both)}
+      SELECT chain, lo, hi, ${commaList(both)}
       FROM (SELECT *, least(payer, payee) AS lo, greatest(payer, payee) AS hi FROM (${rows})) ${groupBy(scope, sql`lo, hi`)})
     ARRAY JOIN [false, true] AS is_back
     WHERE if(is_back, ${any('back')}, ${any('forth')})`;
@@ -125,7 +124,7 @@ function lostFigures(of: FiguresScope): Sql {
     sql`payer IN ${twoWay(staged)}`,
     sql`payee IN ${twoWay(staged)}`,
   ]);
-  return sql`SELECT chain, wallet, ${listOf(lost)}, sumIf(judged_usd0, is_self) AS self_usd, sumIf(judged_usd0, is_judged_mutual) AS mutual_usd,
+  return sql`SELECT chain, wallet, ${commaList(lost)}, sumIf(judged_usd0, is_self) AS self_usd, sumIf(judged_usd0, is_judged_mutual) AS mutual_usd,
       sumMapIf(days.1, days.2, days.3, days.4, NOT is_organic) AS lost_days, groupArrayIf(other, NOT is_organic) AS excluded
     FROM (${pairs(of, rows)})
     WHERE ${within(sql`wallet`, among)}
@@ -176,11 +175,11 @@ export function walletFigures(of: FiguresScope): Sql {
   ];
   // Of a wallet that did nothing in the window but in the one before.
   const verdict = sql`if(n0 = 0, 'unobserved', ${verdictOf(role)})`;
-  return sql`SELECT chain, wallet, ${listOf([...organic, ...parties])}, lost_usd0, lost_n0, ${verdict}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
+  return sql`SELECT chain, wallet, ${commaList([...organic, ...parties])}, lost_usd0, lost_n0, ${verdict}, excluded, lost_days.1, lost_days.2, lost_days.3, lost_days.4
     FROM (SELECT *, ${SHARE_COLUMNS} FROM (
       SELECT *, judged_n0 AS settlements, ${micros(sql`judged_usd0`)} AS gross, ${micros(sql`self_usd`)} AS self, ${micros(sql`mutual_usd`)} AS mutual,
         ${micros(sql`largest_usd`)} AS largest
-      FROM (SELECT chain, ${wallet} AS wallet, ${listOf([...spanSums(scope, '', sql`1`), ...judged, ...met])}
+      FROM (SELECT chain, ${wallet} AS wallet, ${commaList([...spanSums(scope, '', sql`1`), ...judged, ...met])}
         FROM (${flows(scope, role, [within(wallet, among)])}) ${groupBy(scope, wallet)}) AS paid
       LEFT JOIN (${lostFigures(of)}) AS lost USING (chain, wallet)
       LEFT JOIN (${narrowFigures(of, during(sql`at`, now))}) AS narrow USING (chain, wallet)

@@ -1,9 +1,16 @@
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, text, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import type { RunStatement, Writer } from '../../clickhouse/engine/engine.ts';
+import {
+  commaList,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  trustedText,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import { COVERAGE, decodeCoverage } from '../../clickhouse/tables/coverage.ts';
 import {
-  dropOldGenerations,
-  ownGeneration,
   RANKED_FACILITATORS,
   RANKED_WALLETS,
   RANKED_WALLETS_MAX,
@@ -13,8 +20,8 @@ import {
 import type { Chain } from '../../core/domain/chains.ts';
 import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import type { Window } from '../../core/domain/window.ts';
+import { countRows, type DerivedTable, derive, runInTurn } from '../passes/derived-table.ts';
 import { COMPUTE_SETTINGS } from '../rollup/close.ts';
-import { listOf } from '../rollup/statements.ts';
 import { facilitatorsInto } from './facilitators.ts';
 import { FIGURE_COLUMNS, type FiguresScope, walletFigures } from './figures.ts';
 import { countPairs, flowScope } from './flows.ts';
@@ -23,17 +30,12 @@ import { walletRanges } from './wallet-ranges.ts';
 
 /**
  * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
- * (clickhouse/migrations/0032-ranked-wallets.sql). A pass that is killed at any point leaves the published one as it was, and rows
- * that the next pass drops.
+ * (clickhouse/migrations/0032-ranked-wallets.sql).
  */
 
 /** All of time of a large index takes a minute or two; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 900;
 const LOOK_MAX_SECONDS = 30;
-/** Keeps the previous generation for running readers. */
-const GENERATIONS_KEPT = 2;
-/** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
-const GENERATION_SPREAD = 1_000_000;
 /** Rows of pairs and days whose figures one statement computes, with all that it remembers in the memory of COMPUTE_SETTINGS. */
 const PAIRS_PER_RANGE = 2_500_000;
 const ROLES: readonly JudgedRole[] = ['payee', 'payer'];
@@ -65,31 +67,42 @@ export async function rankingPass(writer: Writer, options: RankingPassOptions): 
   if (!(await hasSettlements(writer))) return null;
   const coverage = decodeCoverage((await writer.rows(COVERAGE)).rows);
   const scope = flowScope(window, { chains, atSeconds, coverage });
-  const staged = await nextGeneration(writer, nowMs);
-  const gen = staged + 1n;
-  const compute = (name: string, statement: Sql): Promise<void> => {
-    signal?.throwIfAborted();
-    const settings = { ...COMPUTE_SETTINGS, ...NULLS_AS_ZERO };
-    return writer.run({ name, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings });
-  };
   const ranges = walletRanges(await countPairs(writer, scope), pairsPerRange);
-  for (const among of ranges)
-    await compute(`ranking-two-way ${window}`, twoWayInto(staged, { window, scope, among }));
-  for (const role of ROLES)
-    for (const among of ranges)
-      await compute(`ranking-figures ${window}`, figuresInto({ window, scope, role, among, staged }));
-  await compute(`ranking-best ${window}`, bestInto(gen, staged, walletsMax));
-  await compute(
-    `ranking-facilitators ${window}`,
-    facilitatorsInto(gen, { window, scope, staged, atSeconds }),
-  );
-  const tookMs = Math.round(performance.now() - started);
-  const wallets = await publish(writer, { gen, window, atSeconds, tookMs });
-  const among = sql`span = ${text(window)}`;
-  for (const rows of [RANKED_WALLETS, RANKED_FACILITATORS, TWO_WAY_WALLETS])
-    await dropOldGenerations(writer, { rows, passes: RANKING_PASSES, among }, GENERATIONS_KEPT);
+  const compute = (name: string, statement: Sql): RunStatement => {
+    const settings = { ...COMPUTE_SETTINGS, ...NULLS_AS_ZERO };
+    return { name: `${name} ${window}`, sql: statement, maxSeconds: COMPUTE_MAX_SECONDS, settings };
+  };
+  let [wallets, tookMs] = [0, 0];
+  const gen = await derive(writer, rankings(window), {
+    fresh: BigInt(nowMs),
+    stages: 1,
+    async write(gen) {
+      const staged = gen - 1n;
+      const statements = [
+        ...ranges.map((among) => compute('ranking-two-way', twoWayInto(staged, { window, scope, among }))),
+        ...ROLES.flatMap((role) =>
+          ranges.map((among) =>
+            compute('ranking-figures', figuresInto({ window, scope, role, among, staged })),
+          ),
+        ),
+        compute('ranking-best', bestInto(gen, staged, walletsMax)),
+        compute('ranking-facilitators', facilitatorsInto(gen, { window, scope, staged, atSeconds })),
+      ];
+      await runInTurn(writer, statements, signal);
+      tookMs = Math.round(performance.now() - started);
+      wallets = await countRows(writer, RANKED_WALLETS, gen);
+      return { ranked_at: dateTime(atSeconds), wallets: uint64(wallets), took_ms: uint64(tookMs) };
+    },
+  });
   return { gen, window, wallets, tookMs };
 }
+
+const rankings = (window: Window): DerivedTable => ({
+  name: 'ranking',
+  rows: [RANKED_WALLETS, RANKED_FACILITATORS, TWO_WAY_WALLETS],
+  passes: RANKING_PASSES,
+  kind: { column: 'span', value: text(window) },
+});
 
 /** A wallet without a row on the right side of a join lost nothing and is in no ring. */
 const NULLS_AS_ZERO = { join_use_nulls: 0 } as const;
@@ -104,20 +117,8 @@ async function hasSettlements(writer: Writer): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Two that follow each other, above every existing one, even if the clock was set back: the first one is never published. */
-async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
-  const { rows } = await writer.rows({
-    name: 'ranking-generation',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT greatest((SELECT max(gen) FROM ranking_passes), (SELECT max(gen) FROM ranked_wallets), (SELECT max(gen) FROM two_way_wallets))`,
-  });
-  const newest = BigInt(String(rows[0]?.[0] ?? 0));
-  return ownGeneration({ fresh: BigInt(nowMs), newest, spread: GENERATION_SPREAD });
-}
-
 const COLUMNS = ['span', 'role', ...FIGURE_COLUMNS, 'gen'];
-const columns = (names: readonly string[]): Sql => listOf(names.map(trustedText));
+const columns = (names: readonly string[]): Sql => commaList(names.map(trustedText));
 
 function figuresInto(of: FiguresScope & { readonly window: Window }): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
@@ -166,7 +167,7 @@ function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
   return sql`INSERT INTO ranked_wallets (${columns(COLUMNS)})
     SELECT ${columns(COLUMNS.slice(0, -1))}, ${uint64(gen)}
     FROM (${rows}) AS staged
-    INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${listOf(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
+    INNER JOIN (SELECT role, chain, is_suspect, count() AS size, ${commaList(last)} FROM (${rows}) GROUP BY role, chain, is_suspect) AS best
       USING (role, chain, is_suspect)
     WHERE (role = 'payee' AND wallet IN ${LISTED}) OR (size <= ${max} AND (${anyOf(isWorthAPlace)})) OR ${anyOf(isBest)}`;
 }
@@ -178,34 +179,4 @@ const LISTED: Sql = sql`(
 
 function anyOf(conditions: readonly Sql[]): Sql {
   return conditions.reduce((all, next) => sql`${all} OR ${next}`, sql`false`);
-}
-
-/** The moment from which readers see this pass. */
-async function publish(
-  writer: Writer,
-  {
-    gen,
-    window,
-    atSeconds,
-    tookMs,
-  }: {
-    readonly gen: bigint;
-    readonly window: Window;
-    readonly atSeconds: number;
-    readonly tookMs: number;
-  },
-): Promise<number> {
-  await writer.run({
-    name: `publish-ranking ${window}`,
-    maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO ranking_passes (gen, span, ranked_at, wallets, took_ms)
-      SELECT ${uint64(gen)}, ${text(window)}, ${dateTime(atSeconds)}, (SELECT count() FROM ranked_wallets WHERE gen = ${uint64(gen)}), ${uint64(tookMs)}`,
-  });
-  const { rows } = await writer.rows({
-    name: 'ranking-published',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT wallets FROM ranking_passes WHERE gen = ${uint64(gen)}`,
-  });
-  return Number(rows[0]?.[0]);
 }

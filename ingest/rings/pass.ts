@@ -1,16 +1,11 @@
 import { Readable } from 'node:stream';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
-import {
-  dropOldGenerations,
-  ownGeneration,
-  RING_PASSES,
-  WALLET_RINGS,
-  type WalletRingRow,
-} from '../../clickhouse/tables/generations.ts';
+import { dateTime, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { RING_PASSES, WALLET_RINGS, type WalletRingRow } from '../../clickhouse/tables/generations.ts';
 import { columnNames, encodeRows } from '../../clickhouse/tables/table.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { type DerivedTable, derive } from '../passes/derived-table.ts';
 import { type Pass, restOf } from '../passes/repeat.ts';
 import {
   PASS_LIMITS,
@@ -63,14 +58,9 @@ export interface RingPass {
   readonly searchSeconds: number;
 }
 
-const MAX_SECONDS = 60;
-/** Keeps the previous generation for running readers. */
-const GENERATIONS_KEPT = 2;
+const RINGS: DerivedTable = { name: 'ring', rows: [WALLET_RINGS], passes: RING_PASSES };
 
-/**
- * One pass: read the edges, find the rings, write them under a new generation, publish it, drop the old ones. A pass that is
- * killed at any point leaves the published one as it was, and rows that the next pass drops.
- */
+/** One pass: read the edges, find the rings, write and publish them. */
 export async function ringPass(
   writer: Writer,
   {
@@ -83,57 +73,44 @@ export async function ringPass(
   const started = performance.now();
   const { edges, isCapped } = await readEdges(writer, window, limits, signal);
   const read = performance.now();
-  const found = await findRings(edges, limits, signal);
-  const searched = performance.now();
-  const gen = await nextGeneration(writer, nowMs, limits);
-  const pass: RingPass = {
-    gen,
+  const { byWallet, ringCount, capped } = await findRings(edges, limits, signal);
+  const figures = {
     window,
     edges: edges.length,
-    wallets: found.byWallet.size,
-    rings: found.ringCount,
-    capped: isCapped ? ['edges', ...found.capped] : found.capped,
+    wallets: byWallet.size,
+    rings: ringCount,
+    capped: isCapped ? (['edges', ...capped] as const) : capped,
     readSeconds: seconds(read - started),
-    searchSeconds: seconds(searched - read),
+    searchSeconds: seconds(performance.now() - read),
   };
-  const rows = encodeRings(found.byWallet, { window, gen, rowsPerBuffer: limits.rowsPerBuffer });
-  if (found.byWallet.size > 0)
-    await writer.insert('wallet-rings', WALLET_RINGS.name, columnNames(WALLET_RINGS), Readable.from(rows));
-  await publish(writer, pass);
-  await dropOldGenerations(writer, { rows: WALLET_RINGS, passes: RING_PASSES }, GENERATIONS_KEPT);
-  return pass;
+  const gen = await derive(writer, RINGS, {
+    fresh: BigInt(nowMs),
+    spread: limits.generationSpread,
+    async write(gen) {
+      const rows = encodeRings(byWallet, { window, gen, rowsPerBuffer: limits.rowsPerBuffer });
+      if (byWallet.size > 0)
+        await writer.insert(
+          'wallet-rings',
+          WALLET_RINGS.name,
+          columnNames(WALLET_RINGS),
+          Readable.from(rows),
+        );
+      return {
+        window_start: dateTime(window.from),
+        window_end: dateTime(window.to),
+        method_version: text(RING_METHOD_VERSION),
+        wallets: uint64(figures.wallets),
+        edges: uint64(figures.edges),
+        rings: uint64(figures.rings),
+        capped: texts(figures.capped),
+      };
+    },
+  });
+  return { gen, ...figures };
 }
 
 function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
-}
-
-/** Above every existing generation, even if the clock was set back. */
-async function nextGeneration(
-  writer: Writer,
-  nowMs: number,
-  { generationSpread }: PassLimits,
-): Promise<bigint> {
-  const { rows } = await writer.rows({
-    name: 'ring-generation',
-    maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT greatest((SELECT max(gen) FROM ring_passes), (SELECT max(gen) FROM wallet_rings))`,
-  });
-  const newest = BigInt(String(rows[0]?.[0] ?? 0));
-  return ownGeneration({ fresh: BigInt(nowMs), newest, spread: generationSpread });
-}
-
-/** The moment from which readers see this pass. */
-async function publish(writer: Writer, pass: RingPass): Promise<void> {
-  const { gen, window, wallets, edges, rings, capped } = pass;
-  await writer.run({
-    name: 'publish-rings',
-    maxSeconds: MAX_SECONDS,
-    sql: sql`INSERT INTO ring_passes (gen, window_start, window_end, method_version, wallets, edges, rings, capped)
-      SELECT ${uint64(gen)}, ${dateTime(window.from)}, ${dateTime(window.to)}, ${text(RING_METHOD_VERSION)},
-        ${uint64(wallets)}, ${uint64(edges)}, ${uint64(rings)}, ${texts(capped)}`,
-  });
 }
 
 interface RowsOf {

@@ -1,12 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { isOfScope } from '../../clickhouse/engine/guard.ts';
-import { dateTime, sql, text, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
-import {
-  dropOldGenerations,
-  ownGeneration,
-  RELAYER_TOTAL_PASSES,
-  RELAYER_TOTALS,
-} from '../../clickhouse/tables/generations.ts';
+import { dateTime, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
+import { RELAYER_TOTAL_PASSES, RELAYER_TOTALS } from '../../clickhouse/tables/generations.ts';
 import {
   IS_OPEN,
   ROLLUP_FIGURES,
@@ -15,6 +10,7 @@ import {
   sliceStart,
 } from '../../clickhouse/tables/rollups.ts';
 import type { Log } from '../../core/log.ts';
+import { type DerivedTable, deriveIfChanged } from '../passes/derived-table.ts';
 import { VERSION_STEP, type Versions } from '../write/versions.ts';
 import { inSlice, rollupScope, rollupStatements, type Slice, sliceColumns, sliceName } from './statements.ts';
 
@@ -138,8 +134,13 @@ async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, ge
 
 /** Some 180,000 rows of relayer_day at 10 M settlements take two seconds; a machine under load may need a multiple of it. */
 const MERGE_MAX_SECONDS = 300;
-/** Two for readers that are under way, which hold on to a pass for some ten seconds. */
-const GENERATIONS_KEPT = 3;
+const TOTALS: DerivedTable = {
+  name: 'relayer-totals',
+  rows: [RELAYER_TOTALS],
+  passes: RELAYER_TOTAL_PASSES,
+  // Readers hold on to a pass for some ten seconds.
+  generationsKept: 3,
+};
 
 /** `open`: a slice was written to during the pass, or nothing is closed yet. */
 export type TotalsOutcome = 'merged' | 'current' | 'open';
@@ -160,32 +161,31 @@ export async function mergeRelayerTotals({
   readonly versions: Versions;
 }): Promise<TotalsOutcome> {
   const until = await firstOpen(writer);
-  const { basis, lastGen, isCurrent } = await readPasses(writer, until);
-  if (isCurrent) return 'current';
-  if (until === 0 || (await firstOpen(writer)) < until) return 'open';
-  const gen = ownGeneration({
+  const outcome = await deriveIfChanged(writer, TOTALS, {
     fresh: versions.next(),
-    newest: lastGen,
     spread: Number(VERSION_STEP),
+    basis: {
+      of: rollupBasis(sql`${dateTime(until)}`),
+      until,
+      isReady: async () => until > 0 && (await firstOpen(writer)) >= until,
+    },
+    async write(gen) {
+      await writer.run({
+        name: 'relayer-totals-merge',
+        maxSeconds: MERGE_MAX_SECONDS,
+        settings: COMPUTE_SETTINGS,
+        sql: sql`INSERT INTO relayer_totals (chain, relayer, settlement_count, settled_usd, payers, payees, first_time, last_time, gen)
+          SELECT chain, relayer, sum(settlement_count), sum(settled_usd), uniqCombined64MergeState(14)(payers),
+            uniqCombined64MergeState(14)(payees), min(first_time), max(last_time), ${uint64(gen)}
+          FROM (SELECT * FROM relayer_day FINAL WHERE ${sliceStart} < ${dateTime(until)}
+            AND (hour >= 0) = (day IN (SELECT day FROM rollup_state WHERE hour >= 0)))
+          WHERE settlement_count > 0 GROUP BY chain, relayer`,
+      });
+      return {};
+    },
   });
-  await writer.run({
-    name: 'relayer-totals-merge',
-    maxSeconds: MERGE_MAX_SECONDS,
-    settings: COMPUTE_SETTINGS,
-    sql: sql`INSERT INTO relayer_totals (chain, relayer, settlement_count, settled_usd, payers, payees, first_time, last_time, gen)
-      SELECT chain, relayer, sum(settlement_count), sum(settled_usd), uniqCombined64MergeState(14)(payers),
-        uniqCombined64MergeState(14)(payees), min(first_time), max(last_time), ${uint64(gen)}
-      FROM (SELECT * FROM relayer_day FINAL WHERE ${sliceStart} < ${dateTime(until)}
-        AND (hour >= 0) = (day IN (SELECT day FROM rollup_state WHERE hour >= 0)))
-      WHERE settlement_count > 0 GROUP BY chain, relayer`,
-  });
-  await writer.run({
-    name: 'relayer-totals-publish',
-    maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO relayer_total_passes (gen, until, basis) SELECT ${uint64(gen)}, ${dateTime(until)}, ${text(basis)}`,
-  });
-  await dropOldGenerations(writer, { rows: RELAYER_TOTALS, passes: RELAYER_TOTAL_PASSES }, GENERATIONS_KEPT);
-  return 'merged';
+  if (outcome === 'waiting') return 'open';
+  return outcome === 'current' ? 'current' : 'merged';
 }
 
 /** Unix seconds at which the first dirty slice begins, or the end of all that is rolled up; 0 without settlements. */
@@ -199,30 +199,4 @@ async function firstOpen(writer: Writer): Promise<number> {
       FROM rollup_slices`,
   });
   return Number(rows[0]?.[0]);
-}
-
-interface Passes {
-  readonly basis: string;
-  /** Of any pass, finished or not; 0: none. */
-  readonly lastGen: bigint;
-  /** Whether the published one is what would be merged now. */
-  readonly isCurrent: boolean;
-}
-
-async function readPasses(writer: Writer, until: number): Promise<Passes> {
-  const { rows } = await writer.rows({
-    name: 'relayer-totals-basis',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT ${rollupBasis(sql`${dateTime(until)}`)},
-        greatest((SELECT max(gen) FROM relayer_total_passes), (SELECT max(gen) FROM relayer_totals)),
-        (SELECT argMax((toUnixTimestamp(until), basis), gen) FROM relayer_total_passes)`,
-  });
-  const [basis, lastGen, newest] = rows[0] ?? [];
-  const [publishedUntil, publishedBasis] = Array.isArray(newest) ? newest : [];
-  return {
-    basis: String(basis),
-    lastGen: BigInt(String(lastGen ?? 0)),
-    isCurrent: until > 0 && Number(publishedUntil) === until && publishedBasis === basis,
-  };
 }

@@ -1,7 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { ownGeneration } from '../../clickhouse/tables/generations.ts';
-import { PLAIN_SETTLEMENTS } from '../../clickhouse/tables/settlements.ts';
+import { dateTime, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { PLAIN_MONTHS, PLAIN_SETTLEMENTS, plainColumns } from '../../clickhouse/tables/plain-settlements.ts';
 import {
   addWalletIdKey,
   ensureWalletIdKey,
@@ -12,6 +11,7 @@ import {
 import type { Clock } from '../../core/clock.ts';
 import { VERSION_UNITS_PER_MS, versionTimeMs } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
+import { type DerivedTable, drawGeneration, dropOldGenerations, publish } from '../passes/derived-table.ts';
 import type { Versions } from '../write/versions.ts';
 import { COMPUTE_SETTINGS } from './close.ts';
 import { HOUR_SECONDS, monthName } from './statements.ts';
@@ -82,7 +82,7 @@ export function createMonthCopies(deps: PlainMonthDeps): {
   return {
     async refresh() {
       const beganMs = clock.nowMs();
-      await dropReplaced(writer, beganMs);
+      await dropOldGenerations(writer, monthCopies(beganMs));
       const months = await readMonths(writer, beganMs - limits.closeAfterMs);
       const due = months.find((month) => isDue(month, beganMs));
       if (due === undefined) return null;
@@ -120,52 +120,28 @@ async function readMonths(writer: Writer, endedMs: number): Promise<Month[]> {
   }));
 }
 
-const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
-
-/** The columns of plain_settlements, in its order, from the columns of `settlements`. */
-function copiedColumns(key: WalletIdKey, gen: bigint): Sql {
-  const id = (column: string): string => walletIdText(key, hex(column));
-  const columns = [
-    ...[
-      'chain',
-      'block_number',
-      'block_time',
-      'tx_hash',
-      'log_index',
-      hex('payer'),
-      hex('payee'),
-      hex('asset'),
-    ],
-    ...['asset_symbol', 'amount', 'amount_usd', hex('relayer'), 'facilitator', 'toUInt8(method)'],
-    ...['evidence_tier', 'is_self_payment', 'seen', 'builder_facilitator', 'builder_apps'],
-    ...[id('payer'), id('payee')],
-  ];
-  return sql`${trustedText(columns.join(', '))}, ${uint64(gen)}`;
-}
-
 /**
  * Copies a month. Can be interrupted anywhere and repeated, by any number of workers: a copy is seen once it is recorded, and its
  * generation is of one attempt only. The writes were counted before the rows are read, so a write that the copy may lack makes it
  * outdated.
  */
 async function copyMonth(
-  { writer, versions, log }: PlainMonthDeps,
+  { writer, versions, log, clock }: PlainMonthDeps,
   month: Month,
   key: WalletIdKey,
 ): Promise<CopyOutcome> {
   const began = performance.now();
-  const gen = ownGeneration({
-    fresh: versions.next(),
-    newest: await newestGeneration(writer),
-    spread: GENERATIONS_SPREAD,
-  });
+  const copies = monthCopies(clock.nowMs());
+  const gen = await drawGeneration(writer, copies, { fresh: versions.next(), spread: GENERATIONS_SPREAD });
+  const columns = plainColumns(key);
   const visible = sql`FROM settlements FINAL
     WHERE del = 0 AND block_time >= ${dateTime(month.start)} AND block_time < ${dateTime(month.until)}`;
   await writer.run({
     name: `plain-copy ${monthName(month.start)}`,
     maxSeconds: COPY_MAX_SECONDS,
     settings: COMPUTE_SETTINGS,
-    sql: sql`INSERT INTO ${trustedText(PLAIN_SETTLEMENTS.name)} SELECT ${copiedColumns(key, gen)} ${visible}`,
+    sql: sql`INSERT INTO ${trustedText(PLAIN_SETTLEMENTS.name)} (${trustedText(Object.keys(columns).join(', '))}, gen)
+      SELECT ${trustedText(Object.values(columns).join(', '))}, ${uint64(gen)} ${visible}`,
   });
   // An insert whose answer was lost may have been sent again.
   const { rows } = await writer.rows({
@@ -176,7 +152,13 @@ async function copyMonth(
   });
   const [copied, there] = (rows[0] ?? []).map(Number);
   const outcome: CopyOutcome = copied === there ? 'copied' : 'changed';
-  if (outcome === 'copied') await record(writer, month, { gen, key });
+  if (outcome === 'copied')
+    await publish(writer, copies, gen, {
+      month: sql`toDate(${dateTime(month.start)})`,
+      until: dateTime(month.until),
+      writes: uint64(month.writes),
+      id_key: trustedText(walletIdMark(key)),
+    });
   const tookMs = Math.round(performance.now() - began);
   log.debug({ month: monthName(month.start), outcome, rows: copied, tookMs }, 'month copied for scans');
   return outcome;
@@ -187,13 +169,14 @@ async function copyMonth(
  * among ten million. If there are two, a new key is made; ids change when the processes start again, and until then only those two are wrong.
  */
 async function checkIds(wholeIndex: Writer, log: Log, key: WalletIdKey): Promise<void> {
-  const id = trustedText(walletIdText(key, hex('wallet')));
+  const wallet = "concat('0x', lower(hex(wallet)))";
+  const id = trustedText(walletIdText(key, wallet));
   const { rows } = await wholeIndex.rows({
     name: 'wallet-id-check',
     maxSeconds: COPY_MAX_SECONDS,
     maxRows: 1,
     settings: COMPUTE_SETTINGS,
-    sql: sql`SELECT ${trustedText(`min(${hex('wallet')}), max(${hex('wallet')})`)}
+    sql: sql`SELECT ${trustedText(`min(${wallet}), max(${wallet})`)}
       FROM (SELECT wallet FROM wallet_seen GROUP BY wallet) GROUP BY ${id} HAVING count() > 1 LIMIT 1`,
   });
   if (rows.length === 0) return;
@@ -204,45 +187,16 @@ async function checkIds(wholeIndex: Writer, log: Log, key: WalletIdKey): Promise
   );
 }
 
-async function record(
-  writer: Writer,
-  { start, until, writes }: Month,
-  { gen, key }: { readonly gen: bigint; readonly key: WalletIdKey },
-): Promise<void> {
-  await writer.run({
-    name: `plain-record ${monthName(start)}`,
-    maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO plain_months (month, until, writes, gen, id_key)
-      SELECT toDate(${dateTime(start)}), ${dateTime(until)}, ${uint64(writes)}, ${uint64(gen)}, ${trustedText(walletIdMark(key))}`,
-  });
-}
-
-async function newestGeneration(writer: Writer): Promise<bigint> {
-  const { rows } = await writer.rows({
-    name: 'plain-newest',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT greatest((SELECT max(gen) FROM plain_settlements), (SELECT max(gen) FROM plain_months))`,
-  });
-  return BigInt(String(rows[0]?.[0] ?? 0));
-}
-
-/** A generation is above the time at which it was begun (versions.ts). */
-async function dropReplaced(writer: Writer, nowMs: number): Promise<void> {
+/**
+ * Unlike the passes over one table, each month has a newest copy of its own, so how long ago a copy was begun tells whether it is old:
+ * a generation is above that time (versions.ts).
+ */
+function monthCopies(nowMs: number): DerivedTable {
   const before = BigInt(nowMs - REPLACED_KEPT_MS) * VERSION_UNITS_PER_MS;
-  const { rows } = await writer.rows({
-    name: 'plain-replaced',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: MONTHS_MAX,
-    sql: sql`SELECT DISTINCT gen FROM plain_settlements
-      WHERE gen < ${uint64(before)} AND gen NOT IN (SELECT gen FROM plain_months FINAL)`,
-  });
-  for (const [gen] of rows) {
-    await writer.dropPartition({
-      name: 'plain-drop',
-      table: PLAIN_SETTLEMENTS.name,
-      partition: BigInt(String(gen)),
-      maxSeconds: LOOK_MAX_SECONDS,
-    });
-  }
+  return {
+    name: 'plain',
+    rows: [PLAIN_SETTLEMENTS],
+    passes: PLAIN_MONTHS,
+    isOld: sql`gen < ${uint64(before)} AND gen NOT IN (SELECT gen FROM plain_months FINAL)`,
+  };
 }

@@ -1,5 +1,14 @@
 import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import {
+  commaList,
+  dateTime,
+  type Sql,
+  sql,
+  trustedText,
+  uint8,
+  uint32,
+  uint64,
+} from '../../clickhouse/engine/sql.ts';
 import { CHAIN_HOUR, PAIR_DAY, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
 import { EVIDENCE_LADDER, type EvidenceTier, methodsOfTier } from '../../core/domain/evidence.ts';
 
@@ -234,9 +243,9 @@ function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
     ...table.states,
     { name: 'gen', value: sql`${uint64(gen)}` },
   ];
-  return sql`INSERT INTO ${trustedText(table.table)} (${listOf(columns.map(({ name }) => trustedText(name)))})
-    SELECT ${listOf(columns.map(({ value }) => value))}
-    FROM (${table.source(slice)}) GROUP BY ${listOf(table.keys.map(({ by }) => by))}`;
+  return sql`INSERT INTO ${trustedText(table.table)} (${commaList(columns.map(({ name }) => trustedText(name)))})
+    SELECT ${commaList(columns.map(({ value }) => value))}
+    FROM (${table.source(slice)}) GROUP BY ${commaList(table.keys.map(({ by }) => by))}`;
 }
 
 /** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */
@@ -259,10 +268,4 @@ function rowsAndFormerFacilitators(slice: Slice): Sql {
 
 function hexText(address: Sql): Sql {
   return sql`concat('0x', lower(hex(${address})))`;
-}
-
-export function listOf(items: readonly Sql[]): Sql {
-  const [first, ...rest] = items;
-  if (first === undefined) throw new TypeError('a list of nothing');
-  return rest.reduce((all, next) => sql`${all}, ${next}`, first);
 }

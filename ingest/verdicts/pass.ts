@@ -1,16 +1,15 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import {
-  dropOldGenerations,
   LARGE_WALLET_REFUNDS,
   LARGE_WALLETS,
-  ownGeneration,
   VERDICT_PASSES,
   WALLET_VERDICTS,
 } from '../../clickhouse/tables/generations.ts';
 import type { Clock } from '../../core/clock.ts';
 import { METHOD_VERSION, NEWEST_ROWS_MAX, WHOLE_WALLET_ROWS_MAX } from '../../core/domain/data-quality.ts';
 import type { Log } from '../../core/log.ts';
+import { countRows, type DerivedTable, deriveIfChanged, runInTurn } from '../passes/derived-table.ts';
 import { type Pass, restOf } from '../passes/repeat.ts';
 import {
   floorsOfLarge,
@@ -29,10 +28,6 @@ const REST = { perPass: 100, minMs: 5 * 60_000, maxMs: 60 * 60_000 } as const;
 const LOOK_MAX_SECONDS = 60;
 /** Chains that can be configured are a handful; imported ones may be others. */
 const CHAINS_MAX = 1_000;
-/** Keeps the previous generation for running readers. */
-const GENERATIONS_KEPT = 2;
-/** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
-const GENERATION_SPREAD = 1_000_000;
 
 export interface VerdictLimits {
   /** Rows of wallet_rows judged in one statement, about: with as many counterparties they take some 400 MB, and groups above the spill go to disk. */
@@ -87,10 +82,13 @@ export interface VerdictPass {
   readonly seconds: number;
 }
 
-/**
- * One pass: judge all wallets, part by part, under a new generation; publish it; drop the old ones. Null when nothing was written since
- * the last one. A pass that is killed at any point leaves the published one as it was, and rows that the next pass drops.
- */
+const VERDICTS: DerivedTable = {
+  name: 'verdicts',
+  rows: [WALLET_VERDICTS, LARGE_WALLETS, LARGE_WALLET_REFUNDS],
+  passes: VERDICT_PASSES,
+};
+
+/** One pass: judge all wallets, part by part. Null when nothing was written since the last one. */
 export async function verdictPass({
   writer,
   clock,
@@ -100,44 +98,43 @@ export async function verdictPass({
   const limits = { ...VERDICT_LIMITS, ...deps.limits };
   const startedMs = performance.now();
   const nowMs = clock.nowMs();
-  const state = await readState(writer);
-  if (state.basis === state.publishedBasis) return null;
-  const gen = ownGeneration({
+  const judgedAt = Math.floor(nowMs / 1_000);
+  const { ringGen, rows } = await readInput(writer);
+  let [verdicts, largeWallets] = [0, 0];
+  const gen = await deriveIfChanged(writer, VERDICTS, {
     fresh: BigInt(nowMs),
-    newest: state.newestGen,
-    spread: GENERATION_SPREAD,
+    // Besides the rule: every insert counts in hour_ver, and each search for rings has a generation.
+    basis: {
+      of: sql`concat(${text(METHOD_VERSION)}, ' ', toString((SELECT sum(writes) FROM hour_ver)), ' ', ${text(String(ringGen))})`,
+    },
+    async write(gen) {
+      const part = { gen, judgedAt, ringGen };
+      const large = await readLargeWallets(writer, limits);
+      const scans = await readLargeScans(writer, large, limits);
+      const statements = [
+        ...rangesOf(digitsFor(rows, limits.rowsPerStatement)).map((range) =>
+          verdictsOfRange(range, large, part),
+        ),
+        ...large.flatMap((wallet) => [verdictsOfLarge(wallet, part), refundsOfLarge(wallet, part)]),
+        ...scans.flatMap((scan) => [scanOfLarge(scan, 'payee', part), scanOfLarge(scan, 'payer', part)]),
+      ].map((statement) => ({
+        name: 'verdicts-judge',
+        maxSeconds: limits.statementMaxSeconds,
+        settings: { max_threads: 1, max_bytes_before_external_group_by: limits.spillBytes },
+        sql: statement,
+      }));
+      await runInTurn(writer, statements, signal);
+      largeWallets = large.length;
+      verdicts = await countRows(writer, WALLET_VERDICTS, gen);
+      return {
+        method_version: text(METHOD_VERSION),
+        verdicts: uint64(verdicts),
+        judged_at: dateTime(judgedAt),
+      };
+    },
   });
-  const part = { gen, judgedAt: Math.floor(nowMs / 1_000), ringGen: state.ringGen };
-  const large = await readLargeWallets(writer, limits);
-  const statements = [
-    ...rangesOf(digitsFor(state.rows, limits.rowsPerStatement)).map((range) =>
-      verdictsOfRange(range, large, part),
-    ),
-    ...large.flatMap((wallet) => [verdictsOfLarge(wallet, part), refundsOfLarge(wallet, part)]),
-    ...(await readLargeScans(writer, large, limits)).flatMap((scan) => [
-      scanOfLarge(scan, 'payee', part),
-      scanOfLarge(scan, 'payer', part),
-    ]),
-  ];
-  for (const statement of statements) {
-    signal.throwIfAborted();
-    await writer.run({
-      name: 'verdicts-judge',
-      maxSeconds: limits.statementMaxSeconds,
-      settings: { max_threads: 1, max_bytes_before_external_group_by: limits.spillBytes },
-      sql: statement,
-    });
-  }
-  const verdicts = await countOf(writer, gen);
-  await publish(writer, { gen, basis: state.basis, verdicts, judgedAt: part.judgedAt });
-  for (const rows of [WALLET_VERDICTS, LARGE_WALLETS, LARGE_WALLET_REFUNDS])
-    await dropOldGenerations(writer, { rows, passes: VERDICT_PASSES }, GENERATIONS_KEPT);
-  return {
-    gen,
-    verdicts,
-    largeWallets: large.length,
-    seconds: Math.round(performance.now() - startedMs) / 1_000,
-  };
+  if (typeof gen !== 'bigint') return null;
+  return { gen, verdicts, largeWallets, seconds: Math.round(performance.now() - startedMs) / 1_000 };
 }
 
 /** Hex digits of an address that split all rows into statements of the wanted size. */
@@ -147,25 +144,18 @@ function digitsFor(rows: number, rowsPerStatement: number): number {
   return digits;
 }
 
-/** What the verdicts depend on, besides the rule: every insert counts in hour_ver, and each search for rings has a generation. */
-async function readState(writer: Pick<Writer, 'rows'>) {
+/** The newest search for rings, and how many rows there are to judge. */
+async function readInput(
+  writer: Pick<Writer, 'rows'>,
+): Promise<{ readonly ringGen: bigint; readonly rows: number }> {
   const { rows } = await writer.rows({
-    name: 'verdicts-state',
+    name: 'verdicts-input',
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT (SELECT sum(writes) FROM hour_ver), (SELECT max(gen) FROM ring_passes),
-      (SELECT argMax(basis, gen) FROM verdict_passes), greatest((SELECT max(gen) FROM verdict_passes), (SELECT max(gen) FROM wallet_verdicts), (SELECT max(gen) FROM large_wallets)),
-      (SELECT count() FROM wallet_rows)`,
+    sql: sql`SELECT (SELECT max(gen) FROM ring_passes), (SELECT count() FROM wallet_rows)`,
   });
-  const [writes, rings, publishedBasis, newestGen, logRows] = rows[0] ?? [];
-  const ringGen = BigInt(String(rings ?? 0));
-  return {
-    basis: `${METHOD_VERSION} ${String(writes)} ${ringGen}`,
-    publishedBasis: String(publishedBasis ?? ''),
-    ringGen,
-    newestGen: BigInt(String(newestGen ?? 0)),
-    rows: Number(logRows ?? 0),
-  };
+  const [ringGen, count] = rows[0] ?? [];
+  return { ringGen: BigInt(String(ringGen ?? 0)), rows: Number(count ?? 0) };
 }
 
 /** Wallets with more rows than are judged whole, and the time above which their newest rows lie: whole seconds, as a profile cuts them. */
@@ -215,32 +205,4 @@ async function readLargeScans(
     scans.push(...rows.map(([chain, floor]) => ({ wallet, chain: String(chain), floor: Number(floor) })));
   }
   return scans;
-}
-
-async function countOf(writer: Pick<Writer, 'rows'>, gen: bigint): Promise<number> {
-  const { rows } = await writer.rows({
-    name: 'verdicts-count',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT count() FROM wallet_verdicts WHERE gen = ${uint64(gen)}`,
-  });
-  return Number(rows[0]?.[0] ?? 0);
-}
-
-/** The moment from which readers see this pass. */
-function publish(
-  writer: Pick<Writer, 'run'>,
-  pass: {
-    readonly gen: bigint;
-    readonly basis: string;
-    readonly verdicts: number;
-    readonly judgedAt: number;
-  },
-): Promise<void> {
-  return writer.run({
-    name: 'publish-verdicts',
-    maxSeconds: LOOK_MAX_SECONDS,
-    sql: sql`INSERT INTO verdict_passes (gen, basis, method_version, verdicts, judged_at)
-      SELECT ${uint64(pass.gen)}, ${text(pass.basis)}, ${text(METHOD_VERSION)}, ${uint64(pass.verdicts)}, ${dateTime(pass.judgedAt)}`,
-  });
 }

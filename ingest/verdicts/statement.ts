@@ -3,6 +3,7 @@ import { partnerFigures, SCAN_SUMS } from '../../clickhouse/engine/counterparty-
 import { REFUND_FIGURES, REFUND_SUMS } from '../../clickhouse/engine/refund-figures.ts';
 import {
   allOf,
+  commaList,
   dateTime,
   type Sql,
   sql,
@@ -94,7 +95,7 @@ export function scanOfLarge(
     sql`block_time > ${dateTime(floor)}`,
     ...(chain === '' ? [] : [sql`chain = ${text(chain)}`]),
   ]);
-  const sums = SCAN_SUMS.reduce((all, next) => sql`${all}, ${next}`);
+  const sums = commaList(SCAN_SUMS);
   return sql`INSERT INTO large_wallets (wallet, chain, role, settlements, counterparties, role_settlements, usd, self_usd, largest_usd, squared,
       reciprocal_usd, judged_at, gen)
     SELECT ${text(wallet)}, ${text(chain)}, ${text(role)}, ${sums}, ${dateTime(judgedAt)}, ${uint64(gen)}

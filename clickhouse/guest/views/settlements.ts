@@ -6,6 +6,7 @@ import {
   REASONS,
   SEEN,
 } from '../../../core/domain/evidence.ts';
+import { plainColumns } from '../../tables/plain-settlements.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import { hex, known, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
@@ -97,18 +98,14 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
  * query is planned, so the engine leaves out whole parts; the engine computes a subquery that is written twice once.
  */
 function settlementsFrom(database: string, idKey: WalletIdKey): string {
-  const asItIs = `chain, block_number, block_time, tx_hash, log_index, asset_symbol, amount, amount_usd, facilitator,
-    evidence_tier, is_self_payment, seen, builder_facilitator, builder_apps`;
+  const columns = plainColumns(idKey);
+  const copied = Object.keys(columns).map((name) => (name === 'method_code' ? `${name} AS method` : name));
   const coverage = `(SELECT (groupArrayIf(gen, is_plain), groupArrayArray(open_hours)) FROM ${database}.plain_coverage)`;
-  const text = (column: string): string => `concat('0x', lower(hex(${column})))`;
-  const id = (column: string): string => walletIdText(idKey, text(column));
   return `(
-  SELECT ${asItIs}, payer, payee, asset, relayer, method_code AS method,
-    payer_id, payee_id
+  SELECT ${copied.join(', ')}
   FROM ${database}.plain_settlements WHERE has(${coverage}.1, gen)
   UNION ALL
-  SELECT ${asItIs}, ${text('payer')}, ${text('payee')}, CAST(${text('asset')}, 'LowCardinality(String)'),
-    CAST(${text('relayer')}, 'LowCardinality(String)'), toUInt8(method), ${id('payer')}, ${id('payee')}
+  SELECT ${Object.values(columns).join(', ')}
   FROM ${database}.settlements FINAL
   WHERE del = 0 AND toStartOfHour(block_time) IN (SELECT arrayJoin(${coverage}.2))
 ) AS t`;

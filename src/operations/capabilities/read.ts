@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { commaList, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { CAPABILITIES } from '../../../core/domain/capability.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -91,7 +91,7 @@ function agentsField(field: unknown): AgentPosition[] {
 
 /** What an older rule mapped onto is not listed any more. */
 function slugs(): Sql {
-  return CAPABILITIES.map(({ slug }) => sql`${text(slug)}`).reduce((all, next) => sql`${all}, ${next}`);
+  return commaList(CAPABILITIES.map(({ slug }) => text(slug)));
 }
 
 /**

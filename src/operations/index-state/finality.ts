@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, commaList, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { openFrom, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
@@ -90,10 +90,9 @@ export async function finalCoverage(
  * such block, which reads more than it must and is never wrong.
  */
 function oldestFinalTime(blocks: readonly FinalBlock[]): Sql {
-  const [first, ...rest] = blocks.map(
+  const times = blocks.map(
     ({ chain, block }) => sql`(SELECT max(time) FROM (SELECT time FROM blocks WHERE chain = ${text(chain)}
       AND number <= ${uint64(block)} ORDER BY number DESC LIMIT 1))`,
   );
-  if (first === undefined) throw new Error('at least one chain is needed');
-  return sql`arrayMin([${rest.reduce((all, next) => sql`${all}, ${next}`, first)}])`;
+  return sql`arrayMin([${commaList(times)}])`;
 }

@@ -1,12 +1,15 @@
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
-import { allOf, dateTime, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import {
   closedSlices,
+  daysDuring,
+  EVERYTHING_OPEN,
   isClosed,
   isOpen,
   openAround,
   openRows,
   type RollupCoverage,
+  rowsDuring,
   type TimeRange,
 } from '../../../clickhouse/tables/coverage.ts';
 import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
@@ -58,20 +61,17 @@ export function pairsBetween(span: TimeRange, filter: PairFilter, coverage: Roll
   return isClosed(around, span) ? sql`(${closed})` : sql`(${closed} UNION ALL ${open})`;
 }
 
-const EVERYTHING_OPEN: RollupCoverage = { open: [{ from: 0, to: null }], splitDays: [] };
-
 /** A month has its own partition, and no row is in two of them. */
 export const PAIR_SETTINGS = { do_not_merge_across_partitions_select_final: 1 } as const;
 
-function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
+function closedPairs(span: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const { payer, payee, chain, final } = filter;
   const { sortedBy = payee === undefined ? 'payer' : 'payee' } = filter;
   const table = sortedBy === 'payee' ? PAIR_DAY_BY_PAYEE : PAIR_DAY;
   const conditions = [
     ...addressIs('payer', payer),
     ...addressIs('payee', payee),
-    sql`day >= toDate(${dateTime(from)})`,
-    ...(to === null ? [] : [sql`day < toDate(${dateTime(to)})`]),
+    ...daysDuring(span),
     ...onChain(chain),
     ...onFinalChain(final),
     closedSlices(coverage),
@@ -82,15 +82,9 @@ function closedPairs({ from, to }: TimeRange, filter: PairFilter, coverage: Roll
 }
 
 /** One row for each settlement. Filters on anything but the sort key come after versions are merged. */
-function openPairs({ from, to }: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
+function openPairs(span: TimeRange, filter: PairFilter, coverage: RollupCoverage): Sql {
   const { payer, payee, chain, final } = filter;
-  const during = [
-    sql`block_time >= ${dateTime(from)}`,
-    ...(to === null ? [] : [sql`block_time < ${dateTime(to)}`]),
-    openRows(coverage),
-    ...onChain(chain),
-    ...onlyFinal(final),
-  ];
+  const during = [...rowsDuring(span), openRows(coverage), ...onChain(chain), ...onlyFinal(final)];
   const isProven = sql`method = 'facilitator_relay'`;
   const figures = sql`chain, toDate(block_time) AS day, toUInt64(1) AS settlement_count, toUInt64(${isProven}) AS proven_count,
     toDecimal128(amount_usd, 6) AS settled_usd, if(${isProven}, settled_usd, toDecimal128(0, 6)) AS proven_usd,

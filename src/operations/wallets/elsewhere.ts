@@ -1,16 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
+import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
-import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
+import {
+  ALL_TIME,
+  EVERYTHING_OPEN,
+  isOpen,
+  openRows,
+  type RollupCoverage,
+} from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { JudgedRole } from '../../../core/domain/data-quality.ts';
-import { tooLargeFor } from '../as-of.ts';
-import { ask, asUnavailable } from '../ask.ts';
 import { ChainShape, CountShape, TimeShape, timeText, UsdShape } from '../shapes.ts';
-import { fromClosedRows, fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
-import type { ProfileBounds } from './read-profile.ts';
+import { askWallet, fromClosedRows, fromWalletRows, type WalletScope } from './scope.ts';
 
 /** What an answer about one chain leaves out: without it, a wallet that is paid on another chain would look as if it was never paid. */
 
@@ -22,10 +25,9 @@ export interface Elsewhere {
   readonly lastSeen: number;
 }
 
-interface ElsewhereQuery extends ProfileScope {
+interface ElsewhereQuery extends WalletScope {
   readonly role: JudgedRole;
   readonly chains: readonly Chain[];
-  readonly wholeRowsReadMax: ProfileBounds['wholeRowsReadMax'];
 }
 
 const MAX_SECONDS = 10;
@@ -43,42 +45,21 @@ export async function readElsewhere(
 ): Promise<readonly Elsewhere[] | null> {
   if (query.chain === undefined) return null;
   if (query.chains.length === 1) return [];
-  const rows = (await readFromRows(reader, query)) ?? (await readFromSums(reader, query, coverageOfAll));
+  const rows = await askWallet(reader, query, {
+    rows: [statement(query, EVERYTHING_OPEN)],
+    sums: async () => statement(query, await coverageOfAll()),
+  });
   return rows.map(decodeElsewhere);
 }
 
-async function readFromRows(reader: Reader, query: ElsewhereQuery): Promise<readonly Row[] | null> {
-  try {
-    const { rows } = await reader.rows({
-      ...statement(query, null),
-      settings: { max_rows_to_read: query.wholeRowsReadMax },
-    });
-    return rows;
-  } catch (error) {
-    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
-    throw asUnavailable(PROFILE_RESOURCE, error);
-  }
-}
-
-async function readFromSums(
-  reader: Reader,
-  query: ElsewhereQuery,
-  coverageOfAll: () => Promise<RollupCoverage>,
-): Promise<readonly Row[]> {
-  if (query.asOf !== undefined) throw tooLargeFor(query.wholeRowsReadMax);
-  const { rows } = await ask(reader, PROFILE_RESOURCE, statement(query, await coverageOfAll()));
-  return rows;
-}
-
-function statement({ chain, role, ...scope }: ElsewhereQuery, coverage: RollupCoverage | null) {
+function statement({ chain, role, ...scope }: ElsewhereQuery, coverage: RollupCoverage): Statement {
   const everywhere = { ...scope, chain: undefined };
   const others = sql`chain != ${text(chain ?? '')}`;
-  const counted = coverage === null ? [] : [openRows(coverage)];
   const parts = [
     sql`SELECT chain, count() AS n, sum(toDecimal128(amount_usd, 6)) AS usd, max(block_time) AS last
-      ${fromWalletRows(everywhere, allOf([sql`role = ${text(role)}`, others, ...counted]))} GROUP BY chain`,
+      ${fromWalletRows(everywhere, allOf([sql`role = ${text(role)}`, others, openRows(coverage)]))} GROUP BY chain`,
   ];
-  if (coverage !== null) {
+  if (!isOpen(coverage, ALL_TIME)) {
     const { received, paid } = fromClosedRows(everywhere, coverage);
     parts.push(sql`SELECT chain, sum(settlement_count) AS n, sum(settled_usd) AS usd, max(last_time) AS last
       ${role === 'payee' ? received : paid} AND ${others} GROUP BY chain`);

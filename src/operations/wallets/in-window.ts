@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
+import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
-  dateTime,
+  commaList,
   type Sql,
   sql,
   text,
@@ -12,23 +12,21 @@ import {
   unionAll,
 } from '../../../clickhouse/engine/sql.ts';
 import {
-  closedSlices,
-  DAY_SECONDS,
+  EVERYTHING_OPEN,
+  isOpen,
   openAround,
   openRows,
   type RollupCoverage,
+  rowsDuring,
   type TimeRange,
 } from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { JudgedRole } from '../../../core/domain/data-quality.ts';
 import { EVIDENCE_TIERS, type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Window } from '../../../core/domain/window.ts';
-import { ask, asUnavailable } from '../ask.ts';
-import { onChain, onFinalChain } from '../index-state/finality.ts';
-import { CountShape, DateShape, dateText, oneOf, UsdShape } from '../shapes.ts';
-import { fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
-import { WHOLE_ROWS_READ_MAX } from './read-profile.ts';
-import { WindowShape, windowAnswer } from './window.ts';
+import { CountShape, DateShape, oneOf, UsdShape } from '../shapes.ts';
+import { askWallet, fromClosedRows, fromWalletRows, type WalletScope } from './scope.ts';
+import { lastDays, WindowShape, windowAnswer } from './window.ts';
 
 /** What a wallet received and paid in a span of time, by day and by evidence tier: exact at any state of the rollups. */
 
@@ -59,47 +57,29 @@ interface InWindow {
   readonly days: readonly WindowDay[];
 }
 
-interface WindowQuery extends ProfileScope {
+interface WindowQuery extends WalletScope {
   readonly window: Window;
   readonly span: TimeRange;
   readonly coverage: RollupCoverage;
 }
 
-const EVERYTHING_OPEN: RollupCoverage = { open: [{ from: 0, to: null }], splitDays: [] };
-
-/** A wallet that is small enough is read from its rows; of a larger one whole days come from the rollups. */
 export async function readInWindow(
   reader: Reader,
   { window, coverage, ...query }: WindowQuery,
 ): Promise<InWindow> {
-  const small = await readFromRows(reader, query);
-  const rows = small ?? (await ask(reader, PROFILE_RESOURCE, daysStatement({ ...query, coverage }))).rows;
+  const rows = await askWallet(reader, query, {
+    rows: [daysStatement(query, EVERYTHING_OPEN)],
+    sums: () => daysStatement(query, coverage),
+  });
   return { window, span: query.span, days: rows.map(decodeDay) };
 }
 
-type DaysQuery = Omit<WindowQuery, 'window'>;
+type DaysQuery = Omit<WindowQuery, 'window' | 'coverage'>;
 
-/** Null where the engine finds, before it reads, that the wallet's rows are too many. */
-async function readFromRows(
-  reader: Reader,
-  query: Omit<DaysQuery, 'coverage'>,
-): Promise<readonly Row[] | null> {
-  try {
-    const { rows } = await reader.rows({
-      ...daysStatement({ ...query, coverage: EVERYTHING_OPEN }),
-      settings: { max_rows_to_read: WHOLE_ROWS_READ_MAX },
-    });
-    return rows;
-  } catch (error) {
-    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
-    throw asUnavailable(PROFILE_RESOURCE, error);
-  }
-}
-
-function daysStatement({ span, coverage, ...scope }: DaysQuery) {
-  const around = openAround(coverage, span);
-  const parts = [liveDays(scope, span, around)];
-  if (coverage !== EVERYTHING_OPEN) parts.push(...closedDays(scope, span, around));
+function daysStatement(query: DaysQuery, coverage: RollupCoverage): Statement {
+  const around = openAround(coverage, query.span);
+  const parts = [liveDays(query, around)];
+  if (!isOpen(around, query.span)) parts.push(...closedDays(query, around));
   return {
     name: 'profile-window',
     maxSeconds: MAX_SECONDS,
@@ -116,43 +96,24 @@ type GradedTier = Exclude<EvidenceTier, 'ungraded'>;
 /** A settlement in none of these is not graded yet. In the order of the columns of `daysStatement`. */
 const GRADED: readonly GradedTier[] = ['proven', 'probable', 'unproven', 'not_x402'];
 
-function liveDays(scope: ProfileScope, { from, to }: TimeRange, coverage: RollupCoverage): Sql {
-  const during = [
-    sql`block_time >= ${dateTime(from)}`,
-    ...(to === null ? [] : [sql`block_time < ${dateTime(to)}`]),
-    openRows(coverage),
-  ];
+function liveDays({ span, ...scope }: DaysQuery, coverage: RollupCoverage): Sql {
+  const during = allOf([...rowsDuring(span), openRows(coverage)]);
   const tiers = GRADED.map((tier) => {
     const isOfTier = sql`has(${texts(methodsOfTier(tier))}, toString(method))`;
     return sql`countIf(${isOfTier}) AS ${trustedText(`${tier}_n`)}, sumIf(dollars, ${isOfTier}) AS ${trustedText(tier)}`;
-  }).reduce((all, next) => sql`${all}, ${next}`);
-  return sql`SELECT role = 'payee' AS inbound, toDate(block_time) AS date, count() AS n, sum(dollars) AS usd, ${tiers},
+  });
+  return sql`SELECT role = 'payee' AS inbound, toDate(block_time) AS date, count() AS n, sum(dollars) AS usd, ${commaList(tiers)},
       sumIf(dollars, counterparty = unhex(${text(scope.wallet.slice(2))})) AS self
-    FROM (SELECT role, block_time, counterparty, method, toDecimal128(amount_usd, 6) AS dollars ${fromWalletRows(scope, allOf(during))})
+    FROM (SELECT role, block_time, counterparty, method, toDecimal128(amount_usd, 6) AS dollars ${fromWalletRows(scope, during)})
     GROUP BY inbound, date`;
 }
 
-function closedDays(
-  { wallet, chain, final }: ProfileScope,
-  { from, to }: TimeRange,
-  coverage: RollupCoverage,
-): Sql[] {
-  const conditions = allOf([
-    sql`day >= toDate(${dateTime(from)})`,
-    ...(to === null ? [] : [sql`day < toDate(${dateTime(to)})`]),
-    ...onChain(chain),
-    ...onFinalChain(final),
-    closedSlices(coverage),
-  ]);
+function closedDays({ span, ...scope }: DaysQuery, coverage: RollupCoverage): Sql[] {
+  const { received, paid } = fromClosedRows(scope, coverage, span);
   const figures = sql`day AS date, settlement_count AS n, settled_usd AS usd, proven_count AS proven_n, proven_usd AS proven,
     probable_count AS probable_n, probable_usd AS probable, unproven_count AS unproven_n, unproven_usd AS unproven,
     not_x402_count AS not_x402_n, not_x402_usd AS not_x402, self_usd AS self`;
-  return [
-    sql`SELECT 1 AS inbound, ${figures} FROM payee_day FINAL
-      WHERE payee = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
-    sql`SELECT 0 AS inbound, ${figures} FROM payer_day FINAL
-      WHERE payer = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
-  ];
+  return [sql`SELECT 1 AS inbound, ${figures} ${received}`, sql`SELECT 0 AS inbound, ${figures} ${paid}`];
 }
 
 function decodeDay(row: Row): WindowDay {
@@ -221,7 +182,7 @@ export function inWindowAnswer({ window, span, days }: InWindow, role: JudgedRol
   const inRole = days.filter(({ inbound }) => inbound === (role === 'payee'));
   const tiers = EVIDENCE_TIERS.map((tier) => ({ tier, ...sumOf(inRole.map((day) => day.tiers[tier])) }));
   const all = sumOf(tiers);
-  const shown = dailyWindow(span);
+  const shown = lastDays(span, DAILY_SHOWN_MAX);
   return {
     window: windowAnswer(window, span.to ?? 0),
     settlement_count: all.count,
@@ -260,10 +221,4 @@ function dailyAnswer(days: readonly WindowDay[]) {
       outbound_count: paid.count,
     };
   });
-}
-
-function dailyWindow({ from, to }: TimeRange) {
-  const last = (to ?? 0) - 1;
-  const floor = (Math.floor(last / DAY_SECONDS) - (DAILY_SHOWN_MAX - 1)) * DAY_SECONDS;
-  return { since: dateText(Math.max(from, floor)), until: dateText(last) };
 }

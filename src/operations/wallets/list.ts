@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, commaList, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -31,6 +31,7 @@ import {
   timeText,
 } from '../shapes.ts';
 import { nextBefore, readBefore, WALLET_CURSOR } from '../walk.ts';
+import { WALLETS_RESOURCE } from './scope.ts';
 import { type ListedWallet, type WalletRange, type WalletRole, walletFigures } from './slice.ts';
 
 /**
@@ -56,7 +57,6 @@ interface WalletListPage {
   readonly nextBefore: Address | undefined;
 }
 
-const WALLETS_RESOURCE = 'wallets';
 const MAX_SECONDS = 10;
 /** Slices of a wallet are few for most; a range that holds fewer wallets than the page wants is followed by a longer one. */
 const ROWS_PER_WALLET = 16;
@@ -154,7 +154,7 @@ async function lowestReached(
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     settings: { read_in_order_use_virtual_row: 1 },
-    sql: sql`SELECT [${subqueries.reduce((all, next) => sql`${all}, ${next}`)}]`,
+    sql: sql`SELECT [${commaList(subqueries)}]`,
   });
   const reached = found[0]?.[0];
   if (!Array.isArray(reached)) throw new TypeError('wallets-reach: not a list');

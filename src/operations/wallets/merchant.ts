@@ -41,7 +41,6 @@ import {
   type Profile,
   type ProfileBounds,
   readProfile,
-  SNAPSHOT_BOUNDS,
 } from './read-profile.ts';
 import { coverageFor, figuresWindowParam, spanOf, windowEnd } from './window.ts';
 
@@ -79,7 +78,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   const { asOf, meta, nowMs: endMs } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
   const nowSeconds = Math.floor(endMs / 1_000);
   const final = asOf === undefined ? finalOnly(finality, statuses) : finalOf(asOf);
-  const bounds = request.bounds ?? (asOf === undefined ? PROFILE_BOUNDS : SNAPSHOT_BOUNDS);
+  const bounds = request.bounds ?? PROFILE_BOUNDS;
   const lists = asOf === undefined ? lookUpLists(reader, wallet) : NO_LISTS;
   const inWindow = async (wanted: Window) => {
     const coverage = await coverageFor(deps, { chain, final });

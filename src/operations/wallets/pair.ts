@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
-import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../../../clickhouse/tables/coverage.ts';
+import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -19,7 +19,6 @@ import {
   AddressShape,
   CountShape,
   DateShape,
-  dateText,
   NameSourceShape,
   orNull,
   TimeShape,
@@ -28,7 +27,15 @@ import {
 } from '../shapes.ts';
 import { decodeElsewhere, type Elsewhere, ElsewhereShape, elsewhereAnswer } from './elsewhere.ts';
 import { askPayments } from './payments.ts';
-import { coverageFor, spanOf, WindowShape, windowAnswer, windowEnd, windowParam } from './window.ts';
+import {
+  coverageFor,
+  lastDays,
+  spanOf,
+  WindowShape,
+  windowAnswer,
+  windowEnd,
+  windowParam,
+} from './window.ts';
 
 /** What one wallet paid another: sums, days, first and last settlement, and what came back. */
 
@@ -171,13 +178,6 @@ function figuresAnswer({ count, usdMicros, provenCount, provenUsdMicros }: Figur
   };
 }
 
-/** The days that `daily` is about: the days of the window, and of a long one the last. */
-function dailyWindow({ from, to }: TimeRange) {
-  const last = (to ?? 0) - 1;
-  const floor = (Math.floor(last / DAY_SECONDS) - (DAILY_SHOWN_MAX - 1)) * DAY_SECONDS;
-  return { since: dateText(Math.max(from, floor)), until: dateText(last) };
-}
-
 const payerParam: Param<Address> = {
   ...walletParam,
   description: 'Address of the wallet that pays, in any case; mixed case must match EIP-55.',
@@ -291,7 +291,7 @@ export const getPair = defineOperation({
     const served = chain === undefined ? chains : [chain];
     const [payerName, payeeName] = [directory.walletName(payer, served), directory.walletName(payee, served)];
     const paid = days.filter(({ isBack }) => !isBack);
-    const daily = dailyWindow(span);
+    const daily = lastDays(span, DAILY_SHOWN_MAX);
     return {
       payer,
       payer_name: payerName?.name ?? null,

@@ -1,43 +1,27 @@
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
-import { EngineError, type Reader, type Row } from '../../../clickhouse/engine/engine.ts';
-import {
-  addressBytes,
-  allOf,
-  dateTime,
-  type Sql,
-  sql,
-  text,
-  unionAll,
-} from '../../../clickhouse/engine/sql.ts';
-import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
+import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
+import { addressBytes, allOf, type Sql, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
+import { type RollupCoverage, rowsDuring, type TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import { tooLargeFor } from '../as-of.ts';
-import { ask, asUnavailable } from '../ask.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
-import { keyConditions, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
-import { SNAPSHOT_ROWS_READ_MAX, WHOLE_ROWS_READ_MAX } from './read-profile.ts';
+import { askWallet, keyConditions, type WalletScope } from './scope.ts';
 import type { WalletRole } from './slice.ts';
 
 /**
  * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (FixedString(20), the wallet itself among
  * them), `chain`, `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, the same without dust as `judged_n`, `judged_usd` and
  * `judged_proven`, `first_time`, `last_time`; to be added up by `other`.
- *
- * Most wallets are small: their own rows are one read of the table ordered by wallet. Only of larger ones the days of pairs are read,
- * which take a look into each month for a wallet with a single payment, too.
  */
 
 const MAX_SECONDS = 10;
 
-export interface PaymentScope extends ProfileScope {
+export interface PaymentScope extends WalletScope {
   readonly span: TimeRange;
   /** Only where the wallet was this. */
   readonly role?: WalletRole | undefined;
   /** Only with this wallet. */
   readonly other?: Address | undefined;
-  /** Rows that it may take to read the wallet from its rows. Tests lower it. */
-  readonly wholeRowsReadMax?: number;
 }
 
 /** A statement about payments. */
@@ -47,64 +31,30 @@ export interface PaymentQuestion {
   sql(payments: Sql): Sql;
 }
 
-/** Asks about the rows of the first of these wallets that is small, or else about the pairs of the first one. */
-export async function askPayments(
-  deps: { readonly reader: Reader; readonly coverage: RollupCoverage },
+/** Asks about the rows of the first of these wallets that is small, or else about what was kept, or the pairs of the first one. */
+export function askPayments(
+  { reader, coverage }: { readonly reader: Reader; readonly coverage: RollupCoverage },
   scopes: readonly [PaymentScope, ...PaymentScope[]],
   question: (wallet: Address) => PaymentQuestion,
+  kept?: Statement,
 ): Promise<readonly Row[]> {
-  for (const scope of scopes) {
-    const rows = await askSmallWallet(deps.reader, scope, question(scope.wallet));
-    if (rows !== null) return rows;
-  }
-  return askPairs(deps, scopes[0], question(scopes[0].wallet));
-}
-
-/** About the pairs of a wallet, whose size does not matter. */
-export async function askPairs(
-  { reader, coverage }: { readonly reader: Reader; readonly coverage: RollupCoverage },
-  scope: PaymentScope,
-  { sql: statement, ...about }: PaymentQuestion,
-): Promise<readonly Row[]> {
-  if (scope.asOf !== undefined) throw tooLargeFor(SNAPSHOT_ROWS_READ_MAX);
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
-    ...about,
-    maxSeconds: MAX_SECONDS,
-    settings: PAIR_SETTINGS,
-    sql: statement(pairPayments(scope, coverage)),
+  const statement = (wallet: Address, payments: Sql): Statement => {
+    const { sql: asked, ...about } = question(wallet);
+    return { ...about, maxSeconds: MAX_SECONDS, sql: asked(payments) };
+  };
+  const [first] = scopes;
+  return askWallet(reader, first, {
+    rows: scopes.map((scope) => statement(scope.wallet, rowPayments(scope))),
+    ...(kept === undefined ? {} : { kept }),
+    sums: () => ({ ...statement(first.wallet, pairPayments(first, coverage)), settings: PAIR_SETTINGS }),
   });
-  return rows;
-}
-
-/** About the rows of a wallet; null where the engine finds, before it reads, that they are too many. */
-export async function askSmallWallet(
-  reader: Reader,
-  scope: PaymentScope,
-  { sql: statement, ...about }: PaymentQuestion,
-): Promise<readonly Row[] | null> {
-  const { asOf, wholeRowsReadMax = WHOLE_ROWS_READ_MAX } = scope;
-  try {
-    const { rows } = await reader.rows({
-      ...about,
-      maxSeconds: MAX_SECONDS,
-      settings: {
-        max_rows_to_read: asOf === undefined ? wholeRowsReadMax : SNAPSHOT_ROWS_READ_MAX,
-      },
-      sql: statement(rowPayments(scope)),
-    });
-    return rows;
-  } catch (error) {
-    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
-    throw asUnavailable(PROFILE_RESOURCE, error);
-  }
 }
 
 function rowPayments(scope: PaymentScope): Sql {
   const { role, other, span } = scope;
   const during = [
     ...keyConditions(scope),
-    sql`block_time >= ${dateTime(span.from)}`,
-    ...(span.to === null ? [] : [sql`block_time < ${dateTime(span.to)}`]),
+    ...rowsDuring(span),
     ...(role === undefined ? [] : [sql`role = ${text(role)}`]),
   ];
   // The counterparty is not in the sort key: it is looked at after versions are merged.

@@ -1,63 +1,12 @@
-import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32, unionAll } from '../../../clickhouse/engine/sql.ts';
-import {
-  closedSlices,
-  DAY_SECONDS,
-  openRows,
-  type RollupCoverage,
-} from '../../../clickhouse/tables/coverage.ts';
-import { walletRows } from '../../../clickhouse/tables/history.ts';
+import { dateTime, type Sql, sql, text, uint32, unionAll } from '../../../clickhouse/engine/sql.ts';
+import { DAY_SECONDS, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { ask } from '../ask.ts';
-import { type FinalBlock, onChain, onFinalChain, onlyFinal } from '../index-state/finality.ts';
-
-/** Whose settlements a profile is about, and which of them count. */
-export interface ProfileScope {
-  readonly wallet: Address;
-  readonly chain: Chain | undefined;
-  /** Only rows up to these blocks count; undefined: rows at the tip count too. */
-  readonly final: readonly FinalBlock[] | undefined;
-  /** Rows as a snapshot has them. */
-  readonly asOf?: Snapshot | undefined;
-}
-
-/** The resource that a 503 names. */
-export const PROFILE_RESOURCE = 'wallets';
-
-/**
- * FROM and WHERE of the wallet's rows that count, one for each role, from the table ordered by wallet. Versions are merged before
- * `del` and `method` are looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
- */
-export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
-  if (scope.asOf !== undefined)
-    return sql`FROM ${walletRows(scope.asOf, [...keyConditions(scope), when])} WHERE ${IS_COUNTED}`;
-  return sql`FROM wallet_rows FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
-}
-
-/** Conditions on the sort key of wallet_rows: which rows are of this wallet (the first one) and count. */
-export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...Sql[]] {
-  return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
-}
-
-/**
- * FROM and WHERE of what the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count
- * of zero.
- */
-export function fromClosedRows(
-  { wallet, chain, final }: ProfileScope,
-  coverage: RollupCoverage,
-): { readonly received: Sql; readonly paid: Sql } {
-  const conditions = allOf([...onChain(chain), ...onFinalChain(final), closedSlices(coverage)]);
-  return {
-    received: sql`FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
-    paid: sql`FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
-  };
-}
+import { fromClosedRows, fromWalletRows, WALLETS_RESOURCE, type WalletScope } from './scope.ts';
 
 /** Exact sums of a wallet: closed slices from the rollups, everything else from the wallet's rows, in one statement. */
 
@@ -86,7 +35,7 @@ export interface ProfileTotals extends Directions {
   readonly lastSeen: number | null;
 }
 
-interface TotalsQuery extends ProfileScope {
+interface TotalsQuery extends WalletScope {
   readonly coverage: RollupCoverage;
   /** Unix seconds: from this day on, figures are also kept by day. */
   readonly chartFrom: number;
@@ -114,10 +63,10 @@ interface EstimatedTotals {
   readonly partners: number;
 }
 
-/** For wallets too large to be read whole (whole-wallet.ts). */
+/** For wallets too large to be read whole. */
 export async function readProfileTotals(reader: Reader, query: TotalsQuery): Promise<EstimatedTotals> {
   const parts = unionAll([liveGroups(query), ...closedGroups(query)]);
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+  const { rows } = await ask(reader, WALLETS_RESOURCE, {
     name: 'profile-totals',
     maxSeconds: MAX_SECONDS,
     maxRows: GROUPS_MAX,
@@ -260,7 +209,7 @@ export interface WalletRing {
 }
 
 const RINGS_MAX_SECONDS = 5;
-/** At least what a pass keeps for each wallet (ingest/rings/limits.ts). */
+/** At least what a pass keeps for each wallet (ingest/rings/edges.ts). */
 const RINGS_PER_WALLET_MAX = 32;
 
 /**
@@ -268,7 +217,7 @@ const RINGS_PER_WALLET_MAX = 32;
  * Throws `upstream_unavailable` when the engine fails.
  */
 export async function readRings(reader: Reader, wallet: Address): Promise<WalletRing[]> {
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+  const { rows } = await ask(reader, WALLETS_RESOURCE, {
     name: 'wallet-rings',
     maxSeconds: RINGS_MAX_SECONDS,
     maxRows: RINGS_PER_WALLET_MAX,

@@ -1,23 +1,16 @@
 import { partnerFigures, SCAN_SUMS } from '../../../clickhouse/engine/counterparty-scan.ts';
-import { EngineError, type Reader, type Rows, type Statement } from '../../../clickhouse/engine/engine.ts';
+import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
+import { allOf, commaList, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { type JudgedRole, type Judgement, judge, METHOD_VERSION } from '../../../core/domain/data-quality.ts';
-import { tooLargeFor } from '../as-of.ts';
-import { ask, asUnavailable } from '../ask.ts';
-import { finalCoverage } from '../index-state/finality.ts';
+import { ask } from '../ask.ts';
 import type { Rollups } from '../index-state/rollups.ts';
 import type { WalletLists } from './owners.ts';
 import {
   decodeGroup,
-  fromWalletRows,
   GROUP_COLUMNS,
   GROUPS_MAX,
   isOverAllGroups,
-  keyConditions,
-  PROFILE_RESOURCE,
-  type ProfileScope,
   type ProfileTotals,
   readProfileTotals,
   readRings,
@@ -27,6 +20,16 @@ import {
   totalsOf,
   type WalletRing,
 } from './profile-totals.ts';
+import {
+  askKept,
+  askSmallWallet,
+  fromWalletRows,
+  keyConditions,
+  WALLETS_RESOURCE,
+  type WalletScope,
+  WHOLE_ROWS_READ_MAX,
+} from './scope.ts';
+import { coverageFor } from './window.ts';
 
 /** The counterparties of a wallet, from its newest rows: shares, reciprocity and exact distinct counts, which daily sums do not have. */
 
@@ -83,12 +86,12 @@ export const NOBODY_SCANNED: CounterpartyScan = {
  */
 export async function readScanFloor(
   reader: Reader,
-  scope: ProfileScope,
+  scope: WalletScope,
   rowsMax: number,
 ): Promise<number | null> {
   const [ofWallet, ...others] = keyConditions(scope);
   const lookedAtMax = others.length === 0 ? rowsMax : rowsMax * LOOKED_AT_PER_ROW;
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+  const { rows } = await ask(reader, WALLETS_RESOURCE, {
     name: 'profile-scan-floor',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
@@ -102,13 +105,13 @@ export async function readScanFloor(
   return floor === 0 ? null : floor;
 }
 
-/** Of the newest rows, those above `floor`: for wallets too large to be read whole (whole-wallet.ts). */
+/** Of the newest rows, those above `floor`: for wallets too large to be read whole. */
 export async function scanCounterparties(
   reader: Reader,
-  query: ProfileScope & { readonly role: JudgedRole; readonly floor: number },
+  query: WalletScope & { readonly role: JudgedRole; readonly floor: number },
 ): Promise<CounterpartyScan> {
   const { wallet, role, floor } = query;
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+  const { rows } = await ask(reader, WALLETS_RESOURCE, {
     name: 'profile-counterparties',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
@@ -119,11 +122,7 @@ export async function scanCounterparties(
 }
 
 /** The columns behind `decodeScan`, over all counterparties. */
-const SCAN_COLUMNS: Sql = listed(SCAN_SUMS.map((sum) => sql`toString(${sum})`));
-
-function listed(columns: readonly Sql[]): Sql {
-  return columns.reduce((all, next) => sql`${all}, ${next}`);
-}
+const SCAN_COLUMNS: Sql = commaList(SCAN_SUMS.map((sum) => sql`toString(${sum})`));
 
 function decodeScan(row: readonly unknown[], scannedAt: number | null = null): CounterpartyScan {
   return {
@@ -148,19 +147,18 @@ function decodeScan(row: readonly unknown[], scannedAt: number | null = null): C
  */
 async function readKeptScan(
   reader: Reader,
-  { wallet, chain, final, role }: ProfileScope & { readonly role: JudgedRole },
+  { role, ...scope }: WalletScope & { readonly role: JudgedRole },
 ): Promise<CounterpartyScan | null> {
-  if (final !== undefined) return null;
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+  const rows = await askKept(reader, scope, {
     name: 'profile-kept-scan',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT settlements, counterparties, role_settlements, toString(usd), toString(self_usd), toString(largest_usd), toString(squared),
         toString(reciprocal_usd), toUnixTimestamp(judged_at)
       FROM large_wallets WHERE gen = (SELECT max(gen) FROM verdict_passes WHERE method_version = ${text(METHOD_VERSION)})
-        AND wallet = ${text(wallet)} AND chain = ${text(chain ?? '')} AND role = ${text(role)}`,
+        AND wallet = ${text(scope.wallet)} AND chain = ${text(scope.chain ?? '')} AND role = ${text(role)}`,
   });
-  const [row] = rows;
+  const [row] = rows ?? [];
   return row === undefined ? null : decodeScan(row, integerField(row[8]));
 }
 
@@ -169,7 +167,7 @@ async function readKeptScan(
 /** Days of the chart, today included. */
 export const CHART_DAYS = 30;
 
-interface ProfileQuery extends ProfileScope {
+interface ProfileQuery extends WalletScope {
   readonly role: JudgedRole;
   readonly nowSeconds: number;
   readonly bounds: ProfileBounds;
@@ -178,25 +176,14 @@ interface ProfileQuery extends ProfileScope {
 export interface ProfileBounds {
   /** Rows of a wallet that a scan of its newest ones reads at most. A wallet without more is always read whole. */
   readonly scanRowsMax: number;
-  /** Rows that a wallet may take to be read whole, whatever the number of its own. */
+  /** Rows that a wallet may take to be read whole, whatever the number of its own. Of a snapshot it is another number. */
   readonly wholeRowsReadMax: number;
 }
-
-/**
- * Rows that a wallet may take to be read whole, other wallets' rows in the same granules among them: as many cost what the rollups of a
- * larger one do (60 to 80 ms of processor time), and the answer is exact. The engine knows before it reads anything, and then refuses.
- */
-export const WHOLE_ROWS_READ_MAX = 200_000;
-
-/** Of a snapshot, which has no rollups: a second or two of the engine. */
-export const SNAPSHOT_ROWS_READ_MAX = 5_000_000;
 
 export const PROFILE_BOUNDS: ProfileBounds = {
   scanRowsMax: SCAN_ROWS_MAX,
   wholeRowsReadMax: WHOLE_ROWS_READ_MAX,
 };
-
-export const SNAPSHOT_BOUNDS: ProfileBounds = { ...PROFILE_BOUNDS, wholeRowsReadMax: SNAPSHOT_ROWS_READ_MAX };
 
 export interface Profile {
   readonly totals: ProfileTotals;
@@ -238,12 +225,13 @@ async function readCounted(
   const { reader } = deps;
   const { scanRowsMax, wholeRowsReadMax } = query.bounds;
   // Most wallets are small, and then this is all.
-  const small = await readSmallWallet(reader, query, wholeRowsReadMax);
+  const small = await readSmallWallet(reader, { ...query, wholeRowsReadMax });
   if (small !== null) return wholly(small);
-  if (query.asOf !== undefined) throw tooLargeFor(wholeRowsReadMax);
   // What the engine finds too large nearly always is, so its totals are read at once.
   const [{ totals, partners }, scan] = await Promise.all([
-    coverageOf(deps, query).then((coverage) => readProfileTotals(reader, { ...query, coverage })),
+    coverageFor({ reader, index: deps }, query).then((coverage) =>
+      readProfileTotals(reader, { ...query, coverage }),
+    ),
     readKeptScan(reader, query).then((kept) => kept ?? scanNewest(reader, query, scanRowsMax)),
   ]);
   if (scan === null) return wholly(await readWholeWallet(reader, query));
@@ -258,7 +246,7 @@ async function readCounted(
 /** Null where all rows fit into a scan. */
 async function scanNewest(
   reader: Reader,
-  query: ProfileScope & { readonly role: JudgedRole },
+  query: WalletScope & { readonly role: JudgedRole },
   rowsMax: number,
 ): Promise<CounterpartyScan | null> {
   const floor = await readScanFloor(reader, query, rowsMax);
@@ -278,16 +266,6 @@ function settlementsOf({ inbound, outbound }: ProfileTotals): number {
   return inbound.count + outbound.count - inbound.selfCount;
 }
 
-async function coverageOf(
-  deps: { readonly reader: Reader; readonly rollups: Rollups },
-  { chain, final }: ProfileQuery,
-): Promise<RollupCoverage> {
-  const coverage = await deps.rollups.coverage();
-  if (final === undefined) return coverage;
-  const served = final.filter((block) => chain === undefined || block.chain === chain);
-  return finalCoverage(deps.reader, coverage, served);
-}
-
 /** Columns before the columns of the scan: the ten of a group. */
 const SCAN_FROM = 10;
 
@@ -296,37 +274,25 @@ interface WholeWallet {
   readonly scan: CounterpartyScan;
 }
 
-type WholeWalletQuery = ProfileScope & { readonly role: JudgedRole; readonly chartFrom: number };
+type WholeWalletQuery = WalletScope & { readonly role: JudgedRole; readonly chartFrom: number };
 
 /**
  * Totals and counterparties of a wallet from all of its rows, exact, in one pass over its log: reading it is most of the work, and
  * for a wallet that fits into a scan rollups would only cost more (9 ms against 44).
  */
-export function readWholeWallet(reader: Reader, query: WholeWalletQuery): Promise<WholeWallet> {
-  return readWhole(query, (statement) => ask(reader, PROFILE_RESOURCE, statement));
+export async function readWholeWallet(reader: Reader, query: WholeWalletQuery): Promise<WholeWallet> {
+  return decodeWhole((await ask(reader, WALLETS_RESOURCE, wholeStatement(query))).rows);
 }
 
 /** The same, or null where that would read more than is reasonable without knowing how much the wallet did. */
-export async function readSmallWallet(
-  reader: Reader,
-  query: WholeWalletQuery,
-  rowsReadMax: number,
-): Promise<WholeWallet | null> {
-  try {
-    const bounded = { max_rows_to_read: rowsReadMax };
-    return await readWhole(query, (statement) => reader.rows({ ...statement, settings: bounded }));
-  } catch (error) {
-    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
-    throw asUnavailable(PROFILE_RESOURCE, error);
-  }
+export async function readSmallWallet(reader: Reader, query: WholeWalletQuery): Promise<WholeWallet | null> {
+  const rows = await askSmallWallet(reader, query, [wholeStatement(query)]);
+  return rows === null ? null : decodeWhole(rows);
 }
 
-async function readWhole(
-  query: WholeWalletQuery,
-  read: (statement: Statement) => Promise<Rows>,
-): Promise<WholeWallet> {
+function wholeStatement(query: WholeWalletQuery): Statement {
   const { wallet, role, chartFrom } = query;
-  const { rows } = await read({
+  return {
     name: 'profile-whole-wallet',
     maxSeconds: MAX_SECONDS,
     maxRows: GROUPS_MAX,
@@ -334,7 +300,10 @@ async function readWhole(
         SELECT ${rowKeys(chartFrom)}, ${rowFigures(wallet)}, ${partnerFigures(wallet, role)}
         ${fromWalletRows(query, sql`1`)} GROUP BY GROUPING SETS ((side, chain, chart_day), (counterparty)))
       GROUP BY side, chain, chart_day`,
-  });
+  };
+}
+
+function decodeWhole(rows: readonly Row[]): WholeWallet {
   const [scan] = rows.filter(isOverAllGroups);
   const groups = rows.filter((row) => !isOverAllGroups(row));
   return {

@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { addressBytes, allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
-import type { RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
+import { ALL_TIME, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -11,7 +11,7 @@ import { ask } from '../ask.ts';
 import { type FinalBlock, onChain } from '../index-state/finality.ts';
 import { EVERY_SETTLEMENT } from '../settlements/filters.ts';
 import { isSelfPayment } from '../settlements/shape.ts';
-import { askPairs, askSmallWallet, type PaymentQuestion, type PaymentScope } from './payments.ts';
+import { askPayments, type PaymentQuestion, type PaymentScope } from './payments.ts';
 import { readWalletPage } from './settlements.ts';
 
 /** The part of a summary that a profile lacks: the offers, and the usual payments. */
@@ -98,10 +98,8 @@ export async function readPaid(
         toUnixTimestamp(min(first_time)), toUnixTimestamp(max(last_time))
       FROM ${payments} WHERE inbound = 1 AND other != ${addressBytes(scope.wallet)} AND judged_n > 0`,
   };
-  const all = { ...scope, span: { from: 0, to: null } };
-  const rows =
-    (await askSmallWallet(reader, { ...all, role: 'payee' }, question)) ??
-    (await askPairs({ reader, coverage }, all, question));
+  const all = { ...scope, role: 'payee', span: ALL_TIME } as const;
+  const rows = await askPayments({ reader, coverage }, [all], () => question);
   const [payers, count, usd, proven, first, last] = rows[0] ?? [];
   const settlements = integerField(count);
   const [firstSeen, lastSeen] = settlements === 0 ? [null, null] : [integerField(first), integerField(last)];

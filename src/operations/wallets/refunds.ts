@@ -3,13 +3,9 @@ import { REFUND_FIGURES, REFUND_SUMS } from '../../../clickhouse/engine/refund-f
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { addressBytes, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chains.ts';
-import { ask } from '../ask.ts';
-import type { FinalBlock } from '../index-state/finality.ts';
-import { askPairs, askSmallWallet, type PaymentQuestion } from './payments.ts';
-import { PROFILE_RESOURCE } from './profile-totals.ts';
+import { askPayments, type PaymentQuestion } from './payments.ts';
+import type { WalletScope } from './scope.ts';
 
 /** What a wallet paid back to wallets that had paid it. */
 
@@ -24,14 +20,9 @@ export interface Refunds {
   readonly usdMicros: bigint;
 }
 
-interface RefundQuery {
-  readonly wallet: Address;
-  readonly chain: Chain | undefined;
-  readonly final: readonly FinalBlock[] | undefined;
+interface RefundQuery extends WalletScope {
   readonly span: TimeRange;
   readonly coverage: RollupCoverage;
-  /** Rows that a wallet may take to be read whole. Tests lower it. */
-  readonly wholeRowsReadMax?: number;
 }
 
 /**
@@ -45,27 +36,17 @@ export async function readRefunds(reader: Reader, { coverage, ...scope }: Refund
     sql: (payments: Sql) => sql`SELECT ${REFUND_SUMS} FROM (
       SELECT ${REFUND_FIGURES} FROM ${payments} WHERE other != ${addressBytes(scope.wallet)} GROUP BY other)`,
   };
-  const rows =
-    (await askSmallWallet(reader, scope, question)) ??
-    (await readKept(reader, scope)) ??
-    (await askPairs({ reader, coverage }, scope, question));
+  const rows = await askPayments({ reader, coverage }, [scope], () => question, {
+    name: 'wallet-kept-refunds',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT payers, settlements, toString(usd) FROM large_wallet_refunds WHERE gen = (SELECT max(gen) FROM verdict_passes)
+      AND wallet = ${text(scope.wallet)} AND chain = ${text(scope.chain ?? '')}`,
+  });
   const [payers, count, usd] = rows[0] ?? [];
   return {
     payers: integerField(payers),
     count: integerField(count),
     usdMicros: microsFromDecimal(textField(usd)),
   };
-}
-
-/** Null where the wallet was not large then, or only final rows count. */
-async function readKept(reader: Reader, { wallet, chain, final }: Omit<RefundQuery, 'coverage'>) {
-  if (final !== undefined) return null;
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
-    name: 'wallet-kept-refunds',
-    maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT payers, settlements, toString(usd) FROM large_wallet_refunds WHERE gen = (SELECT max(gen) FROM verdict_passes)
-      AND wallet = ${text(wallet)} AND chain = ${text(chain ?? '')}`,
-  });
-  return rows.length === 0 ? null : rows;
 }

@@ -14,7 +14,6 @@ import { PRICES } from '../prices.ts';
 import { timeTextOrNull } from '../shapes.ts';
 import { type Elsewhere, elsewhereAnswer, readElsewhere } from './elsewhere.ts';
 import { lookUpLists, NO_AGENTS, readWalletAgents } from './owners.ts';
-import type { ProfileScope } from './profile-totals.ts';
 import { judgeProfile, PROFILE_BOUNDS, type Profile, readProfile } from './read-profile.ts';
 import {
   NO_OFFERS,
@@ -25,6 +24,7 @@ import {
   type WalletOffers,
 } from './read-summary.ts';
 import { type Refunds, readRefunds } from './refunds.ts';
+import type { WalletScope } from './scope.ts';
 import {
   ELSEWHERE_SHOWN_MAX,
   SUMMARY_EXAMPLE,
@@ -170,7 +170,7 @@ function shortMeta({ chain, as_of, freshness, warnings }: Meta): SummaryAnswer['
 /** Whether others paid it on the chains that were not asked for: looked up where there are settlements, and none here that would say so. */
 async function isPaidElsewhere(
   deps: Pick<OperationDeps, 'reader' | 'index'>,
-  scope: ProfileScope,
+  scope: WalletScope,
   { paid, elsewhere }: Pick<SummaryFacts, 'paid' | 'elsewhere'>,
 ): Promise<boolean> {
   if (paid.settlements > 0 || elsewhere === null || elsewhere.length === 0) return false;
@@ -219,10 +219,8 @@ export const getEntitySummary = defineOperation({
       readPaid(reader, { ...scope, coverage }),
       readUsualPrice(reader, scope),
       names.of([wallet]),
-      readElsewhere(
-        reader,
-        { ...scope, role: 'payee', chains, wholeRowsReadMax: PROFILE_BOUNDS.wholeRowsReadMax },
-        () => coverageFor(deps, { ...scope, chain: undefined }),
+      readElsewhere(reader, { ...scope, role: 'payee', chains }, () =>
+        coverageFor(deps, { ...scope, chain: undefined }),
       ),
     ]);
     return summaryAnswer({

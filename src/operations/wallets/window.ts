@@ -1,15 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
+import { DAY_SECONDS, type RollupCoverage, type TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { WINDOWS, type Window } from '../../../core/domain/window.ts';
 import type { OperationDeps } from '../deps.ts';
 import { type FinalBlock, finalCoverage } from '../index-state/finality.ts';
 import { type Param, readChoice } from '../params.ts';
-import { orNull, TimeShape, timeText } from '../shapes.ts';
+import { dateText, orNull, TimeShape, timeText } from '../shapes.ts';
 
 /** The span of time that figures of wallets and pairs are about: it ends now, and its length is exact to the second. */
 
-const DAY_SECONDS = 86_400;
 const DAYS: Readonly<Record<Exclude<Window, 'all'>, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
 export function windowParam(byDefault: Window): Param<Window> {
@@ -62,6 +61,13 @@ export function windowAnswer(window: Window, until: number) {
     since: window === 'all' ? null : timeText(spanOf(window, until).from),
     until: timeText(until),
   };
+}
+
+/** The UTC days that a span touches, of a long one the last. */
+export function lastDays({ from, to }: TimeRange, daysMax: number) {
+  const last = (to ?? 0) - 1;
+  const floor = (Math.floor(last / DAY_SECONDS) - (daysMax - 1)) * DAY_SECONDS;
+  return { since: dateText(Math.max(from, floor)), until: dateText(last) };
 }
 
 /** The time that the rollups answer for, where only final rows may count: the rollups of the chains that are asked for. */

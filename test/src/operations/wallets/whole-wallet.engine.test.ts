@@ -4,7 +4,6 @@ import {
   NOBODY_SCANNED,
   readSmallWallet,
   readWholeWallet,
-  WHOLE_ROWS_READ_MAX,
 } from '../../../../src/operations/wallets/read-profile.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
@@ -39,19 +38,20 @@ function queryOf(address: Address) {
 }
 
 test('a wallet within the bound is read whole', async () => {
-  const small = await readSmallWallet(engine.reader, queryOf(SHOP), WHOLE_ROWS_READ_MAX);
+  const small = await readSmallWallet(engine.reader, queryOf(SHOP));
   expect(small?.totals.inbound).toMatchObject({ count: ROWS_OF_SHOP, usdMicros: 41_000_000n });
   expect(small?.scan).toMatchObject({ settlements: ROWS_OF_SHOP, counterparties: PAYERS });
   expect(small).toEqual(await readWholeWallet(engine.reader, queryOf(SHOP)));
 });
 
 test('more rows than the bound in the granules of a wallet: no figures and no failure', async () => {
-  expect(await readSmallWallet(engine.reader, queryOf(SHOP), ROWS_OF_SHOP)).toBeNull();
-  expect(await readSmallWallet(engine.reader, queryOf(SHOP), 2 * ROWS_OF_SHOP)).not.toBeNull();
+  const within = (wholeRowsReadMax: number) => ({ ...queryOf(SHOP), wholeRowsReadMax });
+  expect(await readSmallWallet(engine.reader, within(ROWS_OF_SHOP))).toBeNull();
+  expect(await readSmallWallet(engine.reader, within(2 * ROWS_OF_SHOP))).not.toBeNull();
 });
 
 test('a wallet that the index never saw has nothing', async () => {
-  const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)), WHOLE_ROWS_READ_MAX);
+  const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)));
   expect(nobody?.scan).toEqual(NOBODY_SCANNED);
   const nothing = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0n, provenUsdMicros: 0n };
   expect(nobody?.totals).toMatchObject({
