@@ -72,11 +72,7 @@ const SQL = {
     'tier',
     'outcome',
   ]),
-  sql_engine_seconds: histogram(
-    'Engine time of a query, by which it is charged.',
-    ['tier'],
-    ENGINE_SECONDS,
-  ),
+  sql_engine_seconds: histogram('Engine time of a query, by which it is charged.', ['tier'], ENGINE_SECONDS),
   sql_wait_seconds: histogram('How long a query waited for its turn.', ['tier'], REQUEST_SECONDS),
   sql_running: gauge('Queries of callers that have a place now.', []),
   sql_waiting: gauge('Queries of callers that wait for one.', []),

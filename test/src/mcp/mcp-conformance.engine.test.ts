@@ -154,7 +154,8 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'logging-set-level: logging-set-level':
     'No log leaves the service; `request_id` finds it for the operator.',
   'tools-call-with-logging: tools-call-with-logging': 'No log leaves the service.',
-  'tools-call-with-progress: tools-call-with-progress': 'The engine does not say how far a query is before it ends.',
+  'tools-call-with-progress: tools-call-with-progress':
+    'The engine does not say how far a query is before it ends.',
   'tools-call-image: tools-call-image': CONTENT,
   'tools-call-audio: tools-call-audio': CONTENT,
   'tools-call-embedded-resource: tools-call-embedded-resource': CONTENT,

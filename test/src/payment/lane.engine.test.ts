@@ -262,7 +262,9 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
     expect(await settlements()).toBe(1);
   });
 
-  test('and that the chain does not show is reported with all that is known of it, each time', async ({ stage }) => {
+  test('and that the chain does not show is reported with all that is known of it, each time', async ({
+    stage,
+  }) => {
     const { payment, refusal, record } = await scene(stage);
     stage.between.onSettle = () =>
       jsonReply({ success: true, transaction: UNMINED, network: 'base-sepolia' });
