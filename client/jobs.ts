@@ -24,7 +24,7 @@ export interface JobMethods {
   startJob(text: string, options?: SqlJobOptions): Call<SqlJob>;
   /** Resolves with the job once it has ended, in whatever state. It is looked at every second; aborting leaves the job alone. */
   jobEnded(job: string, options?: JobWaitOptions): Promise<SqlJob>;
-  /** A queued job ends at once; a running one is stopped within seconds, and what it used is charged. */
+  /** A queued job ends at once; a running one is stopped within seconds, and you pay for its use until then. */
   cancelJob(job: string, options?: CallOptions): Call<SqlJob>;
   /** The whole kept result as bytes, as often as wanted. `getResult` has it in pages of JSON. */
   resultFile(

@@ -183,7 +183,7 @@ export const ERRORS = {
     status: 404,
     title: 'There is no such saved query',
     advice:
-      'Check owner, slug and version: /v0/q lists the public ones, /v0/queries those of your organization. Private ones take a key of their owner.',
+      'Check owner, slug and version: /v0/q lists the public ones, /v0/queries your organization’s. Private ones take a key of their owner.',
     retryable: false,
   },
   handle_required: {

@@ -50,7 +50,7 @@ const TRAFFIC = {
     ['source'],
   ),
   feed_checks_total: counter(
-    'Comparisons of the newest settlements in memory with those of the engine: `equal`, or `different`, after which they are read again.',
+    'Comparisons of the newest settlements in memory with the engine: `equal`, or `different`, after which they are read again.',
     ['outcome'],
   ),
   units_charged_total: counter('Query Units captured, or covered by a payment.', ['operation', 'lane']),
@@ -72,11 +72,7 @@ const SQL = {
     'tier',
     'outcome',
   ]),
-  sql_engine_seconds: histogram(
-    'Engine time of a query, which is what is charged.',
-    ['tier'],
-    ENGINE_SECONDS,
-  ),
+  sql_engine_seconds: histogram('Engine time of a query, by which it is charged.', ['tier'], ENGINE_SECONDS),
   sql_wait_seconds: histogram('How long a query waited for its turn.', ['tier'], REQUEST_SECONDS),
   sql_running: gauge('Queries of callers that have a place now.', []),
   sql_waiting: gauge('Queries of callers that wait for one.', []),
@@ -156,12 +152,12 @@ const WORK = {
   documents_total: counter('Fetches of third-party files, by outcome.', ['outcome']),
   rollup_slices_closed_total: counter('Slices of time that this process computed.', []),
   passes_total: counter(
-    'Passes over the whole index (`rings`, `verdicts`, `ranking-30d` …) by outcome: `done`, `current` where nothing was written since the last one, `waiting` where what it needs is not there yet, or `failed`, after which what the last one published stays.',
+    'Passes over the whole index (`rings`, `verdicts`, `ranking-30d` …) by outcome: `done`, `current` where nothing was written since the last one, `waiting` where its input is not there yet, or `failed`, after which the tables of the last one stay.',
     ['pass', 'outcome'],
   ),
   pass_last_seconds: gauge('How long the last pass took that was not idle.', ['pass']),
   pass_succeeded_timestamp_seconds: gauge(
-    'When a pass last ended well: since then what it published is at most a pass behind. Absent before the first.',
+    'When a pass last ended well: its tables are at most a pass behind since. Absent before the first.',
     ['pass'],
   ),
 } as const satisfies Record<string, Family>;

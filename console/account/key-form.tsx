@@ -58,7 +58,7 @@ export function KeyForm({ of, routes, onDone, onCancel }: KeyFormProps) {
       <h2>{of === null ? 'New key' : `Limits of ${of.label}`}</h2>
       <div class="key-fields">
         <label class="field">
-          <span>What it is for</span>
+          <span>Purpose</span>
           <input
             type="text"
             required

@@ -36,7 +36,7 @@ export function QueriesPage(_props: PageProps) {
   return (
     <>
       <AccountHead title="Queries" path="/account/queries">
-        Every query of the last 30 days that your account ran, over any surface. Nobody else sees them.
+        Every query of the last 30 days that your account ran, over any surface. Only your account sees them.
       </AccountHead>
       {problem === null ? null : <ProblemState problem={problem} />}
       {rows === null || rows.length === 0 ? null : <ForgetAll forget={() => forget('all')} />}

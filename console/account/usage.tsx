@@ -63,7 +63,7 @@ function UsageBody({ answer, since }: { readonly answer: Usage; readonly since: 
           </>
         }
       >
-        <p>Calls with your key appear here within seconds, those of other keys of your organization too.</p>
+        <p>Calls with any key of your organization appear here within seconds.</p>
       </EmptyState>
     );
   return (

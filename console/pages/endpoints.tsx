@@ -89,8 +89,7 @@ export function CapabilitiesPage({ query }: PageProps) {
   return (
     <>
       <PageHead title="Capabilities" tools={<WindowChoice path={CAPABILITIES_PATH} query={query} />}>
-        Jobs that services and agents offer. What is paid for a job are the payments that fit the listed
-        offers of it.
+        Jobs that services and agents offer. The payments for a job are those that fit its listed offers.
       </PageHead>
       <Tabs current={CAPABILITIES_PATH} />
       <DataTable

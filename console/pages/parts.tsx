@@ -281,7 +281,7 @@ function Tables({ query }: { readonly query: URLSearchParams }) {
   };
   return (
     <>
-      <State name="Rows; headers sort what is shown">
+      <State name="Rows; headers sort them">
         <DataTable {...table} caption="Sellers" rows={SELLERS} />
       </State>
       <State name="In a column, where cells are stacked">

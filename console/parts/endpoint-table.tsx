@@ -115,7 +115,7 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
 function SharedMark({ others }: { readonly others: number }) {
   return (
     <Chip
-      title={`${countText(others)} more resources of this origin ask the same price at the same address. Payments cannot be told apart, so each resource shows the total.`}
+      title={`${countText(others)} more resources of this origin ask the same price at the same address. A payment does not show for which one it was, so each resource shows the total.`}
     >
       shared
     </Chip>

@@ -63,8 +63,8 @@ function headlineOf({ verdict, reasons_against: against, elsewhere = [] }: Walle
   switch (verdict) {
     case 'unobserved':
       return elsewhere.length === 0
-        ? 'Nobody has paid it on the indexed chains.'
-        : `Nobody has paid it on this chain: it is paid on ${elsewhere.map(({ chain }) => chainText(chain)).join(', ')}.`;
+        ? 'No wallet has paid it on the indexed chains.'
+        : `No wallet has paid it on this chain: it is paid on ${elsewhere.map(({ chain }) => chainText(chain)).join(', ')}.`;
     case 'insufficient':
       return 'Too few payments to tell.';
     case 'suspect':

@@ -276,7 +276,7 @@ function Cell({ value, kind, onWallet }: CellProps) {
     <a
       href={`/console/merchants/${value}`}
       tabIndex={-1}
-      title="Show this wallet beside the result"
+      title="Show this wallet next to the result"
       onClick={(event) => {
         // With a modifier the browser opens the page of the wallet.
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

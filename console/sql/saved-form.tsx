@@ -58,7 +58,7 @@ function SaveDialog(props: SaveDialogProps) {
   const { saved: slug } = useRef(props.tab).current;
   const path = slug === null ? null : `${SAVED_PATH}/${segment(slug)}`;
   const { answer, problem } = useAnswer<{ readonly query: SavedQuery }>(path);
-  if (path !== null && answer === null && problem === null) return <Loading what="what is saved" />;
+  if (path !== null && answer === null && problem === null) return <Loading what="the saved query" />;
   if (problem !== null && problem.body.code !== 'not_found') return <ProblemState problem={problem} />;
   return <SaveForm {...props} saved={answer?.query ?? null} />;
 }

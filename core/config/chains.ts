@@ -40,13 +40,13 @@ export const ChainSchema = Type.Object(
     rpcUrls: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'JSON-RPC URLs, tried in turn. http(s) polls, ws(s) subscribes to new heads. Default: the chain’s public RPC. Empty: no node is asked, and the chain holds what is imported.',
+          'JSON-RPC URLs, tried in turn. http(s) polls, ws(s) subscribes to new heads. Default: the chain’s public RPC. Empty: no node is asked, and the chain holds imported rows alone.',
       }),
     ),
     startBlock: Type.Optional(
       Type.Integer({
         description:
-          'First block to index. Negative: that many blocks before the tip, at each start; what is indexed already is kept.',
+          'First block to index. Negative: that many blocks before the tip, at each start; blocks indexed already are kept.',
       }),
     ),
     sampleDataTo: Type.Optional(

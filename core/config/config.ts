@@ -84,7 +84,7 @@ export const ConsoleSchema = Type.Object(
     visitorKey: Type.Union([Type.String({ pattern: '^six_live_[0-9A-Za-z]{43}$' }), Type.Null()], {
       default: null,
       description:
-        'API key that the web console lends to visitors without one. Everybody who opens /console can read it: give it an organization of its own, with as many units as you give away. Null: visitors see what is free, and enter a key for the rest.',
+        'API key that the web console lends to visitors without one. Everybody who opens /console can read it: give it an organization of its own, with as many units as you give away. Null: visitors see the free pages, and enter a key for the rest.',
     }),
   },
   { default: {}, additionalProperties: false },
@@ -139,7 +139,7 @@ export const ResultsSchema = Type.Object(
       minimum: 0,
       default: 1,
       description:
-        'Below so much free space on the disk of `results.directory`, in 10⁹ bytes, no result is kept. Without a meaning for `results.s3`.',
+        'Free space on the disk of `results.directory`, in 10⁹ bytes, below which no result is kept. Without a meaning for `results.s3`.',
     }),
     s3: Type.Union(
       [

@@ -22,7 +22,7 @@ export const NEWEST_ROWS_MAX = 20_000;
 
 /**
  * A smaller payment is dust: it counts in figures, and for no signal, verdict or reason, because anyone can make thousands of them for a
- * dollar. A tenth of a cent is the least price in the examples of x402 ($0.001), so what is sold for less is not judged by how often it is
+ * dollar. A tenth of a cent is the least price in the examples of x402 ($0.001), so goods sold for less are not judged by how often they are
  * bought. Every surface asks here, in SQL by `IS_DUST` (clickhouse/engine/counted-rows.ts).
  */
 export const DUST_BELOW_USD_MICROS = 1_000n;

@@ -34,6 +34,6 @@ export function isCovered({ units, runUnits }: AuthorShare, paidUnits: number): 
 export function requireCovered(share: AuthorShare | null | undefined, paidUnits: number): void {
   if (share == null || isCovered(share, paidUnits)) return;
   throw new RangeError(
-    `a share of ${share.units} units beside ${share.runUnits} of the run, of ${paidUnits} units that were paid for`,
+    `a share of ${share.units} units, with ${share.runUnits} of the run, is not covered by the ${paidUnits} units that were paid for`,
   );
 }

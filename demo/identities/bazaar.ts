@@ -207,7 +207,7 @@ const HOSTILE_ITEMS: readonly unknown[] = [
     accepts: [{ ...acceptOf(THIEF, 1n), amount: '9'.repeat(90) }],
   },
   {
-    resource: 'https://nobody.example/api',
+    resource: 'https://unlisted.example/api',
     type: 'http',
     accepts: [{ ...acceptOf(THIEF, 1n), payTo: 'me' }],
   },

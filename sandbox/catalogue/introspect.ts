@@ -157,7 +157,7 @@ async function answered(
   const answer = statementAnswer(statement, parsed.written, session);
   if (answer === 'nothing') return { format, body: Readable.from([]), resultRows: 0, resultBytes: 0 };
   const text = 'select' in answer ? answer.select : await describedQuery(answer.describe, request, deps);
-  // The parameters were those of the described query.
+  // The parameters belonged to the described query.
   return run(text, { ...request, parameters: {} }, format, deps);
 }
 

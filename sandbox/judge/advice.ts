@@ -21,7 +21,7 @@ const HINTS: Readonly<Record<RefusalCode, string>> = {
   unknown_table: SCHEMA,
   unknown_column: SCHEMA,
   table_function: `Available: ${TABLE_FUNCTIONS.join(', ')}.`,
-  function: 'The functions are those of ClickHouse that compute values from values.',
+  function: 'The functions of ClickHouse that compute values from values are allowed.',
   virtual_column: SCHEMA,
   type: 'Use the types that the columns have, and those that functions give.',
   too_complex: 'Split the question, or name a CTE fewer times.',

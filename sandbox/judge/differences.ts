@@ -118,7 +118,7 @@ function emptySums(nodes: readonly TreeNode[], query: DifferentText): QueryWarni
   ];
 }
 
-/** The queries whose columns are those of the answer: one, or those of a union. */
+/** The queries whose columns the answer has: one, or the members of a union. */
 function outerQueries(node: TreeNode): readonly TreeNode[] {
   return node.kind === 'UNION' ? listIn(node, 'QUERIES').flatMap(outerQueries) : [node];
 }

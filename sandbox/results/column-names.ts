@@ -1,7 +1,7 @@
-/** Names of a result's columns, of which a statement of 64 KiB can have thousands: each function reads them once. */
+/** Names of a result's columns. A statement of 64 KiB can have thousands: each function reads them once. */
 
 /**
- * The names with every repeated one told apart: it gets the first number from 2 on that is free (`n`, `n_2`). An object, and a file of
+ * The names, made unique: a repeated one gets the first number from 2 on that is free (`n`, `n_2`). An object, and a file of
  * columns, hold a name once.
  */
 export function uniqueNames(names: readonly string[]): string[] {

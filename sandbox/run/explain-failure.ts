@@ -50,7 +50,7 @@ const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
   result_size: 'Add a LIMIT, select fewer columns, or choose a streamed `format`.',
   too_complex: 'Split the question, or end a recursion earlier.',
   unknown_table: 'GET /v0/sql/schema lists the tables.',
-  unknown_function: 'Functions are those of ClickHouse; names of lambdas must be declared in WITH.',
+  unknown_function: 'Functions have ClickHouse’s names; names of lambdas must be declared in WITH.',
   not_grouped: 'Name the column in GROUP BY, or put it into any(), min() or another aggregate.',
   type_error:
     'Convert one side, for example with toString(x), toUInt256(x) or toDateTime(x), and count the arguments.',

@@ -142,7 +142,7 @@ async function askOfTypes(
     if (!tookTooMuch(error)) throw error;
     return refuse('too_complex', {
       detail: `Its constants and the subqueries that give a single value take longer than ${ESTIMATE_MAX_SECONDS} seconds to compute.`,
-      hint: 'Write such a subquery as WITH name AS (SELECT …) and join it.',
+      hint: 'Write the subquery as WITH name AS (SELECT …) and join it.',
     });
   }
 }

@@ -54,7 +54,7 @@ export function paymentLife(): string {
 export function holdAndCapture(): string {
   return drawing(
     'hold',
-    'Hold and capture: units are held before a run, and only what was used is spent',
+    'Hold and capture: units are held before a run, and only used units are spent',
     250,
     [
       box({ x: 20, y: 60, w: 150, h: 70 }, 'balance', ['units you can spend']),

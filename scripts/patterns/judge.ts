@@ -29,7 +29,7 @@ export function canJudge(): boolean {
 }
 
 function loadCheck(): Check {
-  if (!canJudge()) throw new Error('what judges new patterns is missing: npm ci --prefix scripts/tools');
+  if (!canJudge()) throw new Error('the judge of new patterns is missing: npm ci --prefix scripts/tools');
   const { check } = createRequire(new URL('package.json', TOOLS))('recheck') as { check: Check }; // its documented export
   return check;
 }

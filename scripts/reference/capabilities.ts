@@ -24,7 +24,7 @@ export function capabilityCatalogueBlock(): string {
       summary,
       phrases.join(', '),
     ]);
-    return `### ${capitalized(group)}\n\n${table(['slug', 'unit', 'what it is', 'phrases'], rows)}`;
+    return `### ${capitalized(group)}\n\n${table(['slug', 'unit', 'meaning', 'phrases'], rows)}`;
   });
   return `\n${groups.join('\n')}\n`;
 }

@@ -12,7 +12,7 @@ const mebibytes = (bytes: number): string => `${bytes / MIB} MiB`;
 export function processMemoryBlock(): string {
   const results = mebibytes(RESULTS_REMEMBERED_BYTES);
   return table(
-    ['what is remembered', 'largest entry', 'at most'],
+    ['in memory', 'largest entry', 'at most'],
     [
       ['files of kept results, as they are stored', 'one file', results],
       ['answers written from kept results', mebibytes(RESULT_ANSWER_REMEMBERED_BYTES), results],

@@ -93,9 +93,9 @@ export function sqlTiersBlock(): string {
   const head = ['tier', 'runs at most', 'costs at most', 'requests a minute', 'plans', 'over x402'];
   return `${table(head, rows)}
 One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds of engine time, at least one; waiting for a turn is not counted. \`max_qu\` is the
-most that the query may cost: so many units are held before the run, the run ends after ${SQL_SECONDS_PER_QU} seconds a unit, and afterwards what was used is
+most that the query may cost: these units are held before the run, the run ends after ${SQL_SECONDS_PER_QU} seconds a unit, and afterwards the used units are
 charged and the rest is given back. Over x402 one unit is ${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for all of \`max_qu\`, \`upto\` signs that as its
-ceiling and pays for what was used. Without \`max_qu\` the maximum of the tier is bought, on every lane. \`explain_only\`, an invalid
+ceiling and pays for the use. Without \`max_qu\` the maximum of the tier is bought, on every lane. \`explain_only\`, an invalid
 query and a failure of ours cost nothing. Which plan may buy which tier is a matter of configuration; \`GET /v0/account\` says what holds for you.
 `;
 }

@@ -2,7 +2,7 @@ import type { RefusalCode } from '../../sandbox/judge/refusal.ts';
 
 /**
  * A line of a file of this folder: an attack on the SQL sandbox and how each of the two walls must take it. The first wall is `inspect`:
- * it refuses with the code; or accepts what is `harmless`, for the reason given; or accepts what is `bounded`, which must end by its
+ * it refuses with the code; or accepts a `harmless` text, for the reason given; or accepts a `bounded` one, which must end by its
  * limits. `%FILE%`, `%OUT%` and `%DB%` stand for a secret file, a file that must never come to be, and the database of the raw tables.
  */
 export interface AttackLine {

@@ -10,7 +10,7 @@ const each = (count: number, of: (at: number) => string, between = ', '): string
 const LEVELS = 7;
 const LAST = `c${LEVELS}`;
 
-/** CTEs of which each names the one before twice. */
+/** CTEs; each names the one before twice. */
 const doubling = (count: number, first: string): string =>
   `c0 AS (${first}), ${each(count, (at) => `c${at + 1} AS (SELECT l.a FROM c${at} AS l, c${at} AS r)`)}`;
 

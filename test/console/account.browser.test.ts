@@ -63,7 +63,7 @@ describe.skipIf(!browserIsThere())('the pages of an account', () => {
       await useKey(managerKey);
       await page.goto('/console/account/keys');
       await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByLabel('What it is for').fill('research agent');
+      await page.getByLabel('Purpose').fill('research agent');
       await page.getByLabel('Query Units a day').fill('25');
       await page.getByLabel('Last day (UTC)').fill('2099-12-31');
       await page.getByText('May call every operation').click();

@@ -120,7 +120,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page.goto(`/console/merchants/${SHOP}?chain=all`);
       await shows('Should I pay this address?');
       await page.locator('.pay-facts').waitFor();
-      expect(await page.getByText('Nobody has paid it').count()).toBe(0);
+      expect(await page.getByText('No wallet has paid it').count()).toBe(0);
     },
     TIMEOUT_MS,
   );

@@ -208,7 +208,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     const merchants = page.getByRole('region', { name: 'Merchants', exact: true });
     await merchants.getByRole('link', { name: new RegExp(SHOP_NAME) }).click();
     await page.waitForURL(`**/merchants/${SHOP}`);
-    await page.goto('/console/facilitators/nobody');
+    await page.goto('/console/facilitators/unknown');
     await shows('The index has no settlement of this facilitator');
   });
 

@@ -43,19 +43,19 @@ const FAMILIES: Readonly<Record<string, readonly AttackLine[]>> = {
   'names of its own': linesOf('cte-shadowing'),
   /** SETTINGS at every depth. The engine checks only the outermost (upstream issue 116028): grants must hold without it. */
   settings: linesOf('settings'),
-  /** Clauses that say where the answer goes, or start another statement beside this one. */
+  /** Clauses that say where the answer goes, or start a second statement. */
   'output clauses': linesOf('output-clauses'),
   /** Texts that look like one thing to a reader and another to the engine's lexer. */
   lexer: linesOf('lexer'),
-  /** The tree is judged as printed text: what is printed raw could forge a line or an attribute of it. */
+  /** The tree is judged as printed text: text printed raw could forge a line or an attribute of it. */
   'forged lines': linesOf('forged-lines'),
   /** Placeholders: names through them, values that try to break out, wrong types. */
   parameters: linesOf('parameters'),
   'planning bombs': planningBombs,
-  /** Memory and time. Whatever passes must end by the guest's limits; what would not stop when it is told to is refused. */
+  /** Memory and time. A text that passes must end by the guest's limits; one that does not stop when it is killed is refused. */
   'resource bombs': linesOf('resource-bombs'),
   /**
-   * Functions that look at no clock while they compute one block, given values of which two are large. Raw, as the guest under a limit of
+   * Functions that look at no clock while they compute one block, given two large values. Raw, as the guest under a limit of
    * one second, nearly all ran on for 5 s or were still running after 7 s (26.7.2.1, two idle cores).
    */
   'unstoppable kernels': linesOf('unstoppable-kernels'),

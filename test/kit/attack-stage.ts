@@ -21,7 +21,7 @@ export interface PlantedSecrets extends AttackStage {
   uproot(): Promise<void>;
 }
 
-/** Beside one settlement and one facilitator that everyone may read. */
+/** Adds secrets to an index with one settlement and one facilitator that everyone may read. */
 export async function plantSecrets(writer: Writer, database = 'index_of_test'): Promise<PlantedSecrets> {
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-attacks-'));
   const stage = {

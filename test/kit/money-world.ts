@@ -21,7 +21,7 @@ import {
 } from './scripted-facilitator.ts';
 import { acceptedOf, pay } from './x402-world.ts';
 
-/** How a call is paid for: each of two wire versions at a fixed price, and a ceiling of which a third is used. */
+/** How a call is paid for: each of two wire versions at a fixed price, and a ceiling that is used by a third. */
 export const PAID_BY = ['exact, version 1', 'exact, version 2', 'upto'] as const;
 export type PaidBy = (typeof PAID_BY)[number];
 

@@ -136,7 +136,7 @@ const REQUESTS = 16;
 /** Below the five minutes that the contract allows, with room for the block that is mined next. */
 const CONSENT_SECONDS = 200;
 
-const personOf = (index: number): Wallet => PEOPLE[index % PEOPLE.length] ?? walletOf('nobody');
+const personOf = (index: number): Wallet => PEOPLE[index % PEOPLE.length] ?? walletOf('unknown');
 /** The same person for the same request, so that answers are possible. */
 const validatorOf = (request: number): Address => personOf(request % REQUESTS).address;
 const requestOf = (index: number): Hash => keccak256(stringToHex(`request ${index % REQUESTS}`));

@@ -27,7 +27,9 @@ let current: ChildProcess | null = null;
 let interrupted: NodeJS.Signals | null = null;
 
 const program = new Command('npm run test:nightly --')
-  .description('Runs what is too long for `npm test`. Without a part: all of them, one after the other.')
+  .description(
+    'Runs tests that are too long for `npm test`. Without a part: all of them, one after the other.',
+  )
   .argument('[parts...]', 'some of them')
   .option('--minutes <number>', 'how long each part goes on that does not end by itself', wholeMinutes)
   .addHelpText('after', `\nParts:\n${NIGHTLY_PARTS.map(described).join('\n')}`)

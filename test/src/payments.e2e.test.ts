@@ -103,7 +103,7 @@ async function keyHolder(units = 1): Promise<Record<string, string>> {
   return withSqlite(async (store) => ({ 'X-API-Key': (await openOrganization(store, units)).key }));
 }
 
-/** The store of the API process, opened beside it as an operator's command does. */
+/** The store of the API process, opened by a second process as an operator's command does. */
 async function withSqlite<Result>(use: (store: ControlStore) => Promise<Result>): Promise<Result> {
   const store = openSqliteStore({ path: join(api.dataDir, 'control.db') });
   try {
@@ -182,7 +182,7 @@ describe('a service that is killed between settlement and answer', () => {
   );
 });
 
-/** What waiting for a minute does: nobody believes any more that whoever was at work still is. */
+/** Has the effect of waiting for a minute: the leases of calls that were at work expire. */
 function lapseLeases(): void {
   const db = new Database(join(api.dataDir, 'control.db'));
   try {

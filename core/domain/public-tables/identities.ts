@@ -92,7 +92,7 @@ export const AGENTS = {
     column(
       'tag_scores',
       `Array(${TAG_SCORE})`,
-      'Mean of the feedback under each tag1, on the scale of the tag, those of most clients first.',
+      'Mean of the feedback under each tag1, on the scale of the tag, tags of most clients first.',
     ),
     column('last_feedback_at', TIME_OR_NULL, 'Time of the newest feedback; NULL without feedback.'),
     column('registered_block', 'UInt64', 'Height of the block of the registration.'),
@@ -132,7 +132,7 @@ export const ATTESTATIONS = {
     column(
       'feedback_index',
       'Nullable(UInt64)',
-      'Number of that feedback among those of the client for the agent: with chain, agent_id and client it names a feedback. NULL for validations.',
+      'Number of that feedback among the client’s for the agent: with chain, agent_id and client it names a feedback. NULL for validations.',
     ),
     column('file_hash', TEXT_OR_NULL, 'keccak-256 of the file as it was logged; NULL where none was.'),
     column('request_hash', TEXT_OR_NULL, 'Hash that names the validation request; NULL otherwise.'),

@@ -113,7 +113,7 @@ export const WALLET_VERDICTS = {
     column(
       'settlement_count',
       'UInt64',
-      `Settlements that were judged, those of ${DUST_BELOW} or more, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
+      `Settlements that were judged, each of ${DUST_BELOW} or more, self-payments included: all of the wallet in the role, of a wallet with more than ${WHOLE_WALLET_ROWS_MAX.toLocaleString('en')} those among its newest ${NEWEST_ROWS_MAX.toLocaleString('en')}.`,
     ),
     column('settled_usd', USD, 'Dollars of these.'),
     column(

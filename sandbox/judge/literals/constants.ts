@@ -258,7 +258,7 @@ function troubleWith(
   isNullable: boolean,
 ): Trouble | undefined {
   if (text === '' && isNullable)
-    return { message: 'What is unknown is NULL, not an empty text: write IS NULL.' };
+    return { message: 'An unknown value is NULL, not an empty text: write IS NULL.' };
   if (domain === undefined || domain === 'facilitator') return undefined;
   if (domain === 'address') return hexTrouble(text, ADDRESS_DIGITS, 'Addresses');
   if (domain === 'tx_hash') return hexTrouble(text, HASH_DIGITS, 'Hashes of transactions');

@@ -122,7 +122,7 @@ function checkFrame({ isMoving, reach, functions }: Frame, isWhole: boolean): vo
   refuse('too_complex', {
     near: 'OVER',
     detail: `A frame of ${functions[0] ?? 'a function'} that begins at a row of its own reaches at most ${max} to either side${why}, and not to UNBOUNDED FOLLOWING: it is computed anew for every row.`,
-    hint: 'Begin it with UNBOUNDED PRECEDING: what follows a row is what precedes it in the other order (ORDER BY … DESC). Or aggregate by hour or day first.',
+    hint: 'Begin it with UNBOUNDED PRECEDING: the rows after a row precede it in the other order (ORDER BY … DESC). Or aggregate by hour or day first.',
   });
 }
 

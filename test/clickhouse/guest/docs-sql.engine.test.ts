@@ -24,7 +24,7 @@ import { oracle } from '../../kit/oracle/oracle.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
 
-/** docs/cookbook.md and the other pages on SQL are true: what the queries answer is what plain loops over the rows say. */
+/** docs/cookbook.md and the other pages on SQL are true: each query answers what a plain loop over the rows computes. */
 
 const DAY_SECONDS = 86_400;
 /** Days before this one are closed, so that the rollups answer from both of their halves. */
@@ -71,12 +71,12 @@ describe('the cookbook', () => {
   const [, refusedRows = ''] =
     /^\| refused \| instead \|\n\|.*\n([\s\S]*?)\n\n/m.exec(readDocument('docs/sql-dialect.md')) ?? [];
   const refused = refusedRows.split('\n').map((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? line);
-  test.each(refused)('what it calls refused is refused: %s', async (sql) => {
+  test.each(refused)('a query that it calls refused is refused: %s', async (sql) => {
     await judge.refused(sql);
   });
 });
 
-describe('the answers are those of plain loops over the rows', () => {
+describe('the queries answer what plain loops over the rows compute', () => {
   test('self-payments', async () => {
     const expected = [...groups(since(30), ({ payee }) => payee)]
       .map(([payee, all]) => ({ payee, all, own: all.filter(({ payer }) => payer === payee) }))

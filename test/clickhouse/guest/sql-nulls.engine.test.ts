@@ -35,7 +35,7 @@ describe('unknown is NULL', () => {
   test('a row that an outer join adds holds NULL, not 0, an empty text or 1970', async () => {
     const rows = await ask(
       `SELECT f.address = s.relayer, s.chain, s.log_index, s.block_time FROM facilitators AS f
-       LEFT JOIN (SELECT * FROM settlements WHERE payer = 'nobody') AS s ON s.relayer = f.address`,
+       LEFT JOIN (SELECT * FROM settlements WHERE payer = 'unknown') AS s ON s.relayer = f.address`,
     );
     expect(rows).toEqual([[null, null, null, null]]);
   });

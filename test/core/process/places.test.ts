@@ -42,7 +42,7 @@ function stage(limits: Partial<PlaceLimits> = {}) {
   return { served, join, take, leave, threadsOf };
 }
 
-/** What is decided by now has been told. */
+/** Lets the callbacks of decisions made so far run. */
 const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
 describe('places', () => {
@@ -123,7 +123,7 @@ describe('the queue', () => {
     await expect(take('c1')).rejects.toMatchObject({ retryAfterSeconds: 7 });
   });
 
-  test('lets nobody wait for longer than the limit', async () => {
+  test('lets no caller wait for longer than the limit', async () => {
     const { served, join, take, leave } = stage({ all: 1 });
     join('a1');
     const late = take('a2');

@@ -30,7 +30,7 @@ const payee = walletOf('payee').address;
 const relayers = ['relayer 1', 'relayer 2'].map((label) => walletOf(label).address);
 /** Every bound short: the tests provoke each of them on purpose. */
 const limits = { requestTimeoutMs: 400, backOffFirstMs: 1, backOffMaxMs: 20 };
-/** A lie that is told once must be read: a busy machine takes more than 400 ms for an answer. */
+/** A false answer that comes once must be read: a busy machine takes more than 400 ms for an answer. */
 const PATIENT = { ...limits, requestTimeoutMs: 60_000 };
 const FROM = 2;
 const BLOCKS = 60;

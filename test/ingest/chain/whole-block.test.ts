@@ -20,8 +20,8 @@ const filter: LogFilter = { addresses: [TOKEN], topics: [EVENT], isCandidate: ()
 const blooms = createBlooms();
 
 /**
- * A block is a list of transactions, each with its logs: whose they are, and of which of four accounts. So few accounts and contracts
- * that the bits of most logs are set by others of the block, as on a busy chain. Within a transaction each log is of another account.
+ * A block is a list of transactions, each with its logs: ours or not, and one of four accounts. With so few accounts and contracts,
+ * other logs of the block set the bits of most logs, as on a busy chain. Within a transaction each log is of another account.
  */
 const blocks = fc
   .array(

@@ -121,7 +121,7 @@ const told = <Answer>(ask: () => Promise<Answer>) => expect.poll(ask, { timeout:
 
 const RELAYED = { seen: SEEN.authorization_used | SEEN.third_party_relay | SEEN.direct_call };
 
-test('what is observed is recorded as counted once it is listed, and again by a count that finds nothing new', async () => {
+test('a count is recorded once its endpoints are listed, and again when it finds nothing new', async () => {
   const recorded = async () => {
     const [row] = await ask(sql`SELECT toUnixTimestamp(counted_at), ver FROM endpoint_counts FINAL`);
     return row === undefined ? null : { at: Number(row[0]), ver: BigInt(String(row[1])) };

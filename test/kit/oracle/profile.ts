@@ -88,7 +88,7 @@ export function trueSeen(all: Iterable<Settlement>, query: TruthQuery) {
   };
 }
 
-/** Values of the shares, over those of the newest `scanned` settlements that are no dust, at four decimals rounded down. */
+/** Values of the shares over the newest `scanned` settlements, without dust, at four decimals rounded down. */
 export function trueShares(all: Iterable<Settlement>, query: TruthQuery, scanned = Number.POSITIVE_INFINITY) {
   const { wallet, role } = query;
   const rows = settlementsOf(all, query)

@@ -33,7 +33,7 @@ const refusal = async (text: string, other?: Other): Promise<string> => {
 
 const TABLES = [...PUBLIC_TABLE_NAMES].sort();
 
-describe('the catalogue lists what is published', () => {
+describe('the catalogue lists published things alone', () => {
   test('databases, in every way to ask', async () => {
     for (const text of ['SHOW DATABASES', 'show schemas', 'SELECT name FROM system.databases ORDER BY name'])
       expect(await lines(text)).toEqual(['default', 'information_schema', 'system']);
@@ -102,7 +102,7 @@ describe('the catalogue lists what is published', () => {
     }
   });
 
-  test('functions, types, formats, settings, and what there is none of', async () => {
+  test('functions, types, formats and settings; lists of other things are empty', async () => {
     expect(await lines("SHOW FUNCTIONS ILIKE 'UNIQEXACT'")).toHaveLength(1);
     expect(
       await lines("SELECT name FROM system.functions WHERE name IN ('file', 'url', 'currentUser', 'sleep')"),

@@ -8,7 +8,7 @@ import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 
-/** 30 questions in each of four dialects: what is suggested runs, and answers what the reference query in ClickHouse's words answers. */
+/** 30 questions in each of four dialects: the suggested query runs, and answers like the reference query in ClickHouse's words. */
 
 interface Question {
   readonly asks: string;

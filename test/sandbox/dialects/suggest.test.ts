@@ -4,7 +4,7 @@ import { createSuggest, type SuggestDeps } from '../../../sandbox/dialects/sugge
 import type { Guess, Outcome } from '../../../sandbox/dialects/translator.ts';
 import type { Accepted, Judgement } from '../../../sandbox/judge/inspect.ts';
 
-/** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by what is remembered. */
+/** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by the memory for kept suggestions. */
 
 const ACCEPTED: Accepted = {
   text: 'SELECT 1',

@@ -17,7 +17,7 @@ test.beforeAll(async ({ sandbox: { writer } }) => {
 const NONE = "FROM settlements WHERE payer = '0x0000000000000000000000000000000000000000'";
 const LAG = 'OVER (ORDER BY block_time)';
 
-/** A query, the code, what it is about, and the replacement; of `empty_is_not_null` the last column of the first row is then NULL. */
+/** A query, the code, its subject, and the replacement; of `empty_is_not_null` the last column of the first row is then NULL. */
 interface DifferingLine {
   readonly code: string;
   readonly sql: string;

@@ -6,7 +6,7 @@ import { explainFailure } from '../../../sandbox/run/explain-failure.ts';
 import { QUERY_FAILURES, QueryFailed } from '../../../sandbox/sandbox.ts';
 
 /** Texts of engine 26.7.2.1, as it said them to the guest; the last ones as it says them to others. */
-describe('the engine’s words lose what is not for callers', () => {
+describe('the engine’s words lose the parts that callers must not see', () => {
   test.each([
     [
       "Column 'index_public.settlements.payer' is not under aggregate function and not in GROUP BY keys. In query SELECT payer, count() FROM settlements. ",
@@ -58,13 +58,13 @@ describe('who is at fault', () => {
       null,
     );
 
-  test('a right that is missing, or a setting, is told in our words', () => {
+  test('a missing right and a refused setting are explained in our words', () => {
     const failure = failing(497, 'guest: Not enough privileges. grant SELECT ON x.y');
     expect(failure).toBeInstanceOf(QueryFailed);
     expect(failure).toMatchObject({ reason: 'unsupported', detail: QUERY_FAILURES.unsupported });
   });
 
-  test('a code that nobody has looked at is `other`, with words only where they are clean', () => {
+  test('a code that is not listed is `other`, with words only where they are clean', () => {
     expect(failing(9_999, 'Something new happened. ')).toMatchObject({
       reason: 'other',
       detail: 'Something new happened.',

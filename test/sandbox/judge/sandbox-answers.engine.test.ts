@@ -70,13 +70,13 @@ describe('a refusal says what, where, and what to write instead', () => {
     },
   );
 
-  test('every rule was seen to refuse, save the one for what nobody has thought of', () => {
+  test('every rule was seen to refuse, save the one for unforeseen failures', () => {
     const seen = new Set(REFUSED.map(({ code }) => code));
     expect(Object.keys(REFUSALS).filter((code) => !seen.has(code as RefusalCode))).toEqual(['unexplained']);
   });
 });
 
-test('what has no effect is accepted, with a warning', async ({ judge }) => {
+test('a clause without effect is accepted, with a warning', async ({ judge }) => {
   const warningsOf = async (sql: string) => (await judge.accepted(sql)).warnings.map(({ code }) => code);
   expect(await warningsOf('SELECT 1 FORMAT JSON')).toEqual(['format_ignored']);
   expect(await warningsOf('SELECT 1 SETTINGS max_threads = 8')).toEqual(['settings_left_out']);
@@ -93,7 +93,7 @@ interface FailingLine {
   readonly hint?: string;
 }
 
-describe('a failure says why, in words that are nobody else’s', () => {
+describe('a failure says why, in words of our own', () => {
   test.for(sqlLines<FailingLine>('failing-answers').map((line) => [line.sql, line.reason, line] as const))(
     '%s: %s',
     async ([, , { sql, reason, detail, hint }], { judge, sandbox }) => {

@@ -83,7 +83,7 @@ function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** What is wrong with the verdict of the first wall, or null. */
+/** The mistake in the verdict of the first wall, or null. */
 async function faultOfFirstWall({ sql, params, outcome, code }: AttackCase): Promise<string | null> {
   const verdict = await inspect(sql, params, deps);
   if (outcome === 'refused') {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../kit/fixtures.ts';
 
-/** The engine itself is the oracle: nothing here knows SQL but it. What is an attack is in `test/attacks`. */
+/** The engine itself is the oracle: nothing here knows SQL but it. Attacks are in `test/attacks`. */
 
 describe('rows per block', () => {
   test.for([
@@ -27,7 +27,7 @@ describe('rows per block', () => {
 });
 
 describe('the answer says where and what instead', () => {
-  test('line and column are those of the text as written, counted in characters', async ({ judge }) => {
+  test('line and column count characters of the text as written', async ({ judge }) => {
     const verdict = await judge.verdict("SELECT 'é→', -- c\n  hostName()\nFROM settlements");
     expect(verdict).toMatchObject({
       refused: { code: 'function', near: 'hostName', position: { line: 2, column: 3 } },
@@ -85,7 +85,7 @@ describe('the answer says where and what instead', () => {
     await expect(judge.rows(sql)).rejects.toMatchObject({ problem: 'engine_refused', engineCode: 386 });
   });
 
-  test('what a query asks for and does not get is told', async ({ judge }) => {
+  test('a clause that is left out of the query is warned of', async ({ judge }) => {
     const verdict = await judge.verdict('SELECT chain, count() FROM settlements GROUP BY chain WITH TOTALS');
     expect(verdict).toMatchObject({ accepted: { warnings: [{ code: 'totals_left_out' }] } });
   });

@@ -135,7 +135,7 @@ test('the examples of analysts and of the documentation have no such constant', 
   expect(found).toEqual([]);
 });
 
-describe('of what is indexed', () => {
+describe('of indexed chains and facilitators', () => {
   const known = { chains: ['eip155:8453', 'eip155:137'], facilitators: ['coinbase', 'payai'] };
   const warned = async (sql: string) => warningsOfNamed((await accepted(sql)).namedConstants, known);
 
@@ -148,7 +148,7 @@ describe('of what is indexed', () => {
         position: { line: 1, column: sql.indexOf("'Coinbase'") + 1 },
       },
     ]);
-    expect(await warned(from("facilitator = 'nobody-like-that'"))).toEqual([
+    expect(await warned(from("facilitator = 'unheard-of'"))).toEqual([
       expect.not.objectContaining({ replacement: expect.anything() }),
     ]);
   });

@@ -6,7 +6,7 @@ const names: fc.Arbitrary<string[]> = fc.array(fc.constantFrom('a', 'a_2', 'a_2_
   maxLength: 30,
 });
 
-test('each name is told apart by the first number that is free', () => {
+test('the first free number makes a repeated name unique', () => {
   expect(uniqueNames(['n', 'n', 'n_2', 'n', 'm'])).toEqual(['n', 'n_2', 'n_2_2', 'n_3', 'm']);
   fc.assert(
     fc.property(names, (given) => {

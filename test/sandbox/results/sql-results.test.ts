@@ -45,7 +45,7 @@ async function cut(
 }
 
 describe('whole rows', () => {
-  test('whatever the pieces and the limit, what is passed on is that many rows and the lines before them', async () => {
+  test('whatever the pieces and the limit, that many rows and the lines before them are passed on', async () => {
     const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('whole rows', () => {
     await expect(cut('whole\nhal', {})).rejects.toThrow('middle of a row');
   });
 
-  test('nobody reads on once the limit is reached', async () => {
+  test('reading ends once the limit is reached', async () => {
     let read = 0;
     async function* endless() {
       for (;;) {
@@ -225,7 +225,7 @@ describe('JSON answers', () => {
   });
 });
 
-test('what was read ahead is not lost, and a small stream is known to be whole', async () => {
+test('bytes read ahead are not lost, and a small stream is known to be whole', async () => {
   async function* of(...parts: string[]) {
     for (const part of parts) yield Buffer.from(part);
   }

@@ -22,7 +22,7 @@ const QUESTIONS = [
 const UNREADABLE = /^(FixedSizeBinary\[(16|32)\]|Decimal\[(39|[4-7]\d)e)/;
 /** `()`, which Parquet has no type for. */
 const NOT_IN_PARQUET = /, \(\),/;
-/** Literals above 38 digits, whose failure test/src/operations/sql shows, and a placeholder with such a value. */
+/** Literals above 38 digits, whose failure test/src/operations/sql shows, and a placeholder with a value of that size. */
 const TOO_WIDE = /\d{39,}|\{u:UInt256\}/;
 
 test.beforeAll(({ sandbox }) => fillWeek(sandbox.writer, BigInt));

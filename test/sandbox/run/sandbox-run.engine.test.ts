@@ -209,7 +209,7 @@ describe('a query that fails', () => {
     expect(error).toMatchObject({ reason: 'type_error', figures: null });
   });
 
-  test('at the second wall is a hole in the first: the log is told, the caller is not', async () => {
+  test('at the second wall is a hole in the first: the log says so, the caller does not learn it', async () => {
     const lines: string[] = [];
     const watched = open({
       log: createLog('error', 'test', { write: (line: string) => void lines.push(line) }),
@@ -238,7 +238,7 @@ describe('a text that only the second judgement refuses', () => {
 });
 
 describe('a caller who leaves', () => {
-  test('stops the query within a second, and is told what it took', async () => {
+  test('stops the query within a second; the failure carries the engine time used', async () => {
     const leaving = new AbortController();
     const running = failureOf(run(LONG, {}, leaving.signal));
     await waitUntil('the query runs', async () => (await queriesOfGuest()) > 0);
@@ -258,7 +258,7 @@ describe('a caller who leaves', () => {
     expect(error).toMatchObject({ name: 'QueryAbandoned', engineMs: null });
   });
 
-  test('with a result unread keeps nobody from the next one', async () => {
+  test('with a result unread does not hold up the next query', async () => {
     const unread = await Promise.all(
       [1, 2, 3, 4].map(() =>
         run("SELECT number, repeat('x', 1000 + number % 2) FROM numbers(50000)", { maxRows: 1_000_001 }),
@@ -278,7 +278,7 @@ describe('an engine that does not obey', () => {
       ),
     );
 
-  test('is started anew; the text is not run again, nor any of its caller; those of others are', async () => {
+  test('is started anew; queries of other callers are run again, no query of this caller is', async () => {
     const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 500, policy: LENIENT });
     const before = engine.pid();
     const error = await failureOf(strict.run(asked(unjudged(UNSTOPPABLE)), NEVER));
@@ -345,7 +345,7 @@ describe('an engine that does not obey', () => {
   });
 
   test.skipIf(IS_PUSH)(
-    'again and again: SQL is for organizations only, and the others of the service are run again meanwhile',
+    'again and again: SQL is for organizations only, and other queries of the service are run again',
     async () => {
       const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, policy: LENIENT });
       for (const n of [1, 2, 3]) {

@@ -15,7 +15,7 @@ function result(): PassThrough {
   return body;
 }
 
-test('a caller who asks for more than it reads is told to come again; reading makes room', async () => {
+test('a caller who asks for more than it reads is refused until it reads', async () => {
   const unread = createUnreadResults(LIMITS);
   const bodies = [result(), result()];
   for (const body of bodies) {
@@ -40,7 +40,7 @@ test('all callers together have a bound, and a destroyed result is none', async 
   await vi.waitFor(() => unread.check('d'));
 });
 
-test('nobody reads for ever', async () => {
+test('a result that is not read in time is destroyed', async () => {
   const unread = createUnreadResults(LIMITS);
   const body = result();
   unread.watch('a', body);

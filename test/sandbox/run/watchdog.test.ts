@@ -130,7 +130,7 @@ test('a caller who leaves is not waited for; the place is, until the engine has 
   expect(seen).toMatchObject({ kills: 4, restarts: 0 });
 });
 
-describe('a query beside one that has the engine started anew', () => {
+describe('a query that runs while another has the engine started anew', () => {
   test('is run once more on the new engine', async () => {
     let endRestart: () => void = () => undefined;
     let isStuck = true;

@@ -64,7 +64,7 @@ function handles(fresh: Open): void {
     expect(await saved.claimHandle({ ...claim, organizationId: 'other' })).toBe('taken');
     const alike = { organizationId: 'other', handle: 'acme-1nc', skeleton: 'acmelnc' };
     expect(await saved.claimHandle(alike)).toBe('taken');
-    expect(await saved.claimHandle({ ...claim, organizationId: 'nobody' })).toBe('unknown_organization');
+    expect(await saved.claimHandle({ ...claim, organizationId: 'unknown' })).toBe('unknown_organization');
     const found = { organizationId: 'acme', handle: 'acme-inc' };
     expect(await saved.handle({ organizationId: 'acme' })).toEqual(found);
     expect(await saved.handle({ handle: 'acme-inc' })).toEqual(found);
@@ -346,7 +346,7 @@ function shares(fresh: Open): void {
 
   test('a share that cannot be granted is left out of its capture', async () => {
     const store = await holding();
-    const wanted = { ...capture, share: { ...share, organizationId: 'nobody' } };
+    const wanted = { ...capture, share: { ...share, organizationId: 'unknown' } };
     expect((await store.units.capture(wanted)).outcome).toBe('captured');
     expect((await store.units.balance('acme'))?.spent).toBe(3);
   });
@@ -433,7 +433,7 @@ function shares(fresh: Open): void {
   test.each<[string, object]>([
     ['without a share', { sale: { ...sale, share: null } }],
     ['that does not say what was sold', {}],
-    ['for an unknown organization', { sale: { ...sale, share: { ...share, organizationId: 'nobody' } } }],
+    ['for an unknown organization', { sale: { ...sale, share: { ...share, organizationId: 'unknown' } } }],
   ])('a payment %s gives nothing', async (_what, said) => {
     const store = await fresh();
     await store.payments.claim({ ...claim, ...said });

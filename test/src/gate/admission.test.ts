@@ -40,7 +40,7 @@ function door() {
 }
 
 describe('admission', () => {
-  test('lets in as many reads as there are places, some wait, and the next are told to come again', async () => {
+  test('lets in as many reads as there are places, some wait, and the next are refused with a time to retry', async () => {
     const { come, standing, leave } = door();
     for (const name of ['a1', 'b1', 'a2', 'a3', 'a4', 'b2', 'c1']) await come(name, 'page');
     expect(standing()).toEqual({
@@ -72,14 +72,14 @@ describe('admission', () => {
     });
   });
 
-  test('what needs no engine is let in whatever else waits', async () => {
+  test('a call that needs no engine is let in whatever else waits', async () => {
     const { come, standing } = door();
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await come(name, 'page');
     await come('b1', 'none');
     expect(standing()).toMatchObject({ a5: 'overloaded 7', b1: 'in' });
   });
 
-  test('nobody waits for ever, and who leaves the line makes room in it', async () => {
+  test('no call waits for ever, and a caller who leaves the queue makes room in it', async () => {
     const { come, standing } = door();
     const leaving = new AbortController();
     for (const name of ['a1', 'b1']) await come(name, 'page');

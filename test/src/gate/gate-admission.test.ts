@@ -7,7 +7,7 @@ import { test } from '../../kit/fixtures.ts';
 import { gateRequest, offersWith, openHandedLane, pricedOperation } from '../../kit/gate.ts';
 import type { GateBed } from '../../kit/gate-bed.ts';
 
-/** An overloaded gate: with one place for reads, nobody in the line, over a real store. */
+/** An overloaded gate: with one place for reads, an empty queue and a real store. */
 
 let gates: GateBed;
 test.beforeAll(({ gates: bed }) => {
@@ -79,7 +79,7 @@ test('who has paid is served, also when every place was taken while the payment 
   const lane = openHandedLane();
   const gate = fullGate({
     ...lane,
-    // The place must be free while somebody else's machine settles: another call takes it, and keeps it until the end.
+    // The place must be free while the facilitator settles: another call takes it, and keeps it until the end.
     take: (sent) => whileBusy(gate, () => lane.take(sent)),
   });
   const request = gateRequest(pricedOperation('metered'), { offers: offersWith('payment') });

@@ -32,7 +32,7 @@ test.beforeAll(({ gates: bed }) => {
 const down = () => Promise.reject(new StoreUnavailable(new Error('full')));
 const used = (units: number | null) => () => Promise.resolve(usedOutcome(units));
 
-test('what a run is sure to fail on is told before a payment is taken, and units do not wait for it', async () => {
+test('a run that is sure to fail is refused before a payment is taken; a call by units skips that check', async () => {
   const sure = () => Promise.reject(fail('query_failed', { detail: 'No such column.' }));
   const operation = usageOperation(used(1), {}, undefined, sure);
   const lane = openHandedLane();
@@ -44,7 +44,7 @@ test('what a run is sure to fail on is told before a payment is taken, and units
   });
 });
 
-describe('what a run used is what it costs', () => {
+describe('a run costs what it used', () => {
   test('the units of the price are held, those used are spent, the rest goes back', async () => {
     const { organizationId, credentials } = await gates.customer(10);
     const request = gateRequest(usageOperation(used(2)), { credentials });
@@ -52,7 +52,7 @@ describe('what a run used is what it costs', () => {
     expect(await gates.ledger(organizationId)).toEqual(['grant 10', 'hold 3', 'capture 2 (1 back)']);
   });
 
-  test('who has fewer units than are held is told, and not asked to pay for a tier that is not sold', async () => {
+  test('a caller with fewer units than the hold is refused, and offered no payment for a tier that is not sold', async () => {
     const { credentials } = await gates.customer(11, 'enterprise');
     const gate = gates.over({ lane: openHandedLane() });
     const ask = (tier: 'standard' | 'extended', qu: number) =>
@@ -89,7 +89,7 @@ describe('what a run used is what it costs', () => {
     expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: 2, held: 0, balance: 8 });
   });
 
-  test('nobody is charged more than was held, nor for a use that is no number of units', async () => {
+  test('no caller is charged more than was held, nor for a use that is no number of units', async () => {
     const { organizationId, credentials } = await gates.customer(10);
     const charged = [];
     for (const units of [99, -1, 1.5, null])
@@ -112,7 +112,7 @@ describe('what a run used is what it costs', () => {
     expect(outcome.discarded).toBe(true);
   });
 
-  test('a failure whose charge cannot be written is told as it is, without a charge', async () => {
+  test('a failure whose charge cannot be written reaches the caller unchanged, without a charge', async () => {
     const { credentials } = await gates.customer(10);
     const gate = gates.over({ store: { ...gates.store, units: { ...gates.store.units, capture: down } } });
     const operation = usageOperation(() =>
@@ -217,7 +217,7 @@ describe('tiers', () => {
     expect(await gates.ledger(organizationId)).toEqual(['grant 100']);
   });
 
-  test('a plan without any is told on MCP that it must be upgraded', async () => {
+  test('a plan without any gets the advice to upgrade on MCP', async () => {
     const { credentials } = await gates.customer(10);
     const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, sqlTiers: [] } };
     const lanes: string[] = [];
@@ -259,7 +259,7 @@ describe('over x402', () => {
     expect(lane.finished).toEqual([true, false, false, false]);
   });
 
-  test('who paid for a call that can be asked for again is told so', async () => {
+  test('a caller who paid for a call that may be repeated learns that it is not charged twice', async () => {
     const operation = usageOperation(() => Promise.reject(fail('rate_limited', { detail: 'Busy.' })));
     const asked = gates.over({ lane: openHandedLane() }).call(gateRequest(operation, { offers }));
     await expect(asked).rejects.toMatchObject({
@@ -292,7 +292,7 @@ describe('over x402', () => {
     expect(events).toEqual(['take', 'settle 10000', 'finish true', 'take', 'drop']);
   });
 
-  test('what cannot be settled is not answered', async () => {
+  test('a call whose payment cannot be settled is not answered', async () => {
     const { lane } = openCeiling(() => Promise.reject(fail('payment_failed', { detail: 'No money.' })));
     const outcome = usedOutcome(2);
     const request = gateRequest(
@@ -493,7 +493,7 @@ describe('an Idempotency-Key', () => {
     expect(await expectBooks(gates.store, organizationId)).toMatchObject({ spent: answers.length });
   });
 
-  test('a failure that was charged is told again; one that cost nothing leaves the key free', async () => {
+  test('a failure that was charged is repeated; one that cost nothing leaves the key free', async () => {
     const { organizationId, credentials } = await gates.customer(10);
     const causes = [
       fail('query_failed', { detail: 'Too long.', usedQu: 2, query: { reason: 'timeout' } }),

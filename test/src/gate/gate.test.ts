@@ -152,7 +152,7 @@ describe('the order of checks', () => {
     expect(await remaining()).toBe(`rate ${DEFAULT_PLANS.pro.requestsPerMinute - 2}`);
   });
 
-  test('all keys of an organization share one window, and nobody else’s', async () => {
+  test('all keys of an organization share one window, which no other organization uses', async () => {
     const { organizationId, credentials } = await gates.customer(0);
     const second = { 'x-api-key': await addKey(gates.store, { organizationId }) };
     const other = await gates.customer(0);
@@ -373,7 +373,7 @@ describe('a paid call', () => {
     expect(await kinds(organizationId)).toEqual(['grant']);
   });
 
-  test('is not taken beside an unknown key, on a free route, or for HEAD', async () => {
+  test('is not taken with an unknown key, on a free route, or for HEAD', async () => {
     const lane = openHandedLane();
     const gate = gates.over({ lane });
     const offers = offersWith('signed');

@@ -9,7 +9,7 @@ const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
 /** The same test over both stores. */
 export function keyRevoked(open: () => Promise<OpenedStore>): void {
-  test('a stream of events ends once another process revokes its key, and those of other keys go on', async () => {
+  test('a stream of events ends once another process revokes its key, and streams of other keys go on', async () => {
     const opened = await open();
     const { store } = opened;
     const other = await opened.reopen();

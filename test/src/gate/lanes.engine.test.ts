@@ -294,7 +294,7 @@ async function offerOf(path: string) {
 }
 
 describe('401', () => {
-  test('revoked, expired, unknown and malformed keys are all told the same', async () => {
+  test('revoked, expired, unknown and malformed keys all get the same answer', async () => {
     const organizationId = await createOrganization(store);
     const revoked = await addKey(store, { organizationId, id: `key_${organizationId}` });
     expect((await api.get(flows, { 'x-api-key': revoked })).status).toBe(200);
@@ -343,13 +343,13 @@ test('409: the same payment is taken by one request at a time', async () => {
   expect(settlements()).toBe(1);
 });
 
-test('400: an Idempotency-Key that nobody could mean is refused, and counted', async () => {
+test('400: an Idempotency-Key that is too long is refused, and the call counted', async () => {
   const answer = await api.get(flows, { 'idempotency-key': 'k'.repeat(256) });
   expect(told(answer)).toEqual({ status: 400, code: 'malformed_request' });
   expect(answer.headers['ratelimit']).toBeDefined();
 });
 
-test('429: all keys of an organization and nobody else, each with its own figures', async () => {
+test('429: all keys of an organization and no other caller, each with its own figures', async () => {
   // Tomorrow: the address has windows of today's tests.
   const tomorrow = testClock(clock.nowMs() / 1_000 + 86_400);
   const strict = await testApi(engine.reader, { http: { requestsPerMinute: 1 }, clock: tomorrow });

@@ -180,7 +180,7 @@ describe('the metadata', () => {
         resource_name: 'Settlement Index',
       });
       expect(headers['access-control-allow-origin']).toBe('*');
-      // What it names is what a token may be for, on either surface.
+      // On either surface a token may be for the resource named here.
       const authorization = `Bearer ${await token(body.resource)}`;
       const answer = await api.app.inject({ method: 'GET', url: '/v0/who', headers: { authorization } });
       expect(answer.json()).toEqual({ standing: 'oauth' });
@@ -219,9 +219,9 @@ describe('401', () => {
     expect(answer.json()).toMatchObject({ id: 7, error: { data: { code: 'api_key_required' } } });
   });
 
-  test('is what a token that is not good gets, whatever it asks', async () => {
+  test('answers a bad token, whatever it asks', async () => {
     const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    for (const text of [await token('somebody-else'), await token(AUDIENCE, -60), 'no.token.this']) {
+    for (const text of [await token('another-audience'), await token(AUDIENCE, -60), 'no.token.this']) {
       for (const message of [list, tool('get_account'), tool('who_am_i')]) {
         const answer = await post(message, { authorization: `Bearer ${text}` });
         expect(answer.statusCode).toBe(401);
@@ -263,7 +263,7 @@ test('tokens that are not good are counted for their address', async () => {
     },
     operations: [whoAmI],
   });
-  const headers = { authorization: `Bearer ${await token('somebody-else')}` };
+  const headers = { authorization: `Bearer ${await token('another-audience')}` };
   const statuses = [];
   for (let asked = 0; asked < 3; asked++)
     statuses.push((await post(tool('who_am_i'), headers, '/mcp', few)).statusCode);

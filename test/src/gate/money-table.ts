@@ -35,7 +35,7 @@ const MARGIN_MS = 5 * 60_000;
 const died = () => Promise.reject(new Error('the process died'));
 const UNMINED = `0x${'ab'.repeat(32)}`;
 
-/** Settles, and then answers what it is given. */
+/** Settles, and then answers with `act`. */
 const settledThen =
   (act: Awaited<ReturnType<Script>>) =>
   async ({ facilitator, settles }: MoneyWorld): Promise<void> => {
@@ -137,7 +137,7 @@ const SITUATIONS: readonly Situation[] = [
     answers: ['served', 'payment_invalid', 'payment_invalid'],
   },
   {
-    what: `sent ${MANY} times at once to two processes: one is served, and the others are told that it is in use`,
+    what: `sent ${MANY} times at once to two processes: one is served, and the others learn that it is in use`,
     play: async ({ send }, payment) => {
       let refused = 0;
       const during = () => waitUntil('every other request was answered', () => refused === MANY - 1);

@@ -144,14 +144,14 @@ describe('a good token', () => {
 
 describe('401', () => {
   const forged: [string, () => Promise<string>][] = [
-    ['another audience', () => token({ claims: { aud: 'somebody-else' } })],
+    ['another audience', () => token({ claims: { aud: 'another-audience' } })],
     ['another issuer', () => token({ claims: { iss: 'https://evil.example' } })],
     ['expired', () => token({ claims: { exp: nowSeconds() - 60 } })],
     ['not valid yet', () => token({ claims: { nbf: nowSeconds() + 60 } })],
     ['without an end', () => token({ without: 'exp' })],
     ['without a subject', () => token({ without: 'sub' })],
     ['signed by a stranger under a known key id', () => token({ key: stranger.privateKey })],
-    ['an unknown key id', () => token({ header: { kid: 'nobody' }, key: stranger.privateKey })],
+    ['an unknown key id', () => token({ header: { kid: 'unknown' }, key: stranger.privateKey })],
     ['alg none', unsigned],
     ['HS256 with the public key as the secret', signedWithThePublicKey],
     ['an algorithm that is not on the list', signedWithRs512],

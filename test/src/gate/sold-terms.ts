@@ -15,7 +15,7 @@ import { PROPERTY_BUDGET_MS } from '../../kit/store-commands.ts';
 import { readLedger } from '../../kit/unit-books.ts';
 import type { OpenedStore } from '../accounts/control-store.ts';
 
-/** What is sold is fixed when the money is claimed: the same tests over both stores. */
+/** The claim of the money fixes the terms of the sale: the same tests over both stores. */
 export function soldTerms(open: () => Promise<OpenedStore>): void {
   const inWorld = async (run: (world: SoldWorld, opened: OpenedStore) => Promise<void>): Promise<void> => {
     const opened = await open();

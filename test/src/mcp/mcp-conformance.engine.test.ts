@@ -128,12 +128,12 @@ const SUITE_RESOURCES: readonly McpResource[] = [
   },
 ];
 
-const PROMPTS = 'There are no prompts: what to ask is in the descriptions of the tools.';
+const PROMPTS = 'There are no prompts: the descriptions of the tools say what to ask.';
 const CONTENT =
   'Answers are JSON and text: there are no images and sounds, and no resources inside of answers.';
 const ASKING =
   'Nothing is asked back: a tool has all that it needs in its arguments, and keeps no state between calls.';
-const STREAMS = 'Stateless: no session, no stream beside an answer, nothing to resume.';
+const STREAMS = 'Stateless: no session, no stream but the answer, nothing to resume.';
 const TEMPLATES = 'Resources are pages of text, each with a URI of its own.';
 const PARAM_HEADERS = 'No argument is repeated in a header (`x-mcp-header`).';
 
@@ -149,7 +149,8 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'logging-set-level: logging-set-level':
     'No log leaves the service; `request_id` finds it for the operator.',
   'tools-call-with-logging: tools-call-with-logging': 'No log leaves the service.',
-  'tools-call-with-progress: tools-call-with-progress': 'How far a query is cannot be told before it ends.',
+  'tools-call-with-progress: tools-call-with-progress':
+    'The engine does not say how far a query is before it ends.',
   'tools-call-image: tools-call-image': CONTENT,
   'tools-call-audio: tools-call-audio': CONTENT,
   'tools-call-embedded-resource: tools-call-embedded-resource': CONTENT,

@@ -12,7 +12,7 @@ import { gateRequest, usageOperation, usedOutcome } from '../../kit/gate.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { expectBooks } from '../../kit/unit-books.ts';
 
-/** Whatever becomes of calls by use, and whenever the store fails them, the units add up and no caller pays more than it was told. */
+/** However calls by use end, and whenever the store fails, the units add up and no caller pays more than its answer says. */
 
 const UNITS = 12;
 const HELD = 3;

@@ -65,7 +65,7 @@ test('a settlement counts once, in every state of the rollups', async () => {
   expect(await rowCount()).toBe(6);
 });
 
-test('what is taken back, or comes late, in a day that was closed counts at once and once it is closed again', async () => {
+test('a row that is retracted from a closed day, or comes late to it, counts at once, and after the day is closed again', async () => {
   const gone = at(BEFORE, 1);
   await insertSettlements(engine.writer, [at(BEFORE), gone, at(YESTERDAY), at(NOON)]);
   await closeDays(engine.writer, [BEFORE, YESTERDAY]);

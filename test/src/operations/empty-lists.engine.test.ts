@@ -75,20 +75,20 @@ async function listEndpoints(): Promise<void> {
 }
 
 /** A question of each list that finds nothing on any chain. */
-const NOBODY = '0x00000000000000000000000000000000000000ff';
-const SETTLEMENTS = '/v0/transactions?facilitator=nobody';
+const UNSEEN = '0x00000000000000000000000000000000000000ff';
+const SETTLEMENTS = '/v0/transactions?facilitator=unknown';
 const EMPTY = [
   ['settlements', SETTLEMENTS],
-  ['settlements', `/v0/entities/${NOBODY}/settlements?role=any`],
-  ['settlements', `/v0/graph?window=10&wallet=${NOBODY}`],
-  ['relayers', '/v0/facilitators?facilitator=nobody'],
-  ['agents', '/v0/agents?q=nobody'],
+  ['settlements', `/v0/entities/${UNSEEN}/settlements?role=any`],
+  ['settlements', `/v0/graph?window=10&wallet=${UNSEEN}`],
+  ['relayers', '/v0/facilitators?facilitator=unknown'],
+  ['agents', '/v0/agents?q=unknown'],
   ['agents', '/v0/leaderboard?offset=1000'],
   ['settlements', '/v0/leaderboard?of=payers&offset=1000'],
   ['settlements', '/v0/merchants?offset=1000'],
   ['endpoints', '/v0/leaderboard?of=endpoints'],
-  ['attestations', '/v0/attestations?tag=nobody'],
-  ['endpoints', '/v0/endpoints?q=nobody'],
+  ['attestations', '/v0/attestations?tag=unknown'],
+  ['endpoints', '/v0/endpoints?q=unknown'],
 ] as const;
 
 const countOf = (table: keyof typeof ROWS, chain: string): number => {
@@ -119,7 +119,7 @@ test('settlements were written when their chain was, whichever other chain was w
   }
 });
 
-test.each(['/v0/agents?q=nobody', '/v0/endpoints?q=nobody'])(
+test.each(['/v0/agents?q=unknown', '/v0/endpoints?q=unknown'])(
   '%s was written when its rows were, not when settlements were',
   async (question) => {
     const { body } = await api.get(`${question}&chain=${POLYGON}`);
@@ -131,6 +131,6 @@ test.each(['/v0/agents?q=nobody', '/v0/endpoints?q=nobody'])(
 test('a table without a row of the asked chain was never written', async ({ spareEngine, spareApi }) => {
   await registerAgent(spareEngine.writer, { chain: BASE });
   await deriveAll(spareEngine.writer);
-  const { body } = await spareApi.get(`/v0/agents?q=nobody&chain=${POLYGON}`);
+  const { body } = await spareApi.get(`/v0/agents?q=unknown&chain=${POLYGON}`);
   expect(body.meta).toMatchObject({ dataset_row_count: 0, dataset_last_written_at: null });
 });

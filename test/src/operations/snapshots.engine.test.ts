@@ -316,7 +316,7 @@ describe('of a chain that is read from no node', () => {
     await chain.grow(PAID);
     await chain.finalize(0);
     await imports(sandbox.writer, blocks, ranges);
-    // What is imported is looked at once a minute.
+    // The service looks for imports once a minute.
     sqlService.api.clock.advanceSeconds(60);
     const snapshot = await asked.snapshot();
     expect(await held(asked, snapshot)).toEqual(expected);

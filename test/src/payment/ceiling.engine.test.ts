@@ -163,7 +163,7 @@ describe('a ceiling that is in order', () => {
   });
 });
 
-describe('what is refused before anything runs', () => {
+describe('refused before anything runs', () => {
   const elsewhere = `0x${'12'.repeat(20)}`;
   const raised = { token: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', amount: '30000' };
   const rows: readonly [string, CeilingWish, string, string][] = [
@@ -206,7 +206,7 @@ describe('what is refused before anything runs', () => {
     expect([stage.callsOf('/verify'), await paid()]).toEqual([at === 'signature' ? 1 : 0, 0n]);
   });
 
-  test('a payer who has not approved Permit2 is told to', async ({ stage }) => {
+  test('a payer who has not approved Permit2 is asked to', async ({ stage }) => {
     const [lane, payer, order] = [await stage.lane(), await stage.world.payer(), sqlOrder()];
     const failure = await stage.failureOf(open(lane, order, await payCeiling(lane.offer(order), payer)));
     const reason = 'permit2_allowance_required';

@@ -38,7 +38,7 @@ const PRICE = 1_000n;
 const WINDOW = 50;
 const RELAYER = walletOf('confirmed relayer').address;
 const MERCHANT = walletOf('confirmed merchant').address;
-const OTHER = walletOf('somebody else').address;
+const OTHER = walletOf('another payee').address;
 
 let chain: DemoChain;
 const open: RewritingNode[] = [];
@@ -87,7 +87,7 @@ function ask(question: SettlementQuestion, ...urls: string[]): Promise<ChainFind
 }
 
 describe('what the chain shows', () => {
-  test('an authorization that nobody used is unsettled', async () => {
+  test('an unused authorization is unsettled', async () => {
     expect(await ask(questionOf(await sign(await payer())))).toEqual({ outcome: 'unsettled' });
   });
 
@@ -100,7 +100,7 @@ describe('what the chain shows', () => {
     expect(await ask(questionOf(signed))).toEqual({ outcome: 'settled', transaction });
   });
 
-  test('several payments of one transaction are told apart, whatever their order', async () => {
+  test('several payments of one transaction are distinguished, whatever their order', async () => {
     const [first, second] = [await payer(), await payer()];
     const [small, large] = [await sign(first, { value: PRICE - 1n }), await sign(second, { value: PRICE })];
     const transaction = await send(
@@ -111,7 +111,7 @@ describe('what the chain shows', () => {
     expect(await ask(questionOf(small))).toEqual({ outcome: 'spent_otherwise' });
   });
 
-  test('two payments of one payer in one transaction are told apart', async () => {
+  test('two payments of one payer in one transaction are distinguished', async () => {
     const one = await payer();
     const [elsewhere, ours] = [await sign(one, { to: OTHER }), await sign(one)];
     const transaction = await send(
@@ -187,7 +187,7 @@ describe('what the chain shows of a ceiling', () => {
     return { id, payTo: MERCHANT, amount: String(PRICE), sinceMs: Date.now() - 1_000, ...change };
   }
 
-  test('one that nobody used is unsettled, also while its neighbours in the bitmap are used', async () => {
+  test('an unused one is unsettled, also while its neighbours in the bitmap are used', async () => {
     const from = await approvedPayer();
     await settle(from, { nonce: 2n });
     await settle(from, { nonce: 256n });
@@ -195,7 +195,7 @@ describe('what the chain shows of a ceiling', () => {
     expect(await ask(ceilingQuestion(from, 2n ** 256n - 1n))).toEqual({ outcome: 'unsettled' });
   });
 
-  test('payments of one payer are told apart by their nonces, with their transactions', async () => {
+  test('payments of one payer are distinguished by their nonces, with their transactions', async () => {
     const from = await approvedPayer();
     const nonces = [7n, 2n ** 255n + 7n, 2n ** 256n - 1n];
     for (const nonce of nonces) {
@@ -220,7 +220,7 @@ describe('what the chain shows of a ceiling', () => {
     expect((await ask(ceilingQuestion(from, 2n))).outcome).toBe('spent_otherwise');
   });
 
-  test('a nonce that paid somebody else is never a settlement, and a transaction that says so is seen through', async () => {
+  test('a nonce that paid another payee is never a settlement, and a transaction claimed for it is recognised as that', async () => {
     const from = await approvedPayer();
     const claimed = await settle(from, { nonce: 1n, to: OTHER });
     expect(await ask(ceilingQuestion(from, 1n))).toEqual({ outcome: 'silent' });
@@ -261,7 +261,7 @@ describe('what the chain shows of a ceiling', () => {
 });
 
 describe('how far it looks', () => {
-  test('a settlement many windows back is found when it can lie there, and cannot be told of when it lies before', async () => {
+  test('a settlement many windows back is found within the time searched, and unknown before it', async () => {
     const signed = await sign(await payer());
     const transaction = await send(callTransfer(signed));
     await mineMany(chain.rpc, WINDOW * 4, 1_000);

@@ -192,7 +192,7 @@ describe('what counts as a settlement', () => {
     expect(await world.settlements(payer.address)).toBe(0);
   });
 
-  test('a facilitator that nobody can connect to was certainly not asked', async () => {
+  test('a facilitator that refuses connections was certainly not asked', async () => {
     const { payment } = await paymentOf(world);
     await scripted.stop();
     expect((await hasty().settle(payment)).outcome).toBe('unsent');

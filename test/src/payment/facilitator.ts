@@ -62,7 +62,7 @@ export function facilitatorContract(name: string, make: () => FacilitatorUnderTe
         'invalid_exact_evm_payload_authorization_valid_before',
       ],
     ])(
-      'a payment that is %s is invalid for a reason that can be told, and settles nothing',
+      'a payment that is %s is invalid for a public reason, and settles nothing',
       async (_what, wish, reason) => {
         const { facilitator, world } = make();
         const { payer, payment } = await paymentOf(world, 1, wish);
@@ -80,7 +80,7 @@ export function facilitatorContract(name: string, make: () => FacilitatorUnderTe
       });
     });
 
-    test('a ceiling is valid as a whole, settles once, for what is asked, and never for more', async () => {
+    test('a ceiling is valid as a whole, settles once, for the amount asked, and never for more', async () => {
       const { facilitator, world } = make();
       const { payer, verify, settleFor } = await ceilingOf(world);
       expect(await facilitator.verify(verify)).toEqual({ outcome: 'valid' });

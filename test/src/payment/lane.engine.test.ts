@@ -72,7 +72,7 @@ describe('a payment that is in order', () => {
     },
   );
 
-  test('that fails on our side as often as it is tried is told apart from one that was served', async ({
+  test('that fails on our side each time it is tried gets another answer than one that was served', async ({
     stage,
   }) => {
     const { take, refusal } = await scene(stage, {}, { limits: { servingAttemptsMax: 2 } });
@@ -119,7 +119,7 @@ describe('a payment that is in order', () => {
   });
 });
 
-describe('what is refused before it is settled', () => {
+describe('refused before settlement', () => {
   const unsigned = 'invalid_exact_evm_signature';
   const rows: readonly [what: string, wish: (world: X402World) => Wish, reason: string, stage: string][] = [
     ['a text message signed in place of typed data', () => ({ asMessage: true }), unsigned, 'signature'],
@@ -262,7 +262,9 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
     expect(await settlements()).toBe(1);
   });
 
-  test('and that the chain does not show says what is known of it, once and again', async ({ stage }) => {
+  test('and that the chain does not show is reported with all that is known of it, each time', async ({
+    stage,
+  }) => {
     const { payment, refusal, record } = await scene(stage);
     stage.between.onSettle = () =>
       jsonReply({ success: true, transaction: UNMINED, network: 'base-sepolia' });

@@ -188,7 +188,7 @@ describe('a ceiling', () => {
       });
   });
 
-  test('is verified as it was signed and settled for what is asked, with nothing that we did not read', () => {
+  test('is verified as it was signed and settled for the amount asked, with nothing that we did not read', () => {
     const extended = { ...withPermit({ more: 'x' }), extensions: { eip2612GasSponsoring: { info: {} } } };
     const purchase = { ...readPurchase(quote, encode(extended)), asked: 7n };
     const [verified, settled] = [toVerify(purchase), toSettle(purchase)];
@@ -263,7 +263,7 @@ describe('a header that is no payment', () => {
     ['has a value of 79 digits', encode(withAuthorization({ value: '1'.repeat(79) }))],
     ['has its end in words', encode(withAuthorization({ validBefore: 'never' }))],
   ];
-  test.each(rows)('because it %s is told so, without a word of it', (_what, header) => {
+  test.each(rows)('because it %s gets that reason, without a word of the header', (_what, header) => {
     const failure = failureOf(header);
     expect(failure?.code).toBe('payment_malformed');
     expect(failure?.context.payment).toEqual({ stage: 'input' });

@@ -82,7 +82,7 @@ const told = (...addresses: ReturnType<typeof address>[]): Announcement => ({
 const silent: Announcement = { outcome: 'unreachable', cause: new Error('no answer (ECONNREFUSED)') };
 
 describe('the addresses of our facilitator', () => {
-  test('are not offered before it told of one, and then the first of the chain', async () => {
+  test('are not offered before it names one, and then the first of the chain', async () => {
     const { signers } = scene(told(ONE, TWO));
     expect(signers.offered(SEPOLIA)).toBeNull();
     await signers.refresh();

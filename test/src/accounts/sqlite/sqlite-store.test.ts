@@ -25,7 +25,7 @@ import { compiledSources } from '../../../kit/compile-sources.ts';
 import { expectBooks, readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
-/** What is particular to the SQLite adapter. What every adapter promises is in test/src/accounts/control-store.ts. */
+/** Only the SQLite adapter. What every adapter promises: test/src/accounts/control-store.ts. */
 
 /** Every store starts a thread, and some tests a process, from source: a second each on a busy machine. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -192,7 +192,7 @@ test.runIf(canTrace)(
   },
 );
 
-test('a power cut takes the last holds at most: what is synced is there, and what is there adds up', async () => {
+test('a power cut loses the last holds at most: synced rows remain, and the books add up', async () => {
   const directory = freshDirectory();
   const path = join(directory, 'control.db');
   const store = await openFunded(path);

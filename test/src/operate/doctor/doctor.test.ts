@@ -257,7 +257,7 @@ test.each([
     /version that wrote it/,
   ],
   [
-    'nobody who could write it',
+    'a table missing',
     (file: Database.Database) => file.exec('DROP TABLE payment'),
     /no such table/,
     /disk of the data/,

@@ -68,11 +68,11 @@ describe('metrics', () => {
       (await scrape()).value(`${METRIC_PREFIX}http_requests_total`, { operation, status }) ?? 0;
     const before = await counted('listEntitySettlements', '400');
     for (const wallet of ['0xabc', '0xdef']) await get(`/v0/entities/${wallet}/settlements`);
-    await get(`/v0/nobody-was-here`);
+    await get(`/v0/unknown-path`);
     expect((await counted('listEntitySettlements', '400')) - before).toBe(2);
     expect(await counted('other', '404')).toBeGreaterThan(0);
     const text = JSON.stringify((await scrape()).samples);
-    for (const chosen of [PATH_KEY, '0xabc', 'nobody-was-here']) expect(text).not.toContain(chosen);
+    for (const chosen of [PATH_KEY, '0xabc', 'unknown-path']) expect(text).not.toContain(chosen);
   });
 
   test('say what the gate said, with the code and the lane', async () => {

@@ -89,7 +89,7 @@ describe('a caller without an organization', () => {
     });
   });
 
-  test('with an unknown, a revoked or an expired key is told that it resolves to nothing', async () => {
+  test('with an unknown, a revoked or an expired key learns that the key has no account', async () => {
     const { store } = api;
     const revoked = await addKey(store, { kind: 'trial', revokedAtMs: 1 });
     const expired = await addKey(store, { kind: 'trial', expiresAtMs: api.clock.nowMs() });
@@ -255,7 +255,7 @@ describe('an organization that cannot be read', () => {
       const organizationId = await createOrganization(dead.store);
       const key = await addKey(dead.store, { organizationId });
       await dead.store.close();
-      // Rates are counted in the same store: without it nobody is answered.
+      // Rates are counted in the same store: without it no call is answered.
       const answer = await dead.app.inject({ method: 'GET', url: '/v0/account', headers: withKey(key) });
       expect(answer.json()).toMatchObject({
         status: 503,

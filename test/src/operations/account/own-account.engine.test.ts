@@ -285,7 +285,7 @@ describe('keys', () => {
     expect([answer.status, answer.body.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  test('a key over its budget of the day is refused with 429, what is left, and when it begins anew, at no cost', async () => {
+  test('a key over its budget of the day is refused with 429, the units left, and the time when it begins anew, at no cost', async () => {
     const customer = await sql.customer();
     const child = await childOf(customer, { units_per_day: 4 });
     expect((await ask(sql.api, { sql: QUERY, max_qu: 3 }, child.headers)).status).toBe(200);
@@ -315,7 +315,7 @@ describe('keys', () => {
     expect((await customer.units()).spent).toBeLessThanOrEqual(10);
   });
 
-  test('a key of named operations calls these and its own account, and is told which', async () => {
+  test('a key of named operations calls these and its own account, and a refusal names them', async () => {
     const customer = await sql.customer();
     const child = await childOf(customer, { operations: ['getSqlSchema'] });
     expect((await sql.api.get('/v0/sql/schema', child.headers)).status).toBe(200);

@@ -133,7 +133,7 @@ test('with the same Idempotency-Key the same key is shown again, with another on
   expect([first.status, again.status]).toEqual([201, 201]);
   expect(isApiKey(first.body.api_key)).toBe(true);
   expect(again.body).toEqual(first.body);
-  for (const other of ['somebody-else-guesses', undefined]) {
+  for (const other of ['a-guess', undefined]) {
     const guessed = await buy('0xa3', other);
     expect(guessed.status).toBe(409);
     expect(guessed.text).not.toContain(first.body.api_key);
@@ -189,7 +189,7 @@ test('a surface that takes no payment says where it can be paid', async () => {
   });
 });
 
-test('over MCP the tool says where it is bought, how, for how much, and what the key is for', async () => {
+test('over MCP the tool says where it is bought, how, for how much, and the purpose of the key', async () => {
   const answer = await api.app.inject({
     method: 'POST',
     url: '/mcp',

@@ -405,7 +405,7 @@ describe('a row', () => {
 
 describe('an empty page', () => {
   test('counts the agents of the dataset', async () => {
-    const { agents: found, next_before, meta } = await list('chain=all&q=nobody');
+    const { agents: found, next_before, meta } = await list('chain=all&q=unknown');
     api.clock.advanceSeconds(6);
     expect({ found, next_before }).toEqual({ found: [], next_before: null });
     expect(meta.dataset_row_count).toBeGreaterThanOrEqual(agents.length);

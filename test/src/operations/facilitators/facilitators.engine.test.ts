@@ -317,7 +317,7 @@ describe('/v0/facilitators', () => {
     );
     expect((await api.get('/v0/facilitators?limit=5000')).body.facilitators).toHaveLength(100);
     expect((await api.get('/v0/facilitators?limit=0')).body.facilitators).toHaveLength(1);
-    const { body } = await api.get('/v0/facilitators?facilitator=nobody');
+    const { body } = await api.get('/v0/facilitators?facilitator=unknown');
     expect(body).toMatchObject({ facilitators: [], next_offset: null, meta: { dataset_row_count: 110 } });
   });
 

@@ -60,7 +60,7 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
     card: { name: 'Of another chain' },
   });
   await registerAgent(writer, { agentId: 5n, owner: MOVED, card: { name: 'Moved away' } });
-  await registerAgent(writer, { agentId: 6n, owner: REFUTED, card: { name: 'Named by nobody' } });
+  await registerAgent(writer, { agentId: 6n, owner: REFUTED, card: { name: 'Refuted name' } });
   await registerAgent(writer, { agentId: 7n, owner: IMITATOR, card: { name: 'CoinbaseFacilitator' } });
   await registerAgent(writer, { agentId: 8n, owner: SECOND_RELAYER, card: { name: 'Coinbase' } });
   await refute(6n);
@@ -189,7 +189,7 @@ test('where the card itself is shown, a name that is not its own is marked', asy
   const agentOf = async (id: number) => (await api.get(`/v0/agents?agent_id=${id}`)).body.agents[0];
   expect(await agentOf(7)).toMatchObject({ name: 'CoinbaseFacilitator', name_imitates: 'coinbase' });
   expect(await agentOf(6)).toMatchObject({
-    name: 'Named by nobody',
+    name: 'Refuted name',
     name_imitates: null,
     domain_proof: 'refuted',
   });

@@ -116,9 +116,9 @@ test('a query becomes a job, an endpoint, a tool, and is sold to a wallet whose 
   const odd = await named.callTool({ name: 'q_paid_by', arguments: { payer: wallet(7), sql: 'SELECT 1' } });
   expect([odd.isError, odd.structuredContent]).toEqual([true, expect.objectContaining({ parameter: 'sql' })]);
   await named.close();
-  const nobody = await connect(`${url}/mcp?queries=nobody-at-all`, agent.headers);
-  await expect(nobody.listTools()).rejects.toThrow(/no saved query of this owner/);
-  await nobody.close();
+  const unknownOwner = await connect(`${url}/mcp?queries=unknown-owner`, agent.headers);
+  await expect(unknownOwner.listTools()).rejects.toThrow(/no saved query of this owner/);
+  await unknownOwner.close();
   const { granted, spent } = await author.customer.units();
   expect((await agent.units()).spent).toBe(6);
   // Another wallet buys it, without a key.

@@ -110,7 +110,7 @@ test('the texts of a list are given back as they were sent', async () => {
   );
 });
 
-test('what is no number is refused with its name, and a number is the one that was sent', async () => {
+test('a value that is no number is refused with its name, and a number arrives as it was sent', async () => {
   const written = fc.oneof(hostile, fc.integer().map(String), fc.double().map(String));
   await fc.assert(
     fc.asyncProperty(written, async (n) => {

@@ -168,7 +168,7 @@ test('versions never change, and each can be called', async () => {
   expect((await author.call('q', { version: '1' })).status).toBe(404);
 });
 
-test('the sandbox judges at saving: what it refuses is not saved', async () => {
+test('a query that the sandbox refuses is not saved', async () => {
   const refusals: [object, string, string | undefined][] = [
     [{ sql: 'SELECT * FROM system.tables' }, 'invalid_query', undefined],
     [{ sql: 'SELECT nothing_of_that_name FROM settlements' }, 'invalid_query', undefined],
@@ -236,7 +236,7 @@ test('the sandbox judges at saving: what it refuses is not saved', async () => {
   expect(await spent(author)).toBe(0);
 });
 
-test('nobody but its organization finds a private query, and no answer tells that it is there', async () => {
+test('only its organization finds a private query, and no answer tells others that it exists', async () => {
   await author.saved('secret', { sql: ownText(), parameters: { x: { example: 'a' } } });
   const other = await savedOf(sql);
   for (const headers of [other.customer.headers, ANONYMOUS]) {
@@ -256,7 +256,7 @@ test('nobody but its organization finds a private query, and no answer tells tha
   expect((await author.call('secret', { x: 'a' })).status).toBe(200);
 });
 
-test('an unlisted query is called by whoever has its address, and is on no list of others', async () => {
+test('any caller with its address can call an unlisted query, which is on no list of others', async () => {
   await author.saved('shared', {
     sql: ownText(),
     parameters: { x: { default: 'a' } },
@@ -280,7 +280,7 @@ test('an unlisted query is called by whoever has its address, and is on no list 
   expect((await other.send('GET', `${url}?version=1`)).status).toBe(404);
 });
 
-test('a hidden text is told to nobody else, in no answer, failure, header or document', async () => {
+test('no answer, failure, header or document shows a hidden text to another organization', async () => {
   const mark = `mark${randomUUID().replaceAll('-', '')}`;
   const text = `SELECT {x:String} AS x, toUInt8({x:String}) AS y, 1 AS ${mark.slice(0, 20)} WHERE '${mark}' != ''`;
   const common = { parameters: { x: { default: '1' } }, visibility: 'public', hide_text: true };
@@ -330,7 +330,7 @@ test('others pay the run and the price of the author, who gets it in units', asy
   ]);
   const warm = await buyer.send('GET', url);
   expect([warm.headers['x-units-charged'], warm.text]).toEqual(['5', first.text]);
-  // What was charged for is answered whole.
+  // A call that is charged gets the whole answer.
   const tagged = await buyer.send('GET', url, undefined, { 'if-none-match': String(first.headers['etag']) });
   expect([tagged.status, tagged.text]).toEqual([200, first.text]);
   expect(await spent(buyer)).toBe(15);
@@ -347,9 +347,9 @@ test('others pay the run and the price of the author, who gets it in units', asy
     );
   expect(await usage(author)).toContainEqual(['callSavedQuery', 'earned', [0, 0], [3, 12]]);
   expect(await usage(buyer)).toContainEqual(['callSavedQuery', 'units', [3, 15], [0, 0]]);
-  // The author's own calls pay nobody, and what is kept costs nothing.
+  // The author's own calls give no share, and a kept answer costs nothing.
   expect((await author.call('sold')).headers['x-units-charged']).toBe('0');
-  // A call that fails pays nobody either.
+  // Nor does a call that fails.
   expect((await buyer.send('GET', `${url}?other=1`)).status).toBe(400);
   expect((await author.customer.units()).granted).toBe(after.granted);
 });
@@ -365,7 +365,7 @@ test('fifty equal calls at once are one execution, and a hundred later ones none
   );
   expect([...new Set(crowd.map(({ status, text: body }) => `${status} ${body}`))]).toHaveLength(1);
   expect(crowd[0]?.status).toBe(200);
-  // Whoever came first pays for the run, the other organization for an answer each time.
+  // The first caller pays for the run, the other organization for an answer each time.
   expect(sql.runsOf(mark)).toBe(1);
   const before = await spent(author);
   expect(before).toBeLessThanOrEqual(1);

@@ -79,7 +79,7 @@ test('a key hands on no right that it lacks, and none by lifting a limit', async
   expect((await childOf(customer)).id).not.toBe('');
 });
 
-test('the lent key has no history, no jobs and no saved queries, repeats no answer, and is a stranger to those of its organization', async () => {
+test('the lent key has no history, no jobs and no saved queries, repeats no answer, and cannot call private ones of its organization', async () => {
   const customer = await sql.customer();
   const owner = clientOf(customer);
   const handle = `lent${Date.now().toString(36)}`;

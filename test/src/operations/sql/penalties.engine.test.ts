@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => sql?.close());
 
-test('a caller whose query could not be stopped is told so while the engine is started anew', async () => {
+test('a caller whose query could not be stopped learns that while the engine is started anew', async () => {
   const customer = await sql.customer();
   const before = sql.engine.pid();
   expect((await customer.ask(UNSTOPPABLE)).status).toBe(503);

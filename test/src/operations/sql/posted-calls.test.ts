@@ -273,7 +273,7 @@ describe('an offer', () => {
   });
 });
 
-test('the tier’s window stands beside the caller’s own, which the older headers keep naming', async () => {
+test('the headers carry the tier’s window and the caller’s own, which the older headers keep naming', async () => {
   const { headers } = await send({ body: '{"tier":"deep"}' });
   expect(headers).toMatchObject({
     'ratelimit-policy': '"default";q=6000;w=60, "sql-deep";q=2;w=60',
@@ -325,7 +325,7 @@ function well(total: number, chunk: () => Buffer = () => CHUNK) {
   return { body, taken: () => taken };
 }
 
-/** Compressed, lines like ours are a few bytes: only what does not compress shows what is kept of it. */
+/** Lines like ours compress to a few bytes; only bytes that do not compress show how many are kept. */
 const noise = () => randomBytes(CHUNK.length);
 
 /** Resolves when nothing more is taken, looked at over and over. */
@@ -448,17 +448,17 @@ describe('a streamed answer', () => {
     });
   });
 
-  test('of a paid call is told of once: whether all of it left', async () => {
+  test('of a paid call is reported once: whether all of it left', async () => {
     const paid = { ...JSON_TYPE, 'x-payment': 'signed' };
     lane.finished.length = 0;
     await send({ headers: paid, body: '{}' });
-    await waitUntil('the first is told of', () => lane.finished.length === 1);
+    await waitUntil('the first is reported', () => lane.finished.length === 1);
     const source = well(512 * MEBIBYTE);
     pour.answerWith(() => streamed(source.body));
     const answer = await open({ headers: paid, body: '{}' });
     await once(answer, 'readable');
     answer.destroy();
-    await waitUntil('the second is told of', () => lane.finished.length === 2);
+    await waitUntil('the second is reported', () => lane.finished.length === 2);
     await waitUntil('its body is destroyed', () => source.body.destroyed);
     expect(lane.finished).toEqual([true, false]);
   });

@@ -88,7 +88,7 @@ async function reader(first: number) {
   const { headers } = await sql.customer();
   return async (time: number): Promise<void> => {
     const path = PATHS[(first + time) % PATHS.length] ?? '';
-    // What is cached ages, so that the engine is asked.
+    // Cached answers age, so that the engine is asked.
     sql.api.clock.advanceSeconds(1);
     const { status, text } = await sql.api.get(path, { ...headers });
     if (status === 200) answered.set(path, (answered.get(path) ?? 0) + 1);
@@ -137,7 +137,7 @@ async function sqlIsServed(): Promise<void> {
   );
 }
 
-test('every read is answered beside texts that cannot be stopped and beside the engines they cost', async () => {
+test('every read is answered while texts run that cannot be stopped and while the engine restarts after them', async () => {
   const before = sql.engine.pid();
   const readers = await Promise.all(Array.from({ length: READERS }, (_, n) => reader(n)));
   const refused = Array.from({ length: ATTACKERS }, (_, n) => refusedCaller(n));
@@ -151,7 +151,7 @@ test('every read is answered beside texts that cannot be stopped and beside the 
     await expectForOrganizationsOnly();
   });
   expect(failed).toEqual([]);
-  // Those that meet an engine which is being started anew are told to come again; none is run.
+  // While the engine is started anew they are refused with 503; none is run.
   expect([...refusals.keys()].filter((status) => status !== 400 && status !== 503)).toEqual([]);
   expect(refusals.get(400)).toBeGreaterThan(10);
   expect([...answered.keys()].sort()).toEqual([...PATHS].sort());

@@ -24,7 +24,7 @@ import {
   type SqlReply,
 } from '../../../kit/sql-api.ts';
 
-/** POST /v0/sql as its callers see it: what is answered, what is charged, and what is refused for nothing. */
+/** POST /v0/sql as its callers see it: answers, charges, and refusals that cost nothing. */
 
 let sql: SqlApi;
 
@@ -238,7 +238,7 @@ describe('caps', () => {
   });
 });
 
-describe('what is charged', () => {
+describe('charges', () => {
   test('a query that does not pass costs nothing, and says where and what instead', async () => {
     const customer = await sql.customer({ units: 5 });
     const { status, body } = await customer.ask('SELECT 1,\n  payr FROM setlements');
@@ -297,7 +297,7 @@ describe('what is charged', () => {
     expect((await customer.units()).spent).toBe(0);
   });
 
-  test('an alias in the place of a column is told, with the query that reads the column', async () => {
+  test('a refusal names an alias that hides a column, and suggests the query that reads the column', async () => {
     const customer = await sql.customer({ units: 5 });
     const text = 'SELECT max(amount_usd) AS amount_usd FROM settlements WHERE amount_usd > 0';
     const { body } = await customer.ask(text);
@@ -306,7 +306,7 @@ describe('what is charged', () => {
     expect((await customer.ask(String(body.suggested_sql))).status).toBe(200);
   });
 
-  test('a caller without a key reads of an unknown column as well: the names are those of the tables', async () => {
+  test('a caller without a key is given the columns of the table as well when it names an unknown one', async () => {
     const { body } = await ask(
       sql.api,
       { sql: 'SELECT pajer FROM settlements', explain_only: true },
@@ -326,7 +326,7 @@ describe('what is charged', () => {
     expect((await customer.units()).spent).toBe(1);
   });
 
-  test('memory is bounded, and what was used is charged', async () => {
+  test('memory is bounded, and the caller pays for the use until then', async () => {
     const customer = await sql.customer({ units: 5 });
     const { status, body } = await customer.ask(
       "SELECT groupArray(repeat('x', 1000) || toString(number)) FROM numbers(100000000)",
@@ -406,7 +406,7 @@ describe('explain_only without a key', () => {
     expect(JSON.stringify({ ...body, sql: '' })).not.toContain('canary');
   });
 
-  test('says what is wrong in our own words, and with a key in the engine’s', async () => {
+  test('explains an error in our own words, and with a key in the engine’s', async () => {
     const text = 'SELECT payer + 1 FROM settlements';
     const without = await explain(text);
     expect(without.body).toMatchObject({ status: 400, detail: QUERY_FAILURES.type_error });
@@ -417,7 +417,7 @@ describe('explain_only without a key', () => {
 });
 
 describe('a budget', () => {
-  test('is what is held, so that units for it are enough, and without one the tier’s maximum is', async () => {
+  test('is the amount held, so that units for it are enough; without one the tier’s maximum is held', async () => {
     const customer = await sql.customer({ units: 1 });
     const without = await customer.ask('SELECT 1');
     expect([without.status, without.body.code]).toEqual([402, 'insufficient_qu']);
@@ -596,7 +596,7 @@ describe('GET /v0/sql/schema', () => {
   const schema = (query = '') => sql.api.get(`/v0/sql/schema${query}`, ANONYMOUS);
   const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
 
-  test('names the tables in a line each, and no function, for whoever asks for nothing else', async () => {
+  test('without parameters names the tables in a line each, and no function', async () => {
     const { status, body, text } = await schema();
     expect(status).toBe(200);
     expect(namesOf(body.tables)).toEqual(PUBLIC_TABLE_NAMES);
@@ -684,7 +684,7 @@ const SCHEMA_TABLE_MAX_BYTES = 5_500;
 
 describe('a constant that no row can have', () => {
   const CHECKSUMMED = `0x${'aB'.repeat(20)}`;
-  const WRONG = `SELECT count() AS n FROM settlements WHERE payer = '${CHECKSUMMED}' AND facilitator = 'nobody'`;
+  const WRONG = `SELECT count() AS n FROM settlements WHERE payer = '${CHECKSUMMED}' AND facilitator = 'unknown'`;
   const WARNING = {
     code: 'constant_matches_nothing',
     message: 'Addresses are lower-case texts here: 0x and 40 digits.',

@@ -48,7 +48,7 @@ async function askPatiently(asking: Customer, { sql: text, params }: AttackCase)
   }
 }
 
-/** What an answer is called: `answered`, or why it is not. Throws for what no caller may see. */
+/** `answered`, or the reason why not. Throws if the answer holds anything that callers may not see. */
 function outcomeOf({ id, sql: text, params, outcome }: AttackCase, reply: SqlReply): string {
   const what = `${id}: ${reply.status} ${reply.text.slice(0, 300)}`;
   expect(planted.secretIn(reply.text), what).toBeUndefined();
@@ -66,7 +66,7 @@ function outcomeOf({ id, sql: text, params, outcome }: AttackCase, reply: SqlRep
   }
   expect([200, 400], what).toContain(reply.status);
   if (reply.status === 200) return 'answered';
-  // What is wrong with its names or types is found before it runs; one that takes too long while it is planned is not run.
+  // Wrong names and types are found before it runs; a query that takes too long to plan is not run.
   expect(reply.body.code, what).toMatch(/^(query_failed|invalid_query)$/);
   return reply.body.reason ?? reply.body.code;
 }
@@ -92,7 +92,7 @@ test('what the first wall refuses is refused with words about it, and nothing is
   expect(new Set(await outcomesOf(refused))).toEqual(new Set(['refused']));
 }, 400_000);
 
-test('what does no harm is answered, or fails on its names and types', async () => {
+test('a harmless text is answered, or fails on its names and types', async () => {
   const harmless = fewAttacks(planted).filter(({ outcome }) => outcome === 'harmless');
   expect(await outcomesOf(harmless)).toContain('answered');
 }, 400_000);

@@ -32,7 +32,7 @@ test('a query costs no more than its budget, and is warned of one that may be to
   expect(estimated(7_000_000, standard, 1)).toEqual({ least: 1, most: 1, warnings: ['budget_too_small'] });
 });
 
-test('a tier that is too small is told of as a tier, whatever was bought of it', () => {
+test('a tier that is too small is warned of as a tier, however many units of it were bought', () => {
   expect(estimated(70_000_000, standard).warnings).toEqual(['tier_too_small']);
   expect(estimated(70_000_000, standard, 1).warnings).toEqual(['tier_too_small']);
 });

@@ -61,7 +61,7 @@ describe('while SQL is for organizations only', () => {
   });
 });
 
-test('where SQL is open to everyone, a caller without a key is told the price, and estimates', async () => {
+test('where SQL is open to everyone, a caller without a key gets the price and estimates', async () => {
   openTo = 'everyone';
   expect((await ask(sql.api, QUERY, ANONYMOUS)).body.code).not.toBe('upgrade_required');
   expect((await ask(sql.api, { sql: QUERY, explain_only: true }, ANONYMOUS)).status).toBe(200);

@@ -81,7 +81,7 @@ describe.each(SQL_FORMATS)('%s', (format) => {
         ...[text, 400, 'query_failed', 'result_size'],
       ]);
       expect(refused.body.hint).toContain('max_rows');
-      // What ran is charged.
+      // The run is charged.
       expect(refused.body.usage).toMatchObject({ units_charged: 1 });
     }
   });

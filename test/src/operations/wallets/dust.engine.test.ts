@@ -107,7 +107,7 @@ describe.each(['rows', 'daily sums'])('from %s', (from) => {
     if (from === 'daily sums') await rollUp(engine.writer);
   };
 
-  test('dust is not enough to be judged by, not even beside larger payments of the same payer on the same day', async () => {
+  test('dust does not count towards a verdict, not even with larger payments of the same payer on the same day', async () => {
     await insert([
       ...times(12, (at) => pay(wallet(0x100 + at), DUSTY, DUST)),
       ...times(9, (at) => pay(wallet(0x200 + at), MIXED, at === 0 ? 1_000_000n : ENOUGH)),
@@ -123,7 +123,7 @@ describe.each(['rows', 'daily sums'])('from %s', (from) => {
 
   test('dust that a payee sends back makes no agent suspect', async () => {
     await insert([
-      // What ranks is organic, and that the other payments are not.
+      // Organic payments, which rank; the others are not organic.
       ...[AGENT, SHOP].map((payer) => pay(payer, wallet(0x600), 1_000_000n)),
       ...times(12, (at) => pay(AGENT, wallet(0x400 + at), 1_000_000n)),
       ...times(12, (at) => pay(wallet(0x400 + at), AGENT, DUST)),
@@ -284,7 +284,7 @@ describe('whatever dust is sent between wallets that paid and were paid', () => 
     return { ranked, reasons, rows };
   }
 
-  /** So that every wallet is seen in both roles on both chains, and ranks by what is organic. */
+  /** Shows every wallet in both roles on both chains, with organic payments to rank by. */
   const seen = WALLETS.flatMap((of, at) =>
     [BASE, POLYGON].flatMap((chain) => [
       pay(of, wallet(0x2000 + at), ENOUGH, { chain }),

@@ -27,7 +27,7 @@ import {
 
 /** The figures of a window against a recount in plain code, at every state of the rollups. */
 
-/** A recount over all wallets, windows and roles, beside other work. */
+/** A recount over all wallets, windows and roles, on a busy machine. */
 const TIMEOUT_MS = 600_000;
 const HUB = wallet(0xb0b);
 const DAY = 86_400;
