@@ -1,8 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { browserIsThere, openPage, startBrowser } from '../../test/kit/browser.ts';
-import type { Figure } from '../support/figure.ts';
-import { median } from '../support/quantiles.ts';
-import type { BenchContext } from '../support/run-bench.ts';
+import { type Figure, inTurn, judged, median, shown } from '../lab/measure.ts';
+import type { BenchContext } from '../lab/run.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -10,8 +9,12 @@ import type { Stage } from './stage.ts';
  * interaction takes with ten thousand rows. Source: Total Blocking Time and Interaction to Next Paint, web.dev.
  */
 
-const ROUNDS = 5;
-const ROUNDS_QUICK = 2;
+/** With a selector of what shows that the page is there. */
+const PAGES = [
+  { name: 'home', path: '/console', ready: 'h1' },
+  { name: 'sql', path: '/console/sql', ready: '.cm-line' },
+] as const;
+const ROUNDS = { full: 5, quick: 2 };
 const BLOCKING_GOAL_MS = 200;
 const INTERACTION_GOAL_MS = 100;
 /** Of a task longer than this, the rest counts as blocking. */
@@ -31,57 +34,35 @@ export async function measureConsole(context: BenchContext, { url }: Stage): Pro
   if (!browserIsThere()) throw new Error('this part needs a Chromium: apt-get install chromium');
   const browser = await startBrowser();
   context.workspace.defer(() => browser.close());
-  return [
-    ...(await measureFirstLoad(context, browser, { url, path: '/console', ready: 'h1' })),
-    ...(await measureFirstLoad(context, browser, { url, path: '/console/sql', ready: '.cm-line' })),
-    await measureInteraction(context, browser, url),
-  ];
-}
-
-interface FirstLoad {
-  readonly url: string;
-  readonly path: string;
-  /** A selector of what shows that the page is there. */
-  readonly ready: string;
-}
-
-async function measureFirstLoad(
-  { quick, say }: BenchContext,
-  browser: Browser,
-  { url, path, ready }: FirstLoad,
-): Promise<Figure[]> {
-  const blocking: number[] = [];
-  const longest: number[] = [];
-  for (let round = 0; round < (quick ? ROUNDS_QUICK : ROUNDS); round++) {
-    // A visitor of its own: nothing is in its cache.
-    const { page, close } = await openPage(browser, url);
-    await page.addInitScript(OBSERVE);
-    await page.goto(path);
-    await page.locator(ready).first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await page.waitForTimeout(SETTLE_MS);
-    const tasks = (await page.evaluate('benchTasks')) as number[]; // as observed above
-    blocking.push(tasks.reduce((sum, ms) => sum + ms - LONG_TASK_MS, 0));
-    longest.push(Math.max(0, ...tasks));
-    await close();
+  const figures: Figure[] = [];
+  for (const { name, path, ready } of PAGES) {
+    const load = () => loadOnce(browser, url + path, ready);
+    const { tasks } = await inTurn({ tasks: load }, { rounds: context.sized(ROUNDS) });
+    const blocking = median(tasks.map((some) => some.reduce((sum, ms) => sum + ms - LONG_TASK_MS, 0)));
+    figures.push(
+      judged(`console-${name}-blocking`, blocking, 'ms', '<=', BLOCKING_GOAL_MS),
+      shown(`console-${name}-longest-task`, median(tasks.map((some) => Math.max(0, ...some))), 'ms'),
+    );
   }
-  const name = path === '/console' ? 'home' : 'sql';
-  const value = median(blocking);
-  say(`${path}: blocked for ${value.toFixed(0)} ms, longest task ${median(longest).toFixed(0)} ms`);
-  return [
-    {
-      name: `console-${name}-blocking`,
-      value,
-      unit: 'ms',
-      goal: `<=${BLOCKING_GOAL_MS}`,
-      ok: value <= BLOCKING_GOAL_MS,
-    },
-    { name: `console-${name}-longest-task`, value: median(longest), unit: 'ms', goal: '-', ok: true },
-  ];
+  const slowest = await measureInteraction(browser, url);
+  return [...figures, judged('console-10k-rows-interaction', slowest, 'ms', '<=', INTERACTION_GOAL_MS)];
+}
+
+/** The long tasks of a visitor of its own: nothing is in its cache. */
+async function loadOnce(browser: Browser, url: string, ready: string): Promise<number[]> {
+  const { page, close } = await openPage(browser, url);
+  await page.addInitScript(OBSERVE);
+  await page.goto(url);
+  await page.locator(ready).first().waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.waitForTimeout(SETTLE_MS);
+  const tasks = (await page.evaluate('benchTasks')) as number[]; // as observed above
+  await close();
+  return tasks;
 }
 
 /** The slowest of the interactions with the rows of a result: sorting, filtering, moving by keys. */
-async function measureInteraction({ say }: BenchContext, browser: Browser, url: string): Promise<Figure> {
+async function measureInteraction(browser: Browser, url: string): Promise<number> {
   const { page, close } = await openPage(browser, url);
   await page.addInitScript(OBSERVE);
   await page.goto(`/console/sql#${new URLSearchParams({ q: QUERY })}`);
@@ -90,22 +71,6 @@ async function measureInteraction({ say }: BenchContext, browser: Browser, url: 
   const grid = page.getByRole('grid', { name: 'Result' });
   await grid.waitFor();
   await page.evaluate('benchEvents.length = 0');
-  await useGrid(page);
-  const events = (await page.evaluate('benchEvents')) as number[]; // as observed above
-  await close();
-  const value = Math.max(0, ...events);
-  say(`with ${ROWS} rows the slowest of the interactions took ${value.toFixed(0)} ms`);
-  return {
-    name: 'console-10k-rows-interaction',
-    value,
-    unit: 'ms',
-    goal: `<=${INTERACTION_GOAL_MS}`,
-    ok: value <= INTERACTION_GOAL_MS,
-  };
-}
-
-async function useGrid(page: Page): Promise<void> {
-  const grid = page.getByRole('grid', { name: 'Result' });
   for (const name of ['number', 'hash', 'note']) {
     await grid.getByRole('button', { name: new RegExp(`^${name} `) }).click();
     await page.waitForTimeout(SETTLE_MS);
@@ -118,4 +83,7 @@ async function useGrid(page: Page): Promise<void> {
   await page.getByLabel('Filter rows').click();
   await page.keyboard.type('7 4', { delay: 80 });
   await page.waitForTimeout(SETTLE_MS);
+  const events = (await page.evaluate('benchEvents')) as number[]; // as observed above
+  await close();
+  return Math.max(0, ...events);
 }

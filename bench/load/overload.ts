@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Figure } from '../support/figure.ts';
-import { median, quantile } from '../support/quantiles.ts';
-import type { BenchContext } from '../support/run-bench.ts';
+import { requestOf } from '../lab/api.ts';
+import { type Figure, judged, median, quantile, shown } from '../lab/measure.ts';
+import { at } from '../lab/questions.ts';
+import type { BenchContext } from '../lab/run.ts';
 import type { Capacity } from './capacity.ts';
-import { type Met, startPatientCaller } from './patient-caller.ts';
-import type { Stage } from './stage.ts';
+import { type Stage, watchUse } from './stage.ts';
 import { heavyQueries, KINDS, type Kind, type Mix } from './traffic.ts';
-import { type MemoryUse, watchMemory } from './watch-memory.ts';
-import { type Answers, type Asked, countOf, rateOf, runWrk } from './wrk.ts';
+import { type Answers, brokenOf, countOf, isGood, rateOf, runWrk, type Stream } from './wrk.ts';
 
 /**
  * Many times the load that the machine can serve: first eight times as many requests, then the storm, hundreds of connections that
@@ -24,8 +23,7 @@ const STORM_CONNECTIONS: Readonly<Record<Kind, number>> = {
   sql: 60,
 };
 const HEAVY_CONNECTIONS_PER_CUSTOMER = 12;
-const SECONDS = 20;
-const SECONDS_QUICK = 6;
+const SECONDS = { full: 20, quick: 6 };
 const TIMES = 8;
 /** A connection sends a request in as many milliseconds, so that most of them are not waiting for an answer. */
 const CYCLE_MS = 1_000;
@@ -51,35 +49,34 @@ interface Overload {
   readonly capacity: Capacity;
 }
 
+interface Crowd {
+  readonly name: string;
+  readonly answers: Answers;
+}
+
 /** Eight times the requests a second that the machine serves, each kind of them, from callers who ask at their own pace. */
 export async function measureEightTimes(
-  { workspace, quick, say }: BenchContext,
+  context: BenchContext,
   { url, keys }: Stage,
   { mix, capacity }: Overload,
 ): Promise<Figure[]> {
-  const seconds = quick ? SECONDS_QUICK : SECONDS;
+  const target = { url, seconds: context.sized(SECONDS), keys: keys.crowd };
   const crowds = await Promise.all(
     KINDS.map(async (kind): Promise<Crowd> => {
       const wantedPerMs = (capacity.rates[kind] * TIMES) / 1_000;
       const wanted = Math.ceil(wantedPerMs * CYCLE_MS);
       const connections = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, wanted));
-      const { requests } = mix.kinds[kind];
       const pauseMs = Math.round(connections / wantedPerMs);
-      const options = { url, seconds, keys: keys.crowd, requests, connections, pauseMs };
-      return { name: kind, answers: await runWrk(workspace, options) };
+      const { requests } = mix.kinds[kind];
+      const stream = { requests, connections, pauseMs };
+      return { name: kind, answers: await runWrk(context.workspace, target, stream) };
     }),
   );
-  sayAll(crowds, say);
+  sayAll(crowds, context);
   const sent = crowds.reduce((sum, { answers }) => sum + rateOf(answers, () => true), 0);
   const times = sent / Object.values(capacity.rates).reduce((sum, rate) => sum + rate, 0);
   return [
-    {
-      name: 'eight-times-sent',
-      value: times,
-      unit: 'x',
-      goal: `>=${SENT_TIMES_MIN}`,
-      ok: times >= SENT_TIMES_MIN,
-    },
+    judged('eight-times-sent', times, 'x', '>=', SENT_TIMES_MIN),
     ...crowdFigures('eight-times', crowds, { capacity, goodputMin: EIGHT_TIMES_GOODPUT_MIN }),
   ];
 }
@@ -91,179 +88,146 @@ export async function measureStorm(
 ): Promise<Figure[]> {
   const paths = mix.kinds.feed.requests.map(({ path }) => path).filter((path) => path.includes('before='));
   const caller = await startPatientCaller(stage, paths);
-  const { result, use } = await watchMemory(stage, storm(context, stage, mix));
+  const { result, use } = await watchUse(stage, storm(context, stage, mix));
   const recoveryMs = await untilRecovered(stage, capacity.feedP50Ms);
-  const met = await caller.stop();
-  sayAll(result, context.say);
-  for (const wrong of [...met.wrong, ...met.undocumented].slice(0, 5))
-    context.say(`not as it must be: ${wrong}`);
+  const { answersMs, refusals, wrong, undocumented } = await caller.stop();
+  sayAll(result, context);
+  for (const what of [...wrong, ...undocumented].slice(0, 5)) context.say(`not as it must be: ${what}`);
   return [
     ...crowdFigures('storm', result, { capacity, goodputMin: STORM_GOODPUT_MIN }),
-    ...callerFigures(met),
-    ...afterFigures(recoveryMs, use),
+    judged('patient-caller-answers', answersMs.length, 'answers', '>', 0),
+    shown('patient-caller-refusals', refusals.length, 'answers'),
+    shown('patient-caller-p50', median(answersMs), 'ms'),
+    judged('patient-caller-p99', quantile(answersMs, 0.99), 'ms', '<=', PATIENT_P99_MAX_MS),
+    judged('overload-wrong-answers', wrong.length, 'answers', '=', 0),
+    judged('overload-undocumented-refusals', undocumented.length, 'answers', '=', 0),
+    judged('recovery-after-overload', recoveryMs, 'ms', '<=', RECOVERY_MAX_MS),
+    ...Object.entries(use).map(([what, value]) =>
+      shown(`overload-${what.replace('heap', 'heap-after')}`, value, what.startsWith('event') ? 'ms' : 'MiB'),
+    ),
   ];
 }
 
-function sayAll(crowds: readonly Crowd[], say: BenchContext['say']): void {
-  for (const { name, answers } of crowds)
-    say(
-      `${name}: ${JSON.stringify(answers.statuses)} p50 ${answers.p50Ms} ms, p99 ${answers.p99Ms} ms ${answers.odd}`,
-    );
+function sayAll(crowds: readonly Crowd[], { say }: BenchContext): void {
+  for (const { name, answers } of crowds) {
+    const { statuses, p50Ms, p99Ms, odd } = answers;
+    say(`${name}: ${JSON.stringify(statuses)} p50 ${p50Ms} ms, p99 ${p99Ms} ms ${odd}`);
+  }
 }
 
-interface Crowd {
-  readonly name: string;
-  readonly answers: Answers;
-}
-
-function storm({ workspace, quick }: BenchContext, { url, keys }: Stage, mix: Mix): Promise<Crowd[]> {
-  const seconds = quick ? SECONDS_QUICK : SECONDS;
-  const heavy = heavyQueries();
-  const ask = async (
-    name: string,
-    options: { keys: readonly string[]; requests: readonly Asked[]; connections: number },
-  ) => ({
+function storm({ workspace, sized }: BenchContext, { url, keys }: Stage, mix: Mix): Promise<Crowd[]> {
+  const ask = async (name: string, own: readonly string[], stream: Stream): Promise<Crowd> => ({
     name,
-    answers: await runWrk(workspace, { url, seconds, ...options }),
+    answers: await runWrk(workspace, { url, seconds: sized(SECONDS), keys: own }, stream),
   });
+  const heavy = { requests: heavyQueries(), connections: HEAVY_CONNECTIONS_PER_CUSTOMER };
   return Promise.all([
-    ...KINDS.map((kind) =>
-      ask(kind, {
-        keys: kind === 'sql' ? keys.crowd : [keys.storm],
-        requests: mix.kinds[kind].requests,
-        connections: STORM_CONNECTIONS[kind],
-      }),
-    ),
-    ...keys.heavy.map((one, index) =>
-      ask(`heavy-${index + 1}`, {
-        keys: [one],
-        requests: heavy,
-        connections: HEAVY_CONNECTIONS_PER_CUSTOMER,
-      }),
-    ),
+    ...KINDS.map((kind) => {
+      const { requests } = mix.kinds[kind];
+      const own = kind === 'sql' ? keys.crowd : [keys.storm];
+      return ask(kind, own, { requests, connections: STORM_CONNECTIONS[kind] });
+    }),
+    ...keys.heavy.map((key, index) => ask(`heavy-${index + 1}`, [key], heavy)),
   ]);
 }
 
 /** Milliseconds until the feed is as fast as it was. */
-async function untilRecovered({ url, keys }: Stage, quietMs: number): Promise<number> {
+async function untilRecovered(stage: Stage, quietMs: number): Promise<number> {
   const began = performance.now();
   let good = 0;
   while (good < RECOVERED_ANSWERS) {
-    const asked = performance.now();
-    const answer = await fetch(`${url}/v0/flows?limit=50`, { headers: { 'x-api-key': keys.patient } });
-    await answer.arrayBuffer();
-    const isFast = performance.now() - asked <= quietMs * RECOVERED_OVER_QUIET;
-    good = answer.ok && isFast ? good + 1 : 0;
+    const { status, ms } = await askPatiently(stage, '/v0/flows?limit=50');
+    good = isGood(status) && ms <= quietMs * RECOVERED_OVER_QUIET ? good + 1 : 0;
     if (performance.now() - began > RECOVERY_MAX_MS * 4) return Number.POSITIVE_INFINITY;
     await sleep(RECOVERY_LOOK_EVERY_MS);
   }
   return performance.now() - began - RECOVERED_ANSWERS * RECOVERY_LOOK_EVERY_MS;
 }
 
-const isGood = (status: number): boolean => status === 200;
+/** Codes that say "later". */
+const SHED_CODES: readonly string[] = ['429 rate_limited', '503 overloaded', '503 upstream_unavailable'];
+const PATIENT_PAGES = 8;
+const PATIENT_PAUSE_MS = 50;
+
+/**
+ * A caller that heeds `Retry-After` and checks each answer: it must equal the one that it got before the overload. It asks for deep pages
+ * of the feed, because those do not change. `stop` ends its walk and returns its observations.
+ */
+async function startPatientCaller(stage: Stage, paths: readonly string[]) {
+  const asked = paths.slice(-PATIENT_PAGES);
+  const expected = new Map<string, string>();
+  for (const path of asked) expected.set(path, (await askPatiently(stage, path)).rows);
+  const answersMs: number[] = []; // of good answers, refusals before them not counted
+  const wrong: string[] = []; // pages that differ from those before the overload
+  const refusals: string[] = [];
+  const undocumented: string[] = []; // refusals that the catalogue of errors does not allow
+  let isOver = false;
+  const walking = (async () => {
+    for (let turn = 0; !isOver; turn++) {
+      const path = asked[turn % asked.length] ?? '';
+      const { status, code, rows, retryAfter, ms } = await askPatiently(stage, path);
+      if (isGood(status)) {
+        answersMs.push(ms);
+        if (rows !== expected.get(path)) wrong.push(path);
+        await sleep(PATIENT_PAUSE_MS);
+        continue;
+      }
+      refusals.push(code);
+      if (!SHED_CODES.includes(code) || retryAfter === null) undocumented.push(code);
+      await sleep(Number(retryAfter ?? 1) * 1_000);
+    }
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await walking;
+      return { answersMs, wrong, refusals, undocumented };
+    },
+  };
+}
+
+async function askPatiently({ url, keys }: Stage, path: string) {
+  const began = performance.now();
+  const answer = await fetch(`${url}${path}`, requestOf(keys.patient));
+  const text = await answer.text();
+  const ms = performance.now() - began;
+  const body: unknown = JSON.parse(text); // our own API, problem documents included
+  return {
+    ...{ status: answer.status, ms, code: `${answer.status} ${at(body, 'code')}` },
+    retryAfter: answer.headers.get('retry-after'),
+    // The rows of a page that can no longer change, without the fields that depend on the time.
+    rows: JSON.stringify(at(body, 'flows')),
+  };
+}
+
+const isShed = (status: number): boolean => status === 429 || status === 503;
 /** A query that its tier's time ended is answered with 400 `query_failed`: it ran. */
-const isShedOrServed = (status: number): boolean => [200, 400, 429, 503].includes(status);
+const isOdd = (status: number): boolean => !isGood(status) && status !== 400 && !isShed(status);
+const READS = KINDS.filter((kind) => kind !== 'sql');
 
 function crowdFigures(
   stage: string,
   crowds: readonly Crowd[],
   { capacity, goodputMin }: { readonly capacity: Capacity; readonly goodputMin: number },
 ): Figure[] {
-  const sum = (one: (answers: Answers) => number): number =>
-    crowds.reduce((total, { answers }) => total + one(answers), 0);
-  const none = (name: string, value: number, unit = 'answers'): Figure => ({
-    name: `${stage}-${name}`,
-    value,
-    unit,
-    goal: '=0',
-    ok: value === 0,
-  });
-  const shed = sum(({ statuses }) => countOf(statuses, (status) => status === 429 || status === 503));
-  const share = (kinds: readonly Kind[]): number => {
+  const all = crowds.map(({ answers }) => answers);
+  const sum = (what: 'withoutRetryAfter' | 'withoutProblem'): number =>
+    all.reduce((total, answers) => total + answers[what], 0);
+  const none = (name: string, value: number, unit = 'answers'): Figure =>
+    judged(`${stage}-${name}`, value, unit, '=', 0);
+  const goodput = (name: string, kinds: readonly Kind[]): Figure => {
     const before = kinds.reduce((total, kind) => total + capacity.rates[kind], 0);
-    const now = crowds.filter(({ name }) => kinds.some((kind) => kind === name));
-    return now.reduce((total, { answers }) => total + rateOf(answers, isGood), 0) / before;
+    const now = crowds.filter(({ name: of }) => kinds.some((kind) => kind === of));
+    const share = now.reduce((total, { answers }) => total + rateOf(answers, isGood), 0) / before;
+    return judged(`${stage}-${name}`, share, 'x', '>=', goodputMin);
   };
-  const goodput = (name: string, value: number): Figure => ({
-    name: `${stage}-${name}`,
-    value,
-    unit: 'x',
-    goal: `>=${goodputMin}`,
-    ok: value >= goodputMin,
-  });
   return [
-    goodput('goodput-of-capacity', share(KINDS)),
-    goodput('reads-goodput-of-capacity', share(KINDS.filter((kind) => kind !== 'sql'))),
-    { name: `${stage}-shed`, value: shed, unit: 'answers', goal: '>0', ok: shed > 0 },
-    none(
-      'other-statuses',
-      sum(({ statuses }) => countOf(statuses, (status) => !isShedOrServed(status))),
-    ),
-    none(
-      'without-retry-after',
-      sum(({ withoutRetryAfter }) => withoutRetryAfter),
-    ),
-    none(
-      'without-problem',
-      sum(({ withoutProblem }) => withoutProblem),
-    ),
-    none(
-      'broken-connections',
-      sum(({ broken, timeouts }) => broken + timeouts),
-      'connections',
-    ),
-  ];
-}
-
-function callerFigures({ answersMs, refusals, wrong, undocumented }: Met): Figure[] {
-  const p99 = quantile(answersMs, 0.99);
-  return [
-    {
-      name: 'patient-caller-answers',
-      value: answersMs.length,
-      unit: 'answers',
-      goal: '>0',
-      ok: answersMs.length > 0,
-    },
-    { name: 'patient-caller-refusals', value: refusals, unit: 'answers', goal: '-', ok: true },
-    { name: 'patient-caller-p50', value: median(answersMs), unit: 'ms', goal: '-', ok: true },
-    {
-      name: 'patient-caller-p99',
-      value: p99,
-      unit: 'ms',
-      goal: `<=${PATIENT_P99_MAX_MS}`,
-      ok: p99 <= PATIENT_P99_MAX_MS,
-    },
-    {
-      name: 'overload-wrong-answers',
-      value: wrong.length,
-      unit: 'answers',
-      goal: '=0',
-      ok: wrong.length === 0,
-    },
-    {
-      name: 'overload-undocumented-refusals',
-      value: undocumented.length,
-      unit: 'answers',
-      goal: '=0',
-      ok: undocumented.length === 0,
-    },
-  ];
-}
-
-function afterFigures(recoveryMs: number, use: MemoryUse): Figure[] {
-  return [
-    {
-      name: 'recovery-after-overload',
-      value: recoveryMs,
-      unit: 'ms',
-      goal: `<=${RECOVERY_MAX_MS}`,
-      ok: recoveryMs <= RECOVERY_MAX_MS,
-    },
-    { name: 'overload-api-rss', value: use.apiRss, unit: 'MiB', goal: '-', ok: true },
-    { name: 'overload-api-heap-after', value: use.apiHeap, unit: 'MiB', goal: '-', ok: true },
-    { name: 'overload-engine-rss', value: use.engineRss, unit: 'MiB', goal: '-', ok: true },
-    { name: 'overload-event-loop-p99', value: use.loopP99Ms, unit: 'ms', goal: '-', ok: true },
-    { name: 'overload-event-loop-max', value: use.loopMaxMs, unit: 'ms', goal: '-', ok: true },
+    goodput('goodput-of-capacity', KINDS),
+    goodput('reads-goodput-of-capacity', READS),
+    judged(`${stage}-shed`, countOf(all, isShed), 'answers', '>', 0),
+    none('other-statuses', countOf(all, isOdd)),
+    none('without-retry-after', sum('withoutRetryAfter')),
+    none('without-problem', sum('withoutProblem')),
+    none('broken-connections', brokenOf(all), 'connections'),
   ];
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startGuarded } from '../support/guarded-process.ts';
-import type { Workspace } from '../support/workspace.ts';
+import { startProcess } from '../lab/processes.ts';
+import type { Workspace } from '../lab/run.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 /** wrk counts an answer that takes longer as a time-out; the service's own longest run is 25 s. */
@@ -13,6 +13,15 @@ const ANSWER_TIMEOUT_SECONDS = 30;
 export interface Asked {
   readonly path: string;
   readonly body?: object;
+}
+
+/** What is sent over some connections: each has one request in flight at a time. */
+export interface Stream {
+  /** Sent in turn, the same ones each time. */
+  readonly requests: readonly Asked[];
+  readonly connections: number;
+  /** Before each request; 0 when not given. */
+  readonly pauseMs?: number;
 }
 
 /** The answers over some connections in some time. */
@@ -31,7 +40,6 @@ export interface Answers {
   readonly odd: string;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
 }
 
 /** Throws, with what to install, where wrk is not on the path. */
@@ -43,22 +51,13 @@ export function requireWrk(): void {
 
 let files = 0;
 
-/**
- * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request in flight at a time and `pauseMs`
- * (default 0) before each.
- */
+/** Sends the requests with the keys in turn. */
 export async function runWrk(
   workspace: Workspace,
-  options: {
-    readonly url: string;
-    readonly keys: readonly string[];
-    readonly requests: readonly Asked[];
-    readonly connections: number;
-    readonly seconds: number;
-    readonly pauseMs?: number;
-  },
+  target: { readonly url: string; readonly keys: readonly string[]; readonly seconds: number },
+  { requests, connections, pauseMs = 0 }: Stream,
 ): Promise<Answers> {
-  const { url, keys, requests, connections, seconds, pauseMs = 0 } = options;
+  const { url, keys, seconds } = target;
   files += 1;
   const file = join(workspace.dir, `requests-${files}.txt`);
   // As many rounds as there are keys: every request is asked with each of them.
@@ -69,14 +68,11 @@ export async function runWrk(
     }),
   );
   writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  const wrk = startGuarded({
-    command: 'wrk',
-    args: [
-      ...['--threads', '1', '--connections', String(connections), '--duration', `${seconds}s`],
-      ...['--timeout', `${ANSWER_TIMEOUT_SECONDS}s`, '--script', SCRIPT, url, '--', file, String(pauseMs)],
-    ],
-  });
-  workspace.defer(() => wrk.stop());
+  const args = [
+    ...['--threads', '1', '--connections', String(connections), '--duration', `${seconds}s`],
+    ...['--timeout', `${ANSWER_TIMEOUT_SECONDS}s`, '--script', SCRIPT, url, '--', file, String(pauseMs)],
+  ];
+  const wrk = startProcess(workspace, { command: 'wrk', args });
   const code = await wrk.exited;
   const last = wrk.lastLines().findLast((line) => line.startsWith('{'));
   if (code !== 0 || last === undefined)
@@ -85,14 +81,19 @@ export async function runWrk(
   return { ...JSON.parse(last), odd } as Answers; // our own script prints it
 }
 
-/** Answers of these statuses a second. */
-export function rateOf({ statuses, ms }: Answers, wanted: (status: number) => boolean): number {
-  return (countOf(statuses, wanted) / ms) * 1_000;
+export const isGood = (status: number): boolean => status === 200;
+
+/** Of all these connections together. */
+export function countOf(answers: readonly Answers[], wanted: (status: number) => boolean): number {
+  return answers
+    .flatMap(({ statuses }) => Object.entries(statuses))
+    .reduce((sum, [status, count]) => sum + (wanted(Number(status)) ? count : 0), 0);
 }
 
-export function countOf(statuses: Answers['statuses'], wanted: (status: number) => boolean): number {
-  return Object.entries(statuses).reduce(
-    (sum, [status, count]) => sum + (wanted(Number(status)) ? count : 0),
-    0,
-  );
+export function rateOf(answers: Answers, wanted: (status: number) => boolean): number {
+  return (countOf([answers], wanted) / answers.ms) * 1_000;
+}
+
+export function brokenOf(answers: readonly Answers[]): number {
+  return answers.reduce((sum, { broken, timeouts }) => sum + broken + timeouts, 0);
 }

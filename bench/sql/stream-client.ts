@@ -23,32 +23,19 @@ export interface StreamReply {
 const NEWLINE = 0x0a;
 const START_CHARS = 400;
 
-function read({ url, headers, body }: StreamRequest): Promise<StreamReply> {
-  return new Promise((resolve, reject) => {
-    const began = performance.now();
-    const outgoing = request(url, { method: 'POST', headers }, (incoming: IncomingMessage) => {
-      let bytes = 0;
-      let lines = 0;
-      let start = '';
-      incoming.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (start.length < START_CHARS) start += chunk.toString('latin1', 0, START_CHARS);
-        for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
-      });
-      incoming.on('error', reject);
-      incoming.on('end', () =>
-        resolve({
-          status: incoming.statusCode ?? 0,
-          ms: performance.now() - began,
-          bytes,
-          lines,
-          start: start.slice(0, START_CHARS),
-        }),
-      );
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
+async function read({ url, headers, body }: StreamRequest): Promise<StreamReply> {
+  const began = performance.now();
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { method: 'POST', headers }, resolve).on('error', reject).end(body);
   });
+  let [bytes, lines, start] = [0, 0, ''];
+  incoming.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (start.length < START_CHARS) start += chunk.toString('latin1', 0, START_CHARS);
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
+  });
+  await new Promise((resolve, reject) => incoming.on('error', reject).on('end', resolve));
+  return { status: incoming.statusCode ?? 0, ms: performance.now() - began, bytes, lines, start };
 }
 
 if (process.argv[2] === 'serve') {

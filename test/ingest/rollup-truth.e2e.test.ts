@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { lengthOf } from '../kit/lengths.ts';
 import { type FaultSimulation, startFaultSimulation } from '../kit/simulator/simulation.ts';
 
-/** More faults and other seeds by hand: `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. */
+/** More faults and other seeds by hand: `npx tsx test/nightly/faults.ts --faults 1000 --seed 7`. */
 const FAULTS = lengthOf('simulatedFaults');
 /** Any will do; a failure names it. */
 const SEED = 1;

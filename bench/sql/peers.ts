@@ -1,0 +1,77 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { createGuest } from '../../clickhouse/guest/engine.ts';
+import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { streamOf } from '../lab/engine.ts';
+import { installPeer, startLineProcess } from '../lab/processes.ts';
+import type { BenchContext } from '../lab/run.ts';
+import { PLAIN_TABLE, PUBLIC_DATABASE, type SqlLab } from './lab.ts';
+
+/** What answers a text of SQL over the settlements. */
+export interface SqlPeer {
+  /** Throws where the text is refused or fails. */
+  ask(text: string): Promise<SqlAnswer>;
+}
+
+export interface SqlAnswer {
+  readonly ms: number;
+  readonly rows: number;
+  /** Of the whole answer, where it is compared with another one. */
+  readonly digest?: string;
+}
+
+const SECONDS_MAX = 300;
+const ROWS_MAX = 1_000_001;
+const THREADS = cpus().length;
+
+/** Our public tables, as the guest reads them: with the bounds of its profile, or with every core and full blocks, as a lone analyst. */
+export function guestPeer(
+  { workspace }: BenchContext,
+  { engine }: SqlLab,
+  { isAlone }: { readonly isAlone: boolean },
+): SqlPeer {
+  const guest = createGuest(engine.access);
+  workspace.defer(() => guest.close());
+  const bounds = isAlone ? { blockRows: GUEST_FULL_BLOCK_ROWS, threads: THREADS } : {};
+  return {
+    async ask(text) {
+      const { body, figures } = await guest.query(
+        {
+          ...{ name: 'bench-question', text, queryId: randomUUID(), format: 'TSV' },
+          ...{ maxRows: ROWS_MAX, maxSeconds: SECONDS_MAX, ...bounds },
+        },
+        new AbortController().signal,
+      );
+      const digest = createHash('sha1');
+      for await (const chunk of body) digest.update(chunk as Buffer); // no encoding is set
+      return { ms: figures.elapsedMs, rows: figures.resultRows, digest: digest.digest('hex') };
+    },
+  };
+}
+
+const DUCKDB = fileURLToPath(new URL('./duckdb', import.meta.url));
+/** DuckDB has no integer of 256 bits. */
+const EXPORT = `SELECT * REPLACE (toString(amount) AS amount) FROM ${PUBLIC_DATABASE}.${PLAIN_TABLE} FORMAT Parquet`;
+
+/** The same rows in a DuckDB file, with as many threads. */
+export async function duckdbPeer({ workspace }: BenchContext, { engine }: SqlLab): Promise<SqlPeer> {
+  const missing = installPeer(DUCKDB, 'node_modules/@duckdb/node-api/package.json');
+  if (missing !== undefined) throw new Error(`DuckDB cannot be installed: ${missing}`);
+  const parquet = join(workspace.dir, 'settlements.parquet');
+  await pipeline(await streamOf(engine.access, EXPORT), createWriteStream(parquet));
+  const script = join(DUCKDB, 'run-questions.mjs');
+  const database = join(workspace.dir, 'settlements.duckdb');
+  const duckdb = startLineProcess(workspace, [script, parquet, database, String(THREADS)], DUCKDB);
+  await duckdb.next();
+  return {
+    async ask(text) {
+      const reply = await duckdb.ask<SqlAnswer | { readonly error: string }>({ sql: text });
+      if ('error' in reply) throw new Error(reply.error);
+      return reply;
+    },
+  };
+}
