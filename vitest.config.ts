@@ -34,7 +34,8 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.{engine,redis,e2e,browser}.test.ts', 'test/nightly/**'],
+          // test/peers has packages of its own (scripts/install-peers.mjs).
+          exclude: ['test/**/*.{engine,redis,e2e,browser}.test.ts', 'test/nightly/**', '**/node_modules/**'],
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,

@@ -4,11 +4,14 @@ import { availableParallelism } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 
 /**
- * Runs scripts of package.json side by side, as many as there are cores: `node scripts/run-together.mjs types lint`. What each
- * printed comes in one piece when it has ended. All of them run to their end, and when any failed this fails.
+ * Runs scripts of package.json side by side, as many as there are cores: `node scripts/run-together.mjs types lint`; with `--one-by-one`
+ * one after the other. What each printed comes in one piece when it has ended. All of them run to their end, and when any failed this fails.
  */
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-const wanted = process.argv.slice(2);
+const ONE_BY_ONE = '--one-by-one';
+const words = process.argv.slice(2);
+const wanted = words.filter((word) => word !== ONE_BY_ONE);
+const lanes = words.includes(ONE_BY_ONE) ? 1 : Math.max(2, availableParallelism());
 const unknown = wanted.filter((name) => scripts[name] === undefined);
 if (unknown.length > 0) throw new Error(`package.json has no script ${unknown.join(', ')}`);
 
@@ -42,7 +45,7 @@ const outcomes = [];
 const lane = async () => {
   for (const name of queue) outcomes.push(await run(name));
 };
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, lane));
+await Promise.all(Array.from({ length: lanes }, lane));
 
 const failed = outcomes.filter(({ isGood }) => !isGood).map(({ name }) => name);
 if (failed.length > 0) {

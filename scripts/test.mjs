@@ -1,23 +1,32 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 
 /**
- * `npm test` runs the static checks and the first ring of tests (test/kit/rings.ts), `npm run test:all` installs what single tests drive
- * (scripts/install-peers.mjs) and runs the checks and every test. What stands behind `npm test --` goes to vitest over all files, and the checks are left out.
+ * `npm test` runs the static checks and the first ring of tests (test/kit/rings.ts) side by side. `npm run test:all` installs what single tests
+ * drive (scripts/install-peers.mjs) and does the same with every test. What stands behind `npm test --` goes to vitest over all files, and
+ * the checks are left out.
  */
 const args = process.argv.slice(2);
 const isAll = args[0] === '--all';
 const named = isAll ? args.slice(1) : args;
-const ring = isAll || named.length > 0 ? 'all' : 'first';
-if (isAll) process.env.CI_REQUIRE_PEERS = '1';
-const steps = [
-  ...(isAll ? [['node', ['scripts/install-peers.mjs']]] : []),
-  ...(named.length === 0
-    ? [['node', ['scripts/run-together.mjs', 'types', 'layers', 'gen:check', 'lint', 'dead']]]
-    : []),
-  ['vitest', ['run', ...named]],
-];
-for (const [command, words] of steps) {
-  const env = { ...process.env, TEST_RING: ring };
-  const { status } = spawnSync(command, words, { stdio: 'inherit', env });
+const env = { ...process.env, TEST_RING: isAll || named.length > 0 ? 'all' : 'first' };
+if (isAll) {
+  env.CI_REQUIRE_PEERS = '1';
+  const { status } = spawnSync('node', ['scripts/install-peers.mjs'], { stdio: 'inherit', env });
   if (status !== 0) process.exit(status ?? 1);
 }
+
+const run = (command, words) =>
+  new Promise((ended) => {
+    const child = spawn(command, words, { stdio: 'inherit', env });
+    child.once('error', (error) => {
+      process.stderr.write(`${error.message}\n`);
+      ended(1);
+    });
+    child.once('close', (code) => ended(code ?? 1));
+  });
+
+const CHECKS = ['types', 'layers', 'gen:check', 'lint', 'dead'];
+// The tests wait now and then for a process that they started: the checks take that time, one after the other.
+const checks = named.length > 0 ? [] : [run('node', ['scripts/run-together.mjs', '--one-by-one', ...CHECKS])];
+const codes = await Promise.all([run('vitest', ['run', ...named]), ...checks]);
+process.exitCode = codes.find((code) => code !== 0) ?? 0;

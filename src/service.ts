@@ -60,6 +60,7 @@ const ENGINE_NICE = 1;
 const INGEST_NICE = 5;
 /** Reading a chain makes much short-lived garbage; a larger nursery saves a tenth of the worker's time (bench/ingest). */
 const INGEST_NODE_FLAGS = ['--max-semi-space-size=64'];
+const MS_PER_SECOND = 1_000;
 const INGEST_STOP_TIMEOUT_MS = 5_000;
 
 export async function startService(deps: {
@@ -89,16 +90,18 @@ export async function startService(deps: {
     ]);
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
+    let isPrepared = false;
     const api = isWorkerOnly(config)
       ? null
       : await openApi(
-          { config, log, version, observation, drain, ...(marks && { marks }) },
+          { config, log, version, observation, drain, isPrepared: () => isPrepared, ...(marks && { marks }) },
           engine,
           cleanups,
         );
     let worker: SupervisedChild | undefined;
     const prepared = prepare({ config, log, observation }, engine.access, stopping.signal, cleanups)
       .then(async () => {
+        isPrepared = true;
         void api?.sandbox.check(); // the public views are there now
         if (config.role === 'all' && !stopping.signal.aborted)
           worker = await startWorker({ config, log, version }, engine.access);
@@ -164,6 +167,7 @@ async function openApi(
     readonly version: string;
     readonly observation: Observation;
     readonly drain: Drain;
+    readonly isPrepared: () => boolean;
     readonly marks?: RequestMarks;
   },
   { access: plain, restart, walls }: OpenEngine,
@@ -243,6 +247,7 @@ async function listenAtRoot(
     host,
     port,
     maxConnections: config.http.maxConnections,
+    keepAliveMs: config.http.keepAliveSeconds * MS_PER_SECOND,
     socketAnswers: { publicUrl: config.http.publicUrl ?? '', newId: randomUUID },
   });
   cleanups.push(() => drain.over().then(() => listener.close()));

@@ -223,6 +223,18 @@ export const ConfigSchema = Type.Object(
           minimum: 1,
           description: 'Requests a minute per anonymous address.',
         }),
+        keepAliveSeconds: Type.Integer({
+          default: 72,
+          minimum: 1,
+          maximum: 3_600,
+          description:
+            'How long an idle connection stays open: longer than the idle time of the proxy in front, so that the proxy closes first and no request is lost.',
+        }),
+        mcpOrigins: Type.Array(Type.String({ pattern: '^https?://[^/]+$' }), {
+          default: [],
+          description:
+            'Origins, such as `https://app.example`, whose pages may use `/mcp` from a browser with a key of their own (`X-API-Key` or a bearer token).',
+        }),
       },
       { default: {}, additionalProperties: false },
     ),

@@ -12,6 +12,8 @@ export const ENVIRONMENT = {
   PORT: 'http.port',
   PUBLIC_URL: 'http.publicUrl',
   TRUST_PROXY: 'http.trustProxy',
+  KEEP_ALIVE_SECONDS: 'http.keepAliveSeconds',
+  MCP_ORIGINS: 'http.mcpOrigins',
   CLICKHOUSE_URL: 'clickhouse.url',
   CLICKHOUSE_DATABASE: 'clickhouse.database',
   CLICKHOUSE_USER: 'clickhouse.writer.user',

@@ -47,6 +47,8 @@ export interface AppOptions {
   >;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
+  /** False until the schema is that of this program; absent where it was before. */
+  readonly isPrepared?: () => boolean;
   readonly cursorKeys: CursorKeys;
   /** Null or absent where no results are kept. */
   readonly kept?: {
@@ -144,7 +146,15 @@ function installRoutes(
   });
   const mcpResources = options.resources ?? DOCS_RESOURCES;
   const surface = createMcpSurface({ operations, resources: mcpResources, gate, version, publicUrl, log });
-  installMcp(routes, { surface, gate, deps, sandbox, hostnames: mcpHostnames(config.http), failures });
+  installMcp(routes, {
+    surface,
+    gate,
+    deps,
+    sandbox,
+    hostnames: mcpHostnames(config.http),
+    origins: new Set(config.http.mcpOrigins),
+    failures,
+  });
   installOfferList(routes, { operations, publicUrl, termsOf: options.termsOf });
   installBundleKeys(routes, config);
   installProtectedResources(routes, { issuer: config.oauth.issuer, resources });

@@ -33,30 +33,6 @@ export function exposedWith(own: readonly string[]): string {
   return [EXPOSED, ...own].join(', ');
 }
 
-/** Headers that a browser script may send. */
-export const ACCEPTED_HEADERS = [
-  'Authorization',
-  'X-API-Key',
-  'X-PAYMENT',
-  'PAYMENT-SIGNATURE',
-  'Content-Type',
-  'Accept',
-  'Idempotency-Key',
-  'If-None-Match',
-  'X-Request-Id',
-  // Of MCP over HTTP. This server opens no sessions; clients that had one elsewhere may still name it.
-  'MCP-Protocol-Version',
-  'Mcp-Method',
-  'Mcp-Name',
-  'Mcp-Session-Id',
-  'Last-Event-ID',
-  // Of clients of the ClickHouse interface.
-  'X-ClickHouse-User',
-  'X-ClickHouse-Key',
-  'X-ClickHouse-Database',
-  'X-ClickHouse-Format',
-] as const;
-
 /**
  * Content-Security-Policy of our pages: only our own files and nothing inline, so that shown text cannot become a script and no other
  * site is contacted; `data:` is for pictures that a page draws itself. Frames are refused, so that no other site can make a visitor

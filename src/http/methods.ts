@@ -30,7 +30,7 @@ function rememberPath(app: FastifyInstance, url: string, allow: string): void {
 
 /** The methods that a path takes; undefined for an unknown path. */
 export function allowedAt(app: FastifyInstance, path: string): string | undefined {
-  const asked = path.split('/');
+  const asked = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/');
   return app.knownPaths?.find(({ segments }) => fits(segments, asked))?.allow;
 }
 

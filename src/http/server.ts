@@ -13,7 +13,7 @@ import {
   type SocketAnswerOptions,
   sendFailure,
 } from './failures.ts';
-import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, proxyTrust, VARY } from './headers.ts';
+import { acceptedRequestId, EXPOSED, hasTwoHosts, proxyTrust, VARY } from './headers.ts';
 
 /** The server without its routes: limits on requests, CORS, compression, and the headers of every answer. */
 
@@ -22,12 +22,11 @@ const BODY_MAX_BYTES = 64 * 1024;
 /** The longest valid URL has a cursor and a few filters: under 1 KiB. */
 const URL_MAX_CHARS = 4_096;
 const PARAM_MAX_CHARS = 256;
+const MS_PER_SECOND = 1_000;
 /** From the first byte of a request, or the opening of its connection, to the last byte of its body. */
 export const RECEIVE_MAX_MS = 15_000;
 /** How often Node looks for requests that are late; its own 30 s would let a body take three times as long. */
 export const RECEIVE_CHECKS_MAX_MS = 1_000;
-/** Longer than the idle time of usual load balancers (60 s), so that they close first and no request is lost. */
-export const KEEP_ALIVE_MS = 72_000;
 /** Of an answer that streams, handed to a connection before its reader is waited for. With Node's 16 KiB every chunk waits. */
 export const SENT_AHEAD_BYTES = 256 * 1024;
 export const COMPRESS_ABOVE_BYTES = 1_024;
@@ -72,7 +71,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     trustProxy: proxyTrust(config.http.trustProxy),
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: receiveMaxMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: config.http.keepAliveSeconds * MS_PER_SECOND,
     // A request that arrives while the server closes is still answered: its dependencies are closed after the server.
     return503OnClosing: false,
     http: {
@@ -82,7 +81,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       requestTimeout: receiveMaxMs,
       connectionsCheckingInterval: Math.min(receiveMaxMs, RECEIVE_CHECKS_MAX_MS),
     },
-    routerOptions: { maxParamLength: PARAM_MAX_CHARS },
+    routerOptions: { maxParamLength: PARAM_MAX_CHARS, ignoreTrailingSlash: true },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => {
       sendFailure(request, reply, httpFailure(error), failures);
@@ -103,7 +102,7 @@ export function installPlugins(app: FastifyInstance): void {
     preflights.register(fastifyCors, {
       origin: '*',
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      allowedHeaders: [...ACCEPTED_HEADERS],
+      // Whatever headers a page asks for: clients add headers of their own, and none of them means anything here by itself.
       exposedHeaders: EXPOSED,
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,
       // OPTIONS without the preflight headers is a question about the route, not an error.

@@ -1,22 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { Reader } from '../../clickhouse/engine/engine.ts';
-import type { Clock } from '../../core/clock.ts';
 import { PLAN_IDS, type Plan, type PlanId } from '../../core/domain/plan.ts';
 import { BASE_PATHS } from '../../core/domain/resources.ts';
 import { type DocsSite, servedText } from '../docs-site/docs-site.ts';
 import { escapeHtml } from '../docs-site/markdown.ts';
 import { INDEX_DESCRIPTION } from '../docs-site/shell.ts';
 import { type TableCell, tableHtml } from '../docs-site/table.ts';
-import { cached } from '../operations/ask.ts';
-import type { PriceListEntry } from '../operations/deps.ts';
-import { checkReady } from '../operations/index-state/index-state.ts';
+import type { IndexFacts, PriceListEntry } from '../operations/deps.ts';
 import { dollarsInShort, SQL_TIERS, unitsInShort } from '../operations/prices.ts';
 import { CLICKHOUSE_PATH } from './clickhouse/route.ts';
 import { sendText } from './docs-routes.ts';
 import { prefersHtml } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
 
-const READY_MAX_AGE_MS = 500;
 /** Platforms probe it every few seconds: counted apart from calls. */
 const HEALTH = { config: { observedAs: 'health' } };
 
@@ -24,8 +19,7 @@ const HEALTH = { config: { observedAs: 'health' } };
 export function installServiceRoutes(
   app: FastifyInstance,
   service: {
-    readonly reader: Reader;
-    readonly clock: Clock;
+    readonly index: Pick<IndexFacts, 'ready'>;
     /** Builds the document, which takes some 20 ms: called once, by the first request for it. */
     readonly openApi: () => Readonly<Record<string, unknown>>;
     readonly docs: DocsSite;
@@ -35,14 +29,8 @@ export function installServiceRoutes(
   app.get('/healthz', HEALTH, (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   );
-  // Outside the quota, so at most a few checks a second may reach the engine.
-  const ready = cached({
-    clock: service.clock,
-    maxAgeMs: READY_MAX_AGE_MS,
-    load: () => checkReady(service.reader),
-  });
   app.get('/readyz', HEALTH, async (_request, reply) => {
-    await ready();
+    await service.index.ready();
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
   let openApi: string | undefined;
@@ -117,7 +105,7 @@ export function installFrontPage(
     body: frontPage(facts),
   });
   const json = servedText('application/json; charset=utf-8', JSON.stringify(frontAnswer(facts)));
-  for (const url of ['/', ...BASE_PATHS, ...BASE_PATHS.map((base) => `${base}/`)]) {
+  for (const url of ['/', ...BASE_PATHS]) {
     app.get(url, (request, reply) =>
       sendText(request, reply, prefersHtml(request.headers.accept) ? page : json, 'Accept, Accept-Encoding'),
     );

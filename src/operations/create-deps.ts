@@ -21,7 +21,7 @@ import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
 import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
-import { createIndexStates } from './index-state/index-state.ts';
+import { checkReady, createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
@@ -37,6 +37,7 @@ import { createKeptSql } from './sql/obtain.ts';
 const JOINED_MAX_MS = 100;
 /** An older mark makes a reader get changes between the two a second time, and lose none. */
 const HORIZON_MAX_AGE_MS = 1_000;
+const READY_MAX_AGE_MS = 500;
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
 export type Accounts = AccountDeps['accounts'] & SavedDeps['accounts'];
@@ -56,6 +57,8 @@ export interface OperationDepsOptions {
   readonly observation?: { readonly meter: Meter | null };
   /** In place of the product's own. */
   readonly tailTimes?: TailTimes | undefined;
+  /** False until the schema is that of this program; absent where it was before. */
+  readonly isPrepared?: () => boolean;
   /** Null or absent where no results are kept. */
   readonly kept?: { readonly results: Results; readonly jobs: Jobs } | null;
 }
@@ -89,6 +92,12 @@ export function createOperationDeps(options: OperationDepsOptions) {
       names: createNames({ reader, clock }),
       dataset,
       rollups,
+      // Probes ask outside of every quota, so at most two checks a second may reach the engine.
+      ready: cached({
+        clock,
+        maxAgeMs: READY_MAX_AGE_MS,
+        load: () => checkReady(reader, options.isPrepared),
+      }),
     },
     accounts,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),

@@ -122,6 +122,8 @@ export interface IndexFacts {
   readonly names: Names;
   readonly dataset: DatasetFacts;
   readonly rollups: Rollups;
+  /** Throws `upstream_unavailable` while the index cannot be read: before any answer that is paid for in advance is sold. */
+  ready(): Promise<void>;
 }
 
 /** The sandbox without its signals, which the surface adds. */

@@ -40,6 +40,7 @@ export async function openDoor(sql: SqlApi): Promise<Door> {
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
+    keepAliveMs: 5_000,
     socketAnswers: { publicUrl: '', newId: randomUUID },
   });
   const newCustomer = () => sql.customer({ units: 100_000, plan: 'enterprise' });

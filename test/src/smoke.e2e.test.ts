@@ -30,12 +30,7 @@ test('a payment for a call is a row of the index, in lists and in SQL, and the s
   });
   cleanups.push(() => service.kill());
 
-  const serving = (): Promise<void> =>
-    until('the chain is followed', async () => {
-      const { body } = await ask(`${service.url}/v0/telemetry`);
-      return body.chains?.[0]?.state === 'following';
-    });
-  await serving();
+  // Ready from its first answer on: what is sold now is served.
   const payer = await world.payer();
   const paid = await realClient(payer, 2)(`${service.url}/v0/flows?limit=3`);
   expect(paid.status).toBe(200);
@@ -46,9 +41,10 @@ test('a payment for a call is a row of the index, in lists and in SQL, and the s
   const { key } = await openOrganization(store, 5);
   await store.close();
   const headers = { 'X-API-Key': key };
-  const listed = async (): Promise<unknown> => {
+  const listed = async (): Promise<readonly object[]> => {
     const { body } = await ask(`${service.url}/v0/entities/${payer.address}/settlements`, headers);
-    return body.settlements;
+    // Names of facilitators are read from time to time; everything else is of the chain.
+    return body.settlements?.map(({ facilitator_name: _name, ...row }: { facilitator_name: unknown }) => row);
   };
   const balance = async (): Promise<unknown> =>
     (await ask(`${service.url}/v0/account`, headers)).body.balance.available_qu;
@@ -57,7 +53,7 @@ test('a payment for a call is a row of the index, in lists and in SQL, and the s
     return (await ask(`${service.url}/v0/sql`, headers, { sql })).body.rows;
   };
 
-  await until('the payment is in the index', async () => ((await listed()) as unknown[]).length > 0);
+  await until('the payment is in the index', async () => (await listed()).length > 0);
   const row = await listed();
   expect(row).toMatchObject([{ tx_hash: transaction, amount: '1000', evidence: { tier: 'proven' } }]);
   const inSql = await selected();
@@ -74,7 +70,6 @@ test('a payment for a call is a row of the index, in lists and in SQL, and the s
 
   await service.kill();
   await service.start();
-  await serving();
   expect(await listed()).toEqual(row);
   expect(await balance()).toBe(4);
   expect(await selected()).toEqual(inSql);

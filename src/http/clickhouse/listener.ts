@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { asListenProblem } from '../../../core/config/problem.ts';
 import { answerClientError, type SocketAnswerOptions } from '../failures.ts';
-import { KEEP_ALIVE_MS, RECEIVE_CHECKS_MAX_MS, RECEIVE_MAX_MS, SENT_AHEAD_BYTES } from '../server.ts';
+import { RECEIVE_CHECKS_MAX_MS, RECEIVE_MAX_MS, SENT_AHEAD_BYTES } from '../server.ts';
 import { CLICKHOUSE_PATH } from './route.ts';
 
 /**
@@ -21,13 +21,14 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly maxConnections: number;
+  readonly keepAliveMs: number;
   readonly socketAnswers: SocketAnswerOptions;
 }
 
 /** `app` must be ready. */
 export async function listenForClickhouse(
   app: FastifyInstance,
-  { host, port, maxConnections, socketAnswers }: ListenOptions,
+  { host, port, maxConnections, keepAliveMs, socketAnswers }: ListenOptions,
 ): Promise<ClickhouseListener> {
   const server = createServer(
     {
@@ -35,7 +36,7 @@ export async function listenForClickhouse(
       headersTimeout: RECEIVE_MAX_MS,
       requestTimeout: RECEIVE_MAX_MS,
       connectionsCheckingInterval: RECEIVE_CHECKS_MAX_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
     },
     (request, response) => {
       request.url = pathOfApp(request.url ?? '/');

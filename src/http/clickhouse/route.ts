@@ -70,15 +70,13 @@ export function installClickhouse(app: FastifyInstance, options: ClickhouseRoute
       sendException(request, reply, httpFailure(error), options.failures);
     },
   } as const;
-  for (const url of [CLICKHOUSE_PATH, `${CLICKHOUSE_PATH}/`]) {
-    app.route({
-      ...common,
-      method: ['GET', 'POST'],
-      url,
-      handler: (request, reply) => answer(options, request, reply),
-    });
-    installRefusedMethods(app, url, ['GET', 'POST']);
-  }
+  app.route({
+    ...common,
+    method: ['GET', 'POST'],
+    url: CLICKHOUSE_PATH,
+    handler: (request, reply) => answer(options, request, reply),
+  });
+  installRefusedMethods(app, CLICKHOUSE_PATH, ['GET', 'POST']);
   app.route({
     ...common,
     method: 'GET',

@@ -18,7 +18,15 @@ export function readMessage(request: FastifyRequest): Record<string, unknown> {
       detail:
         'A batch of messages is not part of the protocol since 2025-06-18. Send each message in a request of its own.',
     });
-  return readJsonBody(bodyOf(request), request.headers);
+  return withoutNulls(readJsonBody(bodyOf(request), request.headers));
+}
+
+/** Clients write `params: null` and `arguments: null` for none. */
+function withoutNulls({ params, ...message }: Record<string, unknown>): Record<string, unknown> {
+  if (params === undefined || params === null) return message;
+  if (typeof params !== 'object' || Object(params).arguments !== null) return { ...message, params };
+  const { arguments: _none, ...others } = params as Record<string, unknown>; // an object, as was seen
+  return { ...message, params: others };
 }
 
 /** Answers with the problem inside a JSON-RPC error, which is all that clients of this route read. */

@@ -13,6 +13,7 @@ import { AnswerHeaders, baseUrl, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf, type RequestFacts } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
+import { answerForm, BOTH_FORMS, inForm } from './answer-form.ts';
 import { bodyOnceAdmitted, CallWatch, readMessage, sendRpcFailure } from './message.ts';
 
 /** Host names that callers may use; null where the deployment cannot know them (it listens on every address). */
@@ -38,7 +39,10 @@ export function mcpHostnames({ host, publicUrl }: Config['http']): Hostnames {
  * Clients that are no browsers send no Origin. Where the names are not known, a page must be of the host that it calls.
  * Source: MCP transports, "Security warning".
  */
-export function refusedOrigin(request: FastifyRequest, hostnames: Hostnames): Failure | undefined {
+export function refusedOrigin(
+  request: FastifyRequest,
+  { hostnames, origins = new Set() }: Pick<McpRouteOptions, 'hostnames' | 'origins'>,
+): Failure | undefined {
   const { origin } = request.headers;
   // The host that a trusted proxy says was called.
   const called = hostnameOf(`http://${request.host}`);
@@ -46,11 +50,18 @@ export function refusedOrigin(request: FastifyRequest, hostnames: Hostnames): Fa
     return fail('forbidden_origin', {
       detail: 'This host name is not one that this service is served under.',
     });
-  if (origin === undefined) return undefined;
+  if (origin === undefined || (origins.has(origin) && sendsKey(request))) return undefined;
   const allowed = hostnames ?? new Set([...LOOPBACK, called]);
   return allowed.has(hostnameOf(origin))
     ? undefined
-    : fail('forbidden_origin', { detail: 'Pages of this origin may not use the MCP surface.' });
+    : fail('forbidden_origin', {
+        detail:
+          'Pages of this origin may not use the MCP surface: the operator lists origins (http.mcpOrigins), and their pages send a key of their own.',
+      });
+}
+
+function sendsKey({ headers }: FastifyRequest): boolean {
+  return headers['x-api-key'] !== undefined || headers.authorization !== undefined;
 }
 
 function hostnameOf(url: string): string {
@@ -63,6 +74,8 @@ export interface McpRouteOptions {
   readonly deps: OperationDeps;
   readonly sandbox: SqlSandbox;
   readonly hostnames: Hostnames;
+  /** Of other sites whose pages may call with a key of their own; absent for none. */
+  readonly origins?: ReadonlySet<string>;
   /** How refusals are answered under this path. */
   failures(path: string): FailureOptions;
 }
@@ -78,7 +91,7 @@ export function installMcp(app: FastifyInstance, options: McpRouteOptions): void
       bodyLimit: JSON_BODY_MAX_BYTES,
       config: { observedAs: 'mcp' },
       decompress: false,
-      onRequest: (request, _reply, done) => done(refusedOrigin(request, options.hostnames)),
+      onRequest: (request, _reply, done) => done(refusedOrigin(request, options)),
       errorHandler: (error, request, reply) => sendRpcFailure(request, reply, httpFailure(error), failures),
       handler: (request, reply) => answer(options, { request, reply, signsIn }),
     });
@@ -100,7 +113,8 @@ async function answer(options: McpRouteOptions, { request, reply, signsIn }: Ask
   const sent: ((answered: boolean) => Promise<void>)[] = [];
   const exchange = exchangeOf(options, { request, reply, facts, watch, sent });
   if (signsIn) await options.gate.checkToken(exchange);
-  const response = await options.surface.fetch(webRequest(request), exchange, message);
+  const form = answerForm(request);
+  const response = await inForm(await options.surface.fetch(webRequest(request), exchange, message), form);
   const body = await bodyOnceAdmitted(response, signsIn ? watch : null);
   whenSent(reply, async (answered) => void (await Promise.all(sent.map((delivered) => delivered(answered)))));
   reply.code(response.status).header('cache-control', 'no-store');
@@ -131,10 +145,11 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
 /** Requests have paths; the host is checked before. */
 const BASE = 'http://mcp.invalid';
 
-/** The request as the SDK takes it, without its body: the caller passes that parsed and checked. */
+/** The request as the SDK takes it, without its body, which the caller passes parsed and checked: the SDK refuses who does not name both forms of an answer. */
 function webRequest(request: FastifyRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  headers.set('accept', BOTH_FORMS);
   return new Request(new URL(request.url, BASE), { method: 'POST', headers });
 }

@@ -3,7 +3,7 @@ import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { Failure } from '../../../core/errors.ts';
+import { Failure, fail } from '../../../core/errors.ts';
 import { ask } from '../ask.ts';
 import type { EndpointSourceState, EndpointSources } from '../endpoints/sources.ts';
 import type { ChainStatus } from './chain-status.ts';
@@ -133,10 +133,14 @@ export async function readEngineUptime(reader: Reader): Promise<number> {
 }
 
 /**
- * Throws `upstream_unavailable` until the engine answers and the tables that every list needs exist. The count without a condition
+ * Throws `upstream_unavailable` until the schema is prepared, the engine answers and the tables that every list needs exist. The count without a condition
  * reads no row, and on a cluster asks every shard: with one of them away the lists could not be answered either.
  */
-export async function checkReady(reader: Reader): Promise<void> {
+export async function checkReady(reader: Reader, isPrepared: () => boolean = () => true): Promise<void> {
+  if (!isPrepared())
+    throw fail('upstream_unavailable', {
+      detail: 'The index is being prepared: its tables are made or migrated.',
+    });
   await ask(reader, 'index', {
     name: 'ready',
     maxSeconds: MAX_SECONDS,

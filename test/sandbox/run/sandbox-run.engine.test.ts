@@ -328,6 +328,7 @@ describe('an engine that does not obey', () => {
   });
 
   test('and is not ours: the caller is answered, and the place goes to the next after a while', async () => {
+    await untilServing();
     const strict = open({
       secondsOf: () => 1,
       killObeyedMaxMs: 300,
