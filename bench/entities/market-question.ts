@@ -11,7 +11,7 @@ export interface MarketQuestion {
   /** `{kind}`: that of its wallets. */
   readonly name: string;
   readonly kind: QuestionKind;
-  /** What it is asked about; absent where it is about all wallets. */
+  /** The kind of its subjects; absent for a question about all wallets. */
   readonly of?: 'merchants' | 'payers and merchants' | 'pairs' | 'transactions' | 'pages of wallets';
   readonly kinds?: readonly WalletKind[];
   /** Whether its cost may depend only weakly on the size of the index; `but hot`: those wallets are added up by day. */
@@ -21,13 +21,13 @@ export interface MarketQuestion {
   /** Whether `goalMs` is for the time in the API process, not for that at its client. */
   readonly judgedInApi?: true;
   readonly kept?: true;
-  /** `{1}`, `{2}` stand for what it is about. */
+  /** `{1}`, `{2}` stand for its subjects. */
   readonly path: string;
   readonly reworded?: (path: string, round: number) => string;
   /** A list in our answer, with its columns; or the lines. */
   readonly ours: Parameters<typeof listed> | ((body: unknown) => readonly string[]);
   readonly oursAbout?: (body: unknown) => readonly number[];
-  /** `$1`, `$2` stand for what it is about, `{today-30}` for the first second of the day 30 days ago. */
+  /** `$1`, `$2` stand for its subjects, `{today-30}` for the first second of the day 30 days ago. */
   readonly sql: readonly string[];
   /** Columns of the first statement's page; or the lines. */
   readonly theirs: readonly number[] | PostgresQuestion['lines'];
@@ -65,7 +65,7 @@ export async function questionsOf(lab: Lab, markets: readonly MarketQuestion[]) 
   );
 }
 
-/** What is judged depends on the size of the index: few rows are not judged. */
+/** Whether an answer is judged depends on the size of the index: few rows are not. */
 function questionOf(
   { rows, todayStart }: Lab,
   { bounded, judgedInApi, path, reworded, ours, theirs, ...market }: MarketQuestion,
@@ -135,7 +135,7 @@ async function subjectsOf({ api, engine, wallets: { merchants, payers } }: Lab) 
     })[of];
 }
 
-/** From the highest address down: how each page is asked for, and what it is below. */
+/** From the highest address down: the request for each page, and the address that it is below. */
 async function pagesOfWallets(api: MeasuredApi): Promise<Subject[]> {
   const pages: Subject[] = [];
   let next: unknown = '';

@@ -87,7 +87,7 @@ function parties(kind: number, count: number): Address[] {
 
 /**
  * The transactions of a block with so many settlements. Payers are contracts that accept any signature, so nothing is signed; relayers,
- * batches and amounts are those of the demo. The events are those of real payments.
+ * batches and amounts are the demo's. The events are the same as of real payments.
  */
 function createTraffic(chain: DemoChain, payers: readonly Address[], random: Random) {
   const payees = parties(2, PAYEES);

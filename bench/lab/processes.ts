@@ -83,7 +83,7 @@ export function startLineProcess(workspace: Workspace, args: readonly string[], 
   const ended = child.exited.then((code): never => {
     throw new Error(`${args.at(-1)} ended with ${code}: ${child.lastLines().join(' / ')}`);
   });
-  ended.catch(() => undefined); // whoever waits for a line gets it
+  ended.catch(() => undefined); // the caller that waits for a line gets the error
   const next = async <Reply>(): Promise<Reply> => {
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -129,7 +129,7 @@ const KIB_PER_MIB = 1_024;
 export function processFigures(pid: number | undefined): ProcessFigures {
   if (pid === undefined) throw new Error('the process is not there');
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold anything; what follows it is numbers.
+  // The name, in brackets, may hold anything; numbers follow it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0] = [fields[11], fields[12]].map(Number);
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -106,7 +106,7 @@ interface PeerAnswer {
   readonly rowsRead?: number;
 }
 
-/** What is missing is only shown. */
+/** A figure without a goal is only shown. */
 interface Goals {
   readonly p50Max?: number | undefined;
   /** For the time in the API process. */

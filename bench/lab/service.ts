@@ -74,7 +74,7 @@ export function engineSettings({ url, database, writer, reader, guest }: EngineA
   return { url, database, writer, reader, guest };
 }
 
-/** As a file, of which it returns the name. */
+/** Writes them to a file and returns its name. */
 function writeConfig(settings: ServiceConfig): string {
   const file = join(settings.dataDir, 'config.json');
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });

@@ -11,7 +11,7 @@ export interface SyntheticHistory {
   readonly newestTime: number;
   /** 180 when not given. */
   readonly days?: number;
-  /** Rows of another layer share no key with those of this one, so that a history can grow over the same days. */
+  /** Rows of different layers share no key, so that a history can grow over the same days. */
   readonly layer?: number;
 }
 

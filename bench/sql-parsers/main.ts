@@ -33,7 +33,7 @@ type ThirdPartyTree = { readonly type?: string };
 const require = createRequire(new URL('../../scripts/tools/package.json', import.meta.url));
 const parser = new (require('node-sql-parser') as ThirdParty).Parser();
 
-/** node-sql-parser, one for each dialect. It refuses what is not exactly one SELECT. */
+/** node-sql-parser, one for each dialect. It refuses all but exactly one SELECT. */
 const dialects: readonly { readonly name: string; readonly reprint: Reprint }[] = DIALECTS.map(
   (database) => ({
     name: database,
@@ -123,7 +123,7 @@ const fixture = (name: string): Example[] =>
     .map(({ sql, params = {} }) => ({ sql, params }))
     .filter(isAboutTheText);
 
-/** What is the same in every dialect of SQL is nothing to tell parsers apart by: ClickBench's shapes are only shown. */
+/** Shapes that are the same in every dialect do not distinguish parsers: ClickBench's are only shown. */
 const SETS: readonly { name: string; isJudged: boolean; examples: readonly Example[] }[] = [
   { name: 'legit', isJudged: true, examples: ['sql-legit-examples', 'legit-more'].flatMap(fixture) },
   { name: 'questions', isJudged: true, examples: docsQuestions() },

@@ -184,7 +184,7 @@ function headlineOffer({ accepts, pay_to: payTo, network, price_usd: price }: En
 
 interface EndpointFiguresProps {
   readonly endpoint: Endpoint;
-  /** Of the headline offer; null for a network that is no EVM chain. */
+  /** The chain of the headline offer; null for a network that is no EVM chain. */
   readonly chain: string | null;
 }
 

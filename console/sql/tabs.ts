@@ -98,7 +98,7 @@ export function activeTab({ tabs, activeId }: TabList): QueryTab {
 
 const NAME_MAX_CHARS = 28;
 
-/** The name of the tab: by its visitor, by its first comment, or by the tables it reads. */
+/** The name of the tab: the visitor's, else its first comment, else the first table it reads. */
 export function tabName({ name, sql }: Pick<QueryTab, 'name' | 'sql'>): string {
   if (name !== null && name.trim() !== '') return name;
   const comment = /^\s*--\s*(\S[^\n]*)/.exec(sql)?.[1];

@@ -43,7 +43,7 @@ const SIGNS: readonly (readonly [RegExp, Points])[] = [
   ],
   [/\b(date_sub|date_add) \(|\binterval [\w(]/i, { mysql: 1, bigquery: 1 }],
   [/\bifnull \(/i, { mysql: 1, bigquery: 1 }],
-  // A text in double quotes: after a comparison or as an argument. Elsewhere they quote a name.
+  // Double quotes hold a text after a comparison or as an argument. Elsewhere they quote a name.
   [/ (=|<>|!=|like|in \() "[^"]{0,200}" (?!\.)/i, { mysql: 2, bigquery: 2 }],
   [/"[^"%]{0,200}%|, "[^\w"]{0,200}" [,)]/, { mysql: 2, bigquery: 2 }],
   [/ (select|by|where|and|on|from|join|as|\.) "\w{1,100}" /i, { postgresql: 2, trino: 2 }],

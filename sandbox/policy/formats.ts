@@ -25,7 +25,7 @@ export const CLICKHOUSE_FORMATS = [
     'Vertical',
     'Markdown',
     'XML',
-    // What the ODBC driver asks for unless it is told another.
+    // The default of the ODBC driver.
     'ODBCDriver2',
     'Null',
   ],

@@ -37,7 +37,7 @@ export interface Judge {
   resolved(text: string, parameters?: SqlParams): Promise<string>;
   /** The rows of the accepted text. */
   rows(sql: string, params?: SqlParams, maxSeconds?: number): Promise<readonly (readonly unknown[])[]>;
-  /** A text of the guest as it is, in a format of the engine. */
+  /** Runs a text unchanged as the guest, in a format of the engine. */
   run(
     text: string,
     over: Partial<GuestQuery>,

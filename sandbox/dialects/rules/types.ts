@@ -85,7 +85,7 @@ function castOrNull(type: CastType, printed: string): string | null {
 const TEXT_CALL =
   /^(substring|substr|split_part|split|regexp_extract|regexp_substr|trim|lower|upper|replace|concat|left|right)$/i;
 
-/** Whether a value is a number only after a cast: constants, text columns, and parts of a text. */
+/** Whether a value is a text, and so a number only after a cast: a text constant, a text column, or a part of a text. */
 function isText(value: Node): boolean {
   if (textOf(value) !== null) return true;
   if (value['type'] === 'column_ref') return TEXT_COLUMNS.has(wordOf(value['column']));

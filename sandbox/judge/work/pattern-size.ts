@@ -13,7 +13,7 @@ const WIDE_STEPS = 4;
 /** The largest expansion per byte of pattern: `a{1000}` has seven bytes. */
 const STEPS_OF_A_BYTE_MAX = 150;
 
-/** Steps of the automaton. An invalid pattern counts with its length; the engine refuses it. */
+/** Steps of the automaton. An invalid pattern counts by its length; the engine refuses it. */
 export function patternSteps(pattern: string): number {
   // Text between \\Q and \\E is literal and could hide the end of a group.
   if (pattern.includes('\\Q')) return pattern.length * STEPS_OF_A_BYTE_MAX;

@@ -195,7 +195,7 @@ test('a bare transfer is not kept when its payee left the catalogue between the 
   await pipeline.store(late);
   write('catalogue.json', { payees: [{ chain: 'base', address: SHOP }] });
   await waitUntil('the payee is back', () => isSettled(3));
-  // The payee was not catalogued when this was read, so the transaction of the transfer was not fetched.
+  // The payee was not catalogued when `early` was read, so the transaction of the transfer was not fetched.
   await pipeline.store(early);
   expect(await grades()).toEqual([]);
 });

@@ -127,7 +127,7 @@ const QUERIES = (['payee', 'payer'] as const)
       IS_NIGHTLY || (role === 'payee') === ((chain === undefined) === (final === undefined)),
   );
 
-/** Nothing is kept from one state of the index to the next. */
+/** New ones for each state of the index, so that no cache carries over. */
 function freshDeps(): ProfileDeps {
   const clock = testClock();
   const { reader } = engine;
