@@ -133,7 +133,7 @@ async function runNow(
 
 function runPaid(
   gate: GateTools,
-  { charging: { offers }, deps, operation, progress }: GateRequest,
+  { charging: { offers }, deps, progress }: GateRequest,
   { prepared, callerName }: RunningCall,
   run: Run,
 ): Promise<GateAnswer> {
@@ -143,10 +143,7 @@ function runPaid(
   const sent = {
     order: offers.order(prepared.terms),
     header: offers.payment,
-    preflight: async () => {
-      if (operation.load !== 'none') await deps.index.ready();
-      await prepared.preflight?.(deps, callerName);
-    },
+    preflight: async () => prepared.preflight?.(deps, callerName),
   };
   const tools = {
     lane,

@@ -18,12 +18,13 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
     '/llms-full.txt': site.llmsFull,
   };
   for (const [url, text] of Object.entries(fixed)) {
-    app.get(url, (request, reply) => sendText(request, reply, text()));
+    app.get(url, (request, reply) => atItsName(request, reply) ?? sendText(request, reply, text()));
     installRefusedMethods(app, url);
   }
   app.get<{ Params: { page: string } }>('/docs/:page', (request, reply) => {
     const { page } = request.params;
-    if (page === '') return reply.redirect('../docs', 308);
+    const elsewhere = atItsName(request, reply);
+    if (elsewhere !== null) return elsewhere;
     const text = page.endsWith('.md') ? site.markdown(page.slice(0, -'.md'.length)) : site.page(page);
     return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
   });
@@ -32,6 +33,12 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
     return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
   });
   for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
+}
+
+/** Links of a page are relative to its address without a slash at the end: another one is redirected there. */
+function atItsName({ url }: FastifyRequest, reply: FastifyReply): FastifyReply | null {
+  const [, name] = /\/([^/?]+)\/(?:\?|$)/.exec(url) ?? [];
+  return name === undefined ? null : reply.redirect(`../${name}`, 308);
 }
 
 /** Sends a text that is the same for all callers, or 304 to a caller that has it. */

@@ -4,7 +4,6 @@ import type { OperationDeps } from './deps.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
 import type { FinalBlock } from './index-state/finality.ts';
 import { finalityOf } from './index-state/freshness.ts';
-import { readEngineUptime } from './index-state/index-state.ts';
 import type { Directory } from './names.ts';
 import { invalid } from './params.ts';
 
@@ -69,9 +68,9 @@ export const NO_NAMES: Directory = {
 /** Before a payment is claimed: whether the engine answers, and whether it can answer this. */
 export async function preflightAsOf(
   { as_of: asOf, chain }: { readonly as_of: Snapshot | undefined; readonly chain: Chain | undefined },
-  { reader, index }: Pick<OperationDeps, 'reader' | 'index'>,
+  { index }: Pick<OperationDeps, 'index'>,
 ): Promise<void> {
-  if (asOf === undefined) await readEngineUptime(reader);
+  if (asOf === undefined) await index.ready();
   else await index.snapshots.answerable(asOf, chain);
 }
 

@@ -1,7 +1,6 @@
 import { fixedOutcome, type Outcome } from './answer.ts';
 import type { AnyDeclared, AnyOperation, CallTerms, PreparedCall } from './define.ts';
 import type { CallContext, OperationDeps } from './deps.ts';
-import { readEngineUptime } from './index-state/index-state.ts';
 import { readInput } from './read-input.ts';
 
 /** A declared operation in the one form that the gate calls. */
@@ -54,7 +53,7 @@ function callOf<Deps extends OperationDeps>(
     preflight: async (deps, callerName) => {
       if (preflight !== undefined) await preflight(await reviewed(deps, callerName), deps, callerName);
       // A payment for a call that the engine cannot answer is refused before it settles.
-      else if (review === undefined && money.load !== 'none') await readEngineUptime(deps.reader);
+      else if (review === undefined && money.load !== 'none') await deps.index.ready();
     },
     run: async (deps, context) =>
       outcomeOf(await answerOf(operation, await reviewed(deps, context.callerName), deps, context)),

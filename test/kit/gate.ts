@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { GateRequest, Offers } from '../../src/gate/gate.ts';
@@ -48,10 +47,8 @@ export function pricedOperation(
   return register(operation);
 }
 
-/** An engine that answers. */
-const UP: Pick<Reader, 'rows'> = {
-  rows: () => Promise.resolve({ rows: [[1]], readRows: 0, readBytes: 0, elapsedMs: 0 }),
-};
+/** An index that can be read. */
+const UP = { ready: () => Promise.resolve() };
 
 /** The marks that a request left on the way. */
 export interface Trace {
@@ -83,8 +80,8 @@ export function gateRequest(operation: AnyOperation, wish: RequestWish = {}): Ga
       idempotencyKey: wish.idempotencyKey,
       ...(offers === undefined ? {} : { offers }),
     },
-    // The operations of these tests use nothing of it; whether the engine answers is asked before anything is paid.
-    deps: wish.deps ?? ({ deployment: { chains: [] }, reader: UP } as unknown as OperationDeps),
+    // The operations of these tests use nothing of it; whether the index can be read is asked before anything is paid.
+    deps: wish.deps ?? ({ deployment: { chains: [] }, index: UP } as unknown as OperationDeps),
     progress: {
       onRate:
         wish.onRate ??

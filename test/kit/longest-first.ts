@@ -26,7 +26,7 @@ export const LONG_FILES = [
   'src/operations/index-state/finality.engine',
   'src/operations/settlements/walk.engine',
   'src/operations/sql/reads-beside-sql.engine',
-  'src/accounts/admin',
+  'src/accounts/admin.e2e',
   'src/accounts/units-crash',
   'src/accounts/sqlite/sqlite-store',
 ];

@@ -209,6 +209,7 @@ describe('served files', () => {
       expect([url, problem.status, JSON.parse(problem.body).code]).toEqual([url, 404, 'not_found']);
     }
     expect((await get('/docs/')).headers['location']).toBe('../docs');
+    expect((await get('/docs/sql/')).headers['location']).toBe('../sql');
     expect((await api.app.inject({ method: 'POST', url: '/docs/sql' })).statusCode).toBe(405);
   });
 });

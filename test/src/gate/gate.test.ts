@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../../src/accounts/store.ts';
 import { createSweeper } from '../../../src/accounts/sweeper.ts';
 import type { Gate, GateRequest } from '../../../src/gate/gate.ts';
 import type { GateDeps } from '../../../src/gate/tools.ts';
+import { asUnavailable } from '../../../src/operations/ask.ts';
 import type { PriceClass } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { test } from '../../kit/fixtures.ts';
@@ -354,9 +355,11 @@ describe('a paid call', () => {
 
   test('is not taken while the engine is away', async () => {
     const lane = openHandedLane();
-    const away = () => Promise.reject(new EngineError('unreachable', 'engine-uptime', null, null));
+    const away = async () => {
+      throw asUnavailable('index', new EngineError('unreachable', 'ready', null, null));
+    };
     const request = gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') });
-    const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
+    const deps = { ...request.deps, index: { ...request.deps.index, ready: away } };
     await expect(gates.over({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
       context: { resource: 'index' },

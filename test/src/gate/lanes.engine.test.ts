@@ -40,8 +40,8 @@ test.beforeAll(async ({ engine: ofFile }) => {
   const reader: typeof engine.reader = {
     ...engine.reader,
     rows: (statement, signal) =>
-      // Whether the engine answers is asked before a payment is taken; what fails here comes after it.
-      engineFails && statement.name !== 'engine-uptime'
+      // Whether the index can be read is asked before a payment is taken; what fails here comes after it.
+      engineFails && statement.name !== 'ready'
         ? Promise.reject(new TypeError('a bug'))
         : engine.reader.rows(statement, signal),
   };
