@@ -8,6 +8,7 @@ import {
   guestChangeable,
   guestMemoryBytes,
   guestSettings,
+  PARAMETER_MAX_BYTES,
   RESULT_READ_MAX_SECONDS,
 } from '../guest/settings.ts';
 import { guestGrants } from '../guest/sql.ts';
@@ -93,8 +94,6 @@ export function writeEngineFiles(files: EngineFiles): string {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Of one parameter of a statement, escaped: a whole body of the API can be one value. The engine's default takes 128 KiB. */
-const VALUE_MAX_BYTES = MEBIBYTE;
 
 function usersXml({ database, users, limits, readerDatabases, cluster }: EngineFiles): string {
   const serverBytes = limits.maxMemoryMegabytes * MEBIBYTE;
@@ -105,7 +104,7 @@ function usersXml({ database, users, limits, readerDatabases, cluster }: EngineF
     `<profile>${name}</profile><quota>default</quota>${grantsXml(grants)}</${name}>`;
   return `<clickhouse>
 <profiles>
-${profile('default', { http_send_timeout: RESULT_READ_MAX_SECONDS, http_max_field_value_size: VALUE_MAX_BYTES })}
+${profile('default', { http_send_timeout: RESULT_READ_MAX_SECONDS, http_max_field_value_size: PARAMETER_MAX_BYTES })}
 ${profile('boot', { max_memory_usage: 100_000_000, max_threads: 1 })}
 ${profile('writer', { max_memory_usage: Math.floor(serverBytes * 0.6) })}
 ${profile('reader', {

@@ -14,6 +14,8 @@ export const GUEST_SECONDS_MAX = 900;
 export const GUEST_ROWS_MAX = 1_000_001;
 /** How long a client may take to read a result. A setting of the server, not of the guest: the engine then closes the connection. */
 export const RESULT_READ_MAX_SECONDS = 300;
+/** Of one parameter of a statement, escaped: a whole body of the API can be one value. The engine's default takes 128 KiB. */
+export const PARAMETER_MAX_BYTES = 1024 * 1024;
 /**
  * Size of a result's columns in the engine's memory, added up over its blocks: above it the query fails. Four times what an answer may
  * have as it is written, because columns are larger in memory than in a file of Parquet.

@@ -4,6 +4,7 @@ import {
   GUEST_MEMORY_MAX_BYTES,
   guestChangeable,
   guestSettings,
+  PARAMETER_MAX_BYTES,
   RESULT_READ_MAX_SECONDS,
   type SettingValue,
 } from '../../clickhouse/guest/settings.ts';
@@ -46,7 +47,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
 <clickhouse>
   <include_from>/run/secrets/clickhouse_digests</include_from>
   <profiles>
-    <default>${elements({ http_send_timeout: RESULT_READ_MAX_SECONDS })}
+    <default>${elements({ http_send_timeout: RESULT_READ_MAX_SECONDS, http_max_field_value_size: PARAMETER_MAX_BYTES })}
     </default>
     <index_reader>${elements({ readonly: 2, cancel_http_readonly_queries_on_client_close: 1 })}
     </index_reader>
