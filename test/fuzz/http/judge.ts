@@ -30,6 +30,8 @@ export function judge(operation: DescribedOperation, request: FuzzRequest, answe
   const { status } = answer;
   if (status >= 500)
     return [`a request was answered with ${status}: ${answer.body.toString('utf8').slice(0, 500)}`];
+  // With an empty last segment it is the address of another route, or of none: a slash at the end changes nothing.
+  if (/\/(?:\?|$)/.test(request.target)) return [];
   if (request.method === 'OPTIONS')
     return status === PREFLIGHT_STATUS ? [] : [`OPTIONS was answered with ${status}`];
   if (UNDESCRIBABLE.has(request.method))
