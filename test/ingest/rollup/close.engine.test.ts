@@ -215,25 +215,26 @@ test('a facilitator that was regraded leaves its hours', async ({ engine }) => {
   await expectExactFromTables(engine);
 });
 
-test('a day that grows too large is closed by hours, in whatever order they come, and stays split', async ({
-  engine,
-}) => {
-  await write(engine, mixedRows(60, 0, MORNING));
-  await closeEverything(engine);
-  await write(engine, mixedRows(60, 2_000, MORNING));
-  for (const hour of [5, 0, 6]) {
-    await closeSlice({ writer: engine.writer, ...parts }, { dayStart: day, hour });
+test.skipIf(IS_PUSH)(
+  'a day that grows too large is closed by hours, in whatever order they come, and stays split',
+  async ({ engine }) => {
+    await write(engine, mixedRows(60, 0, MORNING));
+    await closeEverything(engine);
+    await write(engine, mixedRows(60, 2_000, MORNING));
+    for (const hour of [5, 0, 6]) {
+      await closeSlice({ writer: engine.writer, ...parts }, { dayStart: day, hour });
+      await expectExact(engine);
+    }
+    await closeEverything(engine, { splitAboveRows: 1_000_000 });
+    const name = new Date(day * 1_000).toISOString().slice(0, 10);
+    expect((await readCoverage(engine.reader)).splitDays).toContain(name);
+    await expectExactFromTables(engine);
+    await write(engine, mixedRows(1, 4_000, MORNING));
     await expectExact(engine);
-  }
-  await closeEverything(engine, { splitAboveRows: 1_000_000 });
-  const name = new Date(day * 1_000).toISOString().slice(0, 10);
-  expect((await readCoverage(engine.reader)).splitDays).toContain(name);
-  await expectExactFromTables(engine);
-  await write(engine, mixedRows(1, 4_000, MORNING));
-  await expectExact(engine);
-  await closeEverything(engine);
-  await expectExactFromTables(engine);
-});
+    await closeEverything(engine);
+    await expectExactFromTables(engine);
+  },
+);
 
 test.skipIf(IS_PUSH)(
   'the worker splits a day above the limit and closes only the dirty hours afterwards',
@@ -263,7 +264,7 @@ async function generations(engine: TestEngine): Promise<string[]> {
   return rows.map((row) => row.join(' '));
 }
 
-test.for([1, 2, 3, 4, 5])(
+test.for(IS_PUSH ? [3] : [1, 2, 3, 4, 5])(
   'a crash after statement %i of five changes no figure, and the next worker completes',
   async (done, { engine }) => {
     const rows = mixedRows();
@@ -288,7 +289,7 @@ test('two workers at once, with new rows, tombstones and regrades between them, 
 }) => {
   const other = createVersions(0n);
   const workers = [startWorker(engine, {}, versions), startWorker(engine, {}, other)];
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < (IS_PUSH ? 3 : 8); round++) {
     const rows = mixedRows(20, round * 20);
     await write(engine, rows);
     await write(engine, rows.slice(3, 9), 1);

@@ -251,7 +251,7 @@ describe('the days form', () => {
     ];
     const expectDays = async (stored: readonly Settlement[]): Promise<void> => {
       for (const days of IS_PUSH ? [3] : [1, 3, 7])
-        for (const [query, matches] of questions) {
+        for (const [query, matches] of IS_PUSH ? questions.slice(0, 1) : questions) {
           const within = ({ blockTime, method }: Settlement): boolean =>
             blockTime >= TODAY - days * DAY && blockTime < TODAY && method !== 'channel_deposit';
           expectGraph(

@@ -9,7 +9,7 @@ import { type TestApi, testApi } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
-import { lengthOf } from '../../../kit/lengths.ts';
+import { IS_PUSH, lengthOf } from '../../../kit/lengths.ts';
 import {
   type NaiveQuery,
   type NaiveRow,
@@ -261,7 +261,7 @@ describe('rankings of wallets', () => {
           await findRings();
           const rings = await ringsNow();
           expect(rings.length > 0 || !isRinged).toBe(true);
-          for (const isRolledUp of [false, true]) {
+          for (const isRolledUp of IS_PUSH ? [true] : [false, true]) {
             if (isRolledUp) await rollUp(engine.writer, {});
             await rankWallets(engine.writer, { windows: [window], pairsPerRange: PAIRS_PER_RANGE });
             await freshApi();
@@ -398,33 +398,36 @@ describe('a row', () => {
 describe('a kept ranking', () => {
   const query = '/v0/leaderboard?of=merchants&window=7d&limit=2';
 
-  test('gives pages that fit together, and the same tag to every caller, while a new pass is published', async () => {
-    const merchants = [1, 2, 3, 4].map((at) => wallet(0x500 + at));
-    await insertSettlements(
-      engine.writer,
-      merchants.map((payee, at) =>
-        sale({ payee, payer: wallet(0x600 + at), amountUsdMicros: BigInt(9 - at) * 1_000_000n }),
-      ),
-    );
-    await rankWallets(engine.writer, { windows: ['7d'] });
-    const first = await api.get(query);
-    await insertSettlements(engine.writer, [
-      sale({ payee: merchants[3] ?? wallet(0), payer: wallet(0x700), amountUsdMicros: 50_000_000n }),
-    ]);
-    await rankWallets(engine.writer, { windows: ['7d'], nowMs: (NOON + 9) * 1_000 });
-    api.clock.advanceSeconds(9);
-    const second = await api.get(`${query}&offset=2`);
-    expect([...first.body.leaderboard, ...second.body.leaderboard].map(({ wallet: of }: Row) => of)).toEqual(
-      merchants,
-    );
-    expect(second.body.meta.ranked_at).toBe(first.body.meta.ranked_at);
-    const again = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
-    expect(again.status).toBe(304);
-    api.clock.advanceSeconds(11);
-    const renewed = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
-    expect([renewed.status, renewed.body.leaderboard[0].wallet]).toEqual([200, merchants[3]]);
-    expect(renewed.body.meta.ranked_at).toBe('2026-11-20T12:00:09Z');
-  });
+  test.skipIf(IS_PUSH)(
+    'gives pages that fit together, and the same tag to every caller, while a new pass is published',
+    async () => {
+      const merchants = [1, 2, 3, 4].map((at) => wallet(0x500 + at));
+      await insertSettlements(
+        engine.writer,
+        merchants.map((payee, at) =>
+          sale({ payee, payer: wallet(0x600 + at), amountUsdMicros: BigInt(9 - at) * 1_000_000n }),
+        ),
+      );
+      await rankWallets(engine.writer, { windows: ['7d'] });
+      const first = await api.get(query);
+      await insertSettlements(engine.writer, [
+        sale({ payee: merchants[3] ?? wallet(0), payer: wallet(0x700), amountUsdMicros: 50_000_000n }),
+      ]);
+      await rankWallets(engine.writer, { windows: ['7d'], nowMs: (NOON + 9) * 1_000 });
+      api.clock.advanceSeconds(9);
+      const second = await api.get(`${query}&offset=2`);
+      expect(
+        [...first.body.leaderboard, ...second.body.leaderboard].map(({ wallet: of }: Row) => of),
+      ).toEqual(merchants);
+      expect(second.body.meta.ranked_at).toBe(first.body.meta.ranked_at);
+      const again = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
+      expect(again.status).toBe(304);
+      api.clock.advanceSeconds(11);
+      const renewed = await api.get(query, { 'if-none-match': String(first.headers['etag']) });
+      expect([renewed.status, renewed.body.leaderboard[0].wallet]).toEqual([200, merchants[3]]);
+      expect(renewed.body.meta.ranked_at).toBe('2026-11-20T12:00:09Z');
+    },
+  );
 
   test('is read once for many requests at the same time, its sparklines too, and not again until the next pass', async () => {
     await insertSettlements(engine.writer, [sale({})]);
@@ -462,44 +465,47 @@ describe('a kept ranking', () => {
   });
 });
 
-test('facilitators are ranked by the organic payments that they relayed, in parts of the window', async () => {
-  const by = (facilitator: string, fields: Partial<Settlement> & { readonly age?: number } = {}) =>
-    sale({ facilitator, method: 'facilitator_relay', amountUsdMicros: 1_000_000n, ...fields });
-  await insertSettlements(engine.writer, [
-    ...[1, 2, 3].map((at) => by('busy', { payee: wallet(0x800 + at) })),
-    by('rich', { amountUsdMicros: 90_000_000n }),
-    by('rich', { amountUsdMicros: 80_000_000n, age: 8 * DAY }),
-    ...[1, 2, 3, 4].map(() => by('selfish', { payer: wallet(0x900), payee: wallet(0x900) })),
-    sale({}),
-  ]);
-  await rankWallets(engine.writer);
-  const ids = async (query: string) => {
-    const { body, text, status } = await api.get(`/v0/leaderboard?of=facilitators&${query}`);
-    if (status !== 200) throw new Error(text);
-    return body.leaderboard.map((row: { facilitator: string; value: number }) => [
-      row.facilitator,
-      row.value,
+test.skipIf(IS_PUSH)(
+  'facilitators are ranked by the organic payments that they relayed, in parts of the window',
+  async () => {
+    const by = (facilitator: string, fields: Partial<Settlement> & { readonly age?: number } = {}) =>
+      sale({ facilitator, method: 'facilitator_relay', amountUsdMicros: 1_000_000n, ...fields });
+    await insertSettlements(engine.writer, [
+      ...[1, 2, 3].map((at) => by('busy', { payee: wallet(0x800 + at) })),
+      by('rich', { amountUsdMicros: 90_000_000n }),
+      by('rich', { amountUsdMicros: 80_000_000n, age: 8 * DAY }),
+      ...[1, 2, 3, 4].map(() => by('selfish', { payer: wallet(0x900), payee: wallet(0x900) })),
+      sale({}),
     ]);
-  };
-  expect(await ids('window=7d')).toEqual([
-    ['busy', 3],
-    ['rich', 1],
-  ]);
-  expect(await ids('window=7d&by=growth')).toEqual([
-    ['rich', 10],
-    ['busy', 3],
-  ]);
-  expect(await ids('window=all')).toEqual([
-    ['busy', 3],
-    ['rich', 2],
-  ]);
-  const { body } = await api.get('/v0/leaderboard?of=facilitators&window=7d');
-  expect(body.leaderboard[0]).toMatchObject({
-    previous_rank: null,
-    sparkline: [0, 0, 0, 0, 0, 0, 3],
-  });
-  expect(body.leaderboard[1]).toMatchObject({ previous_rank: 1, previous_value: 1, change: 0 });
-});
+    await rankWallets(engine.writer);
+    const ids = async (query: string) => {
+      const { body, text, status } = await api.get(`/v0/leaderboard?of=facilitators&${query}`);
+      if (status !== 200) throw new Error(text);
+      return body.leaderboard.map((row: { facilitator: string; value: number }) => [
+        row.facilitator,
+        row.value,
+      ]);
+    };
+    expect(await ids('window=7d')).toEqual([
+      ['busy', 3],
+      ['rich', 1],
+    ]);
+    expect(await ids('window=7d&by=growth')).toEqual([
+      ['rich', 10],
+      ['busy', 3],
+    ]);
+    expect(await ids('window=all')).toEqual([
+      ['busy', 3],
+      ['rich', 2],
+    ]);
+    const { body } = await api.get('/v0/leaderboard?of=facilitators&window=7d');
+    expect(body.leaderboard[0]).toMatchObject({
+      previous_rank: null,
+      sparkline: [0, 0, 0, 0, 0, 0, 3],
+    });
+    expect(body.leaderboard[1]).toMatchObject({ previous_rank: 1, previous_value: 1, change: 0 });
+  },
+);
 
 describe('a combination that has no meaning is refused with those that have', () => {
   test.each([
