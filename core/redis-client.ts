@@ -25,12 +25,23 @@ export function createRedis(url: string, rules: CommandRules): Redis {
     connectionName: 'settlement-index',
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
-    // A primary that became a replica refuses writes; its name may resolve to the new primary by now.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // Its name may resolve to the new primary by now.
+    reconnectOnError: isOfReplica,
     // RESP2 behaves the same on every version; RESP3 would add nothing here.
     protocol: 2,
     ...rules,
   });
+}
+
+/**
+ * Whether this is the refusal of a primary that became a replica. Of a script Redis 6 answers `ERR Error running script (call to
+ * f_…): @user_script:1: -READONLY …`, later versions the refusal itself.
+ */
+export function isOfReplica({ message }: Error): boolean {
+  return (
+    message.startsWith('READONLY') ||
+    (message.startsWith('ERR Error running script') && message.includes('-READONLY '))
+  );
 }
 
 /** Logs one line at disconnect and one at reconnect: the attempts in between would fill the log. */
