@@ -59,8 +59,9 @@ async function sell(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (request.method === 'OPTIONS') return answerPreflight(response);
   if (request.method !== 'GET')
-    return send(response, 405, { error: 'only GET is answered' }, { allow: 'GET' });
+    return send(response, 405, { error: 'only GET is answered' }, { allow: 'GET, OPTIONS' });
   const made = good.make(url.searchParams);
   if (made instanceof Wrong) return send(response, 400, { error: made.detail });
   const order = orderFor(good, url);
@@ -113,13 +114,35 @@ function itemOf({ good, lane }: Shop, at: URL): object {
   };
 }
 
+/** Pages of every origin may buy, with whatever headers their client sends, and read the offer and the receipt. */
+const FOR_EVERY_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE',
+};
+const PREFLIGHT_SECONDS = 600;
+
+function answerPreflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    ...FOR_EVERY_ORIGIN,
+    'access-control-allow-methods': 'GET',
+    'access-control-allow-headers': '*',
+    'access-control-max-age': String(PREFLIGHT_SECONDS),
+  });
+  response.end();
+}
+
 function send(
   response: ServerResponse,
   status: number,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    ...FOR_EVERY_ORIGIN,
+    ...headers,
+  });
   response.end(`${JSON.stringify(body)}\n`);
 }
 

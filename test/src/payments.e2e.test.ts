@@ -9,7 +9,9 @@ import { createClient, payWith } from '../../client/index.ts';
 import type { Wallet } from '../../demo/chain/sender.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
+import { browserIsThere } from '../kit/browser.ts';
 import { ceilingClient, uptoEntries } from '../kit/ceilings.ts';
+import { openPayingPage } from '../kit/paying-page.ts';
 import { watchSecret } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 import {
@@ -82,6 +84,21 @@ describe('a call that is paid over x402', () => {
     expect(settleCalls()).toBe(0);
     expect((await ask(bought, payment)).status).toBe(200);
     await expectPaidOnce(payer, 1_000n);
+  });
+});
+
+describe.skipIf(!browserIsThere())('a page of another origin', () => {
+  it('pays from a browser with the official client, and reads the answer and its receipt', async () => {
+    const page = await openPayingPage();
+    try {
+      const payer = await stage.payer();
+      const answer = await page.pay(`${api.url}/v0/flows?limit=3`, payer.privateKey);
+      expect(answer).toMatchObject({ status: 200, body: { flows: expect.any(Array) } });
+      expect(decodePaymentResponseHeader(answer.receipt ?? '')).toMatchObject({ payer: payer.address });
+      await expectPaidOnce(payer, 1_000n);
+    } finally {
+      await page.close();
+    }
   });
 });
 

@@ -10,7 +10,9 @@ import { toChecksum } from '../../../core/domain/address.ts';
 import { castOf } from '../../../demo/actors.ts';
 import { GOODS } from '../../../demo/shops/goods.ts';
 import { openShops, type Shops } from '../../../demo/shops/shops.ts';
-import { watchedLog } from '../../kit/secrets-watch.ts';
+import { browserIsThere } from '../../kit/browser.ts';
+import { openPayingPage } from '../../kit/paying-page.ts';
+import { watchedLog, watchSecret } from '../../kit/secrets-watch.ts';
 import { startX402World, type X402World } from '../../kit/x402-world.ts';
 
 /** The three shops of the demo, on a real chain and through its facilitator. */
@@ -57,6 +59,20 @@ test('each of three shops asks its price with 402, takes the payment, and answer
     const receipt = decodePaymentResponseHeader(answer.headers.get('PAYMENT-RESPONSE') ?? '');
     expect(receipt).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
     expect((await world.balance(shop.address)) - before).toBe(GOODS[shop.name].price);
+  }
+});
+
+test.skipIf(!browserIsThere())('a page of another origin buys in a browser', async () => {
+  const page = await openPayingPage();
+  try {
+    for (const url of shops.examples) {
+      const { privateKey } = await world.payer();
+      const answer = await page.pay(url, watchSecret(privateKey));
+      expect(answer).toMatchObject({ status: 200, receipt: expect.any(String) });
+      expect(decodePaymentResponseHeader(answer.receipt ?? '')).toMatchObject({ success: true });
+    }
+  } finally {
+    await page.close();
   }
 });
 
