@@ -29,7 +29,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   if (best === undefined) return undefined;
-  const allowed = Math.min(SUGGESTION_DISTANCE_MAX, Math.ceil(best.candidate.length / 2));
+  const allowed = Math.min(SUGGESTION_DISTANCE_MAX, Math.ceil(best.candidate.length / 3));
   return best.distance <= allowed ? best.candidate : undefined;
 }
 

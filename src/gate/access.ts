@@ -195,16 +195,15 @@ function refusal(access: AccessRequest): AccessDecision {
         ? 'No key was sent. Send one, or pay for this call.'
         : 'This key has no organization with units. Pay for this call, or send the key of an organization.',
     };
+  const noPayment = access.sellsCalls
+    ? 'no payment can be sent here: single calls are sold on the HTTP surface'
+    : 'single calls are not sold here';
   if (isAnonymous)
-    return {
-      by: 'refusal',
-      code: 'api_key_required',
-      detail: 'No key was sent, and single calls are not sold here.',
-    };
+    return { by: 'refusal', code: 'api_key_required', detail: `No key was sent, and ${noPayment}.` };
   return {
     by: 'refusal',
     code: 'payment_required',
-    detail: 'This key has no organization with units, and single calls are not sold here.',
+    detail: `This key has no organization with units, and ${noPayment}.`,
   };
 }
 

@@ -1,10 +1,8 @@
 import { type Failure, fail } from '../../core/errors.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import type { AnyOperation } from '../operations/define.ts';
+import { type Arguments, withDefaults } from './arguments.ts';
 import { MCP_SQL_FORMATS } from './tool.ts';
-
-/** Rows of a query's answer where the caller does not say: all of it goes into a model's context. */
-export const MCP_ROWS_DEFAULT = 200;
 
 /** The facts of the HTTP exchange behind a call. */
 export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'progress'> {
@@ -22,7 +20,7 @@ export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'prog
 /** A tool call as the gate sees it. Nothing can be paid for here: a key is the only credential. */
 export function toolCall(
   operation: AnyOperation,
-  given: Readonly<Record<string, unknown>>,
+  given: Arguments,
   { sender, deps, progress }: McpExchange,
 ): GateRequest {
   return {
@@ -36,21 +34,12 @@ export function toolCall(
   };
 }
 
-function rawOf(
-  operation: AnyOperation,
-  sent: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const given = withoutNulls(sent);
+function rawOf(operation: AnyOperation, given: Arguments): Arguments {
   const format = operation.media === undefined ? undefined : given['format'];
   if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))
     throw fail('invalid_parameter', {
       parameter: 'format',
       detail: `format must be one of ${MCP_SQL_FORMATS.join(', ')} here; files are for the HTTP surface.`,
     });
-  return 'max_rows' in operation.params ? { max_rows: MCP_ROWS_DEFAULT, ...given } : given;
-}
-
-/** Many models fill in every argument, with null for those that they do not need. */
-function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  return withDefaults(operation, given);
 }

@@ -2,8 +2,8 @@ import { nearest } from '../../core/command-text.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../../core/errors.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import type { Warning } from '../operations/index-state/freshness.ts';
-import { SQL_MEDIA } from '../operations/sql/params.ts';
-import { MCP_ROWS_DEFAULT } from './exchange.ts';
+import { SQL_MEDIA, TOOL_ROWS_DEFAULT } from '../operations/sql/params.ts';
+import { type Arguments, isKnownName, meantArguments } from './arguments.ts';
 import { toolName } from './tool.ts';
 
 /** The next call to make, with all of its arguments: a model can make it as it is. */
@@ -17,6 +17,8 @@ export interface NextCall {
 /** A call as it was made. */
 export interface MadeCall {
   readonly operation: AnyOperation;
+  /** All that there are. */
+  readonly operations: readonly AnyOperation[];
   readonly given: Readonly<Record<string, unknown>>;
 }
 
@@ -64,7 +66,7 @@ function restOfAnswer(
 
 /** Null where no more rows can be had in one answer. */
 function moreRows(asked: unknown): number | null {
-  const rows = Number(asked ?? MCP_ROWS_DEFAULT);
+  const rows = Number(asked ?? TOOL_ROWS_DEFAULT);
   return rows < SQL_MEDIA.json.rowsMax ? SQL_MEDIA.json.rowsMax : null;
 }
 
@@ -74,7 +76,10 @@ export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null
   const tool = toolName(call.operation.id);
   switch (code) {
     case 'invalid_parameter':
-      return withArguments(tool, correctedArguments(call, context.parameter));
+      return (
+        ofOneWallet(call, context.parameter) ??
+        withArguments(tool, correctedArguments(call, context.parameter))
+      );
     case 'invalid_query':
     case 'query_failed':
       return withArguments(tool, correctedQuery(call, failure));
@@ -97,19 +102,45 @@ export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null
   }
 }
 
-type Arguments = Readonly<Record<string, unknown>>;
-
 function withArguments(tool: string, given: Arguments | null): NextCall | null {
   return given === null ? null : { tool, arguments: given };
 }
 
+/** Tools that list everybody, and the one that has the same of one wallet. */
+const OF_ONE_WALLET: Readonly<Record<string, string>> = {
+  listFlows: 'listEntitySettlements',
+  listTransactions: 'listEntitySettlements',
+  listWallets: 'getEntitySummary',
+  listMerchants: 'getMerchant',
+  getLeaderboard: 'getMerchant',
+};
+
+/** A list of everybody that was asked about one wallet: the tool that takes one, with the arguments that it knows. */
+function ofOneWallet(
+  { operation, operations, given }: MadeCall,
+  parameter: string | undefined,
+): NextCall | null {
+  const other = operations.find(({ id }) => id === OF_ONE_WALLET[operation.id]);
+  if (other === undefined || parameter === undefined || typeof given[parameter] !== 'string') return null;
+  const meant = meantArguments(other, given);
+  const known = Object.entries(meant).filter(([name]) => Object.hasOwn(other.params, name));
+  const isAbout = known.some(
+    ([name, value]) => other.params[name]?.in === 'path' && value === given[parameter],
+  );
+  return isAbout ? { tool: toolName(other.id), arguments: Object.fromEntries(known) } : null;
+}
+
 /** A mistyped name under the name that was meant; a list whose place is not known, from its beginning. */
-function correctedArguments({ operation, given }: MadeCall, parameter: string | undefined): Arguments | null {
+function correctedArguments(
+  { operation, operations, given }: MadeCall,
+  parameter: string | undefined,
+): Arguments | null {
   if (parameter === undefined || !Object.hasOwn(given, parameter)) return null;
   const { [parameter]: value, ...rest } = given;
   if (parameter === operation.paging) return rest;
   const known = Object.keys(operation.params);
-  if (known.includes(parameter)) return null;
+  // A name that another tool has is no typing error: its value means something else here.
+  if (known.includes(parameter) || isKnownName(operations, parameter)) return null;
   const meant = nearest(parameter, known);
   return meant === undefined || Object.hasOwn(rest, meant) ? null : { ...rest, [meant]: value };
 }

@@ -16,6 +16,7 @@ import { asFailure, problemOf } from '../openapi/problem.ts';
 import type { Answer, StreamedAnswer } from '../operations/answer.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { answered, refused, type ToolAnswer } from './answer.ts';
+import { type Arguments, meantArguments } from './arguments.ts';
 import { type McpExchange, toolCall } from './exchange.ts';
 import { listSavedTools, savedCall } from './saved-tools.ts';
 import { definitionAt, type Tool, type ToolWords, toolsOf, toolWordsOf } from './tool.ts';
@@ -98,7 +99,8 @@ function serveTools(server: Server, surface: Surface, exchange: McpExchange): vo
     const call = owner === null ? asked : (savedCall(owner, asked.tool, asked.given) ?? asked);
     const tool = tools.get(call.tool);
     if (tool === undefined) throw unknownTool(params.name, [...tools.keys()]);
-    const answer = await callTool(tool, call.given, { ...surface, exchange });
+    const given = meantArguments(tool.operation, call.given);
+    const answer = await callTool(tool, given, { ...surface, exchange });
     return server.projectCallToolResult(answer, tool.definition.outputSchema);
   });
 }
@@ -148,22 +150,19 @@ function serveResources(server: Server, { resources }: Surface): void {
   });
 }
 
-interface CallFacts {
-  readonly gate: Pick<Gate, 'call'>;
-  readonly publicUrl: string;
-  readonly log: Log;
-  readonly words: ToolWords;
+interface CallFacts extends Surface {
   readonly exchange: McpExchange;
 }
 
 /** Calls a tool through the gate. Rejects never: a refusal is an answer that says what to do. */
 async function callTool(
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
-  { gate, publicUrl, log, words, exchange }: CallFacts,
+  given: Arguments,
+  { gate, operations, publicUrl, log, words, exchange }: CallFacts,
 ): Promise<ToolAnswer> {
   const { operation } = tool;
-  const call = { tool, operation, given, words, url: exchange.url };
+  const { deployment } = exchange.deps;
+  const call = { tool, operation, operations, given, words, url: exchange.url, deployment };
   try {
     const { answer, delivered } = await gate.call(toolCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);

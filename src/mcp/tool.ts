@@ -31,25 +31,19 @@ function annotationsOf({ changes }: AnyOperation): ToolDefinition['annotations']
 /** By name. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
-    toolOperations(operations)
-      .map((operation) => toolOf(operation, words))
-      .map((tool) => [tool.definition.name, tool]),
+    operations.map((operation) => toolOf(operation, words)).map((tool) => [tool.definition.name, tool]),
   );
 }
 
 export function toolOf(operation: AnyOperation, words: ToolWords): Tool {
   const definition = {
     name: toolName(operation.id),
-    description: `${operation.tool ?? ''} ${priceInUnits(operation.price)}`,
+    description: `${operation.tool} ${priceInUnits(operation.price)}`,
     inputSchema: inputSchema(operation, words),
     outputSchema: outputSchema(operation),
     annotations: annotationsOf(operation),
   };
   return { operation, definition };
-}
-
-function toolOperations(operations: readonly AnyOperation[]): readonly AnyOperation[] {
-  return operations.filter(({ tool }) => tool !== null);
 }
 
 /** The definition for a caller who reaches the service under this URL. */
@@ -73,9 +67,7 @@ export type ToolWords = (text: string) => string;
  * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
-  const named = toolOperations(operations).filter(
-    ({ path, price }) => !path.includes('{') && price.class !== 'sold',
-  );
+  const named = operations.filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
   return (text) => text.replace(ROUTE, (whole, path: string) => tools.get(path) ?? whole);
@@ -104,7 +96,6 @@ function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
     type: 'object',
     properties: Object.fromEntries(entries.map(([name, param]) => [name, inputProperty(name, param, words)])),
     ...(required.length > 0 ? { required } : {}),
-    additionalProperties: false,
   };
 }
 
@@ -136,35 +127,30 @@ function choicesOf(schema: TSchema): string[] | undefined {
   return words.every((word) => typeof word === 'string') ? words : undefined;
 }
 
-/** A maximum that no caller comes near: it says nothing to a model. */
-const NO_BOUND = 100_000;
+/** Bounds that no caller comes near: they say nothing to a model. */
+const NO_MINIMUM = 1;
+const NO_MAXIMUM = 100_000;
 
 function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
   const { type, minimum, maximum } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
   return {
     type: type ?? 'string',
-    ...(minimum === undefined ? {} : { minimum }),
-    ...(typeof maximum === 'number' && maximum < NO_BOUND ? { maximum } : {}),
+    ...(typeof minimum === 'number' && minimum > NO_MINIMUM ? { minimum } : {}),
+    ...(typeof maximum === 'number' && maximum < NO_MAXIMUM ? { maximum } : {}),
   };
 }
 
 /**
- * The lists and objects of an answer, by name; its plain values need no description. None is required: clients of the SDK's
- * first generation validate refusals, which are problem objects, against the same schema. `next_call` is added by us.
+ * The lists and objects of an answer, by name; its plain values, and `meta` and `next_call` that most have, need no description. None is
+ * required: clients of the SDK's first generation validate refusals, which are problem objects, against the same schema.
  */
 function outputSchema(operation: AnyOperation): JsonSchema {
-  const { properties } = operation.output;
-  const mayGoOn = operation.paging !== 'none' || 'max_rows' in operation.params;
+  const described = Object.entries(operation.output.properties)
+    .filter(([name, { type }]) => name !== 'meta' && !isPlain(type))
+    .map(([name, { type }]) => [name, typeof type === 'string' ? { type } : {}] as const);
   return {
     type: 'object',
-    properties: {
-      ...Object.fromEntries(
-        Object.entries(properties)
-          .filter(([, { type }]) => !isPlain(type))
-          .map(([name, { type }]) => [name, type === undefined ? {} : { type }]),
-      ),
-      ...(mayGoOn ? { next_call: { type: 'object' } } : {}),
-    },
+    ...(described.length === 0 ? {} : { properties: Object.fromEntries(described) }),
   };
 }
 

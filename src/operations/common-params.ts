@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { nearest } from '../../core/command-text.ts';
 import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { type Chain, isChain } from '../../core/domain/chains.ts';
+import { type Chain, chainOf, isChain, KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
@@ -18,7 +18,7 @@ const LIMIT_MAX = 100;
 export const limitParam: Param<number> = {
   in: 'query',
   description: `Rows on a page, 1 to ${LIMIT_MAX}. Values outside are clamped, not refused.`,
-  toolText: `Rows, 1 to ${LIMIT_MAX}. Default ${LIMIT_DEFAULT}.`,
+  toolText: `Rows, at most ${LIMIT_MAX}.`,
   required: false,
   schema: Type.Integer({ default: LIMIT_DEFAULT }),
   example: 10,
@@ -68,7 +68,7 @@ export const asOfParam: Param<Snapshot | undefined> = {
   in: 'query',
   description:
     '`meta.snapshot` of an earlier answer: the same rows again, whatever was indexed or graded since. Only final settlements; without names and whatever else `meta.left_out` lists. Guide: [snapshots](/docs/snapshots).',
-  toolText: 'Older meta.snapshot.',
+  toolText: '',
   required: false,
   schema: Type.String({ maxLength: SNAPSHOT_MAX_CHARS }),
   read: readSnapshot,
@@ -92,13 +92,25 @@ export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description:
     'Only this chain, by CAIP-2 name. Default, and `all`: every chain this deployment indexes, together. `meta.chain` says which one was served.',
-  toolText: 'Like eip155:8453. Default all.',
+  toolText: 'Like base. Default all.',
+  otherNames: { network: {}, chain_id: {}, blockchain: {} },
+  meant: chainByName,
   required: false,
   schema: Type.String({ pattern: '^(eip155:[0-9]+|all)$' }),
   example: 'eip155:8453',
   read: (raw, name, { chains }) =>
     raw === undefined || raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]),
 };
+
+/** `Base`, `base` and `8453` are `eip155:8453`. */
+function chainByName(word: string): string {
+  const wanted = word.toLowerCase();
+  const known = KNOWN_CHAINS.find(
+    ({ name, slug, chainId }) =>
+      name.toLowerCase() === wanted || slug === wanted || String(chainId) === wanted,
+  );
+  return known === undefined ? word : chainOf(known.chainId);
+}
 
 /** `alsoTaken`: words that the parameter takes besides a chain, for the message. */
 export function readChain(
@@ -130,6 +142,18 @@ export const walletParam: Param<Address> = {
   in: 'path',
   description: 'Wallet address, in any case; mixed case must match EIP-55.',
   toolText: 'Wallet address.',
+  otherNames: {
+    wallet: {},
+    address: {},
+    wallet_address: {},
+    entity: {},
+    payee: { role: 'payee' },
+    pay_to: { role: 'payee' },
+    seller: { role: 'payee' },
+    merchant: { role: 'payee' },
+    payer: { role: 'payer' },
+    buyer: { role: 'payer' },
+  },
   required: true,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -142,6 +166,7 @@ export const txHashParam: Param<Hash> = {
   in: 'path',
   description: 'Hash of a transaction, in any case.',
   toolText: 'Transaction hash.',
+  otherNames: { hash: {}, tx: {}, transaction: {}, transaction_hash: {} },
   required: true,
   schema: Type.String({ pattern: TX_HASH.source }),
   example: '0x6f2a9f6f9a7e5c3d1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39',

@@ -88,9 +88,9 @@ interface Words<Output extends TObject> {
   readonly description: string;
   /**
    * The same for a model that chooses among tools: its purpose, in a few sentences that stand alone and speak of tools, not of routes. The
-   * cost is added. By default the first sentence of `description`; null where the operation is no tool.
+   * cost is added. By default the first sentence of `description`.
    */
-  readonly tool?: string | null;
+  readonly tool?: string;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
   /** Answers of other forms, by name. Tested against `output` and `alsoAnswers`. */
@@ -234,7 +234,7 @@ export interface AnyOperation<Deps = OperationDeps>
   readonly fails: readonly ErrorCode[];
   readonly paging: 'before' | 'offset' | 'none';
   readonly caching: 'revalidate' | 'no-store';
-  readonly tool: string | null;
+  readonly tool: string;
   /** Whether calls with the same input share one answer. */
   readonly isShared: boolean;
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */

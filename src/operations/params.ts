@@ -31,6 +31,12 @@ export interface Param<Value = unknown> {
   /** For tools, where HTTP writes the value as text: an object is JSON there. */
   readonly toolSchema?: TSchema;
   readonly example?: string | number | boolean;
+  /** What a tool is called with where its caller says nothing, if that is not the default of HTTP. */
+  readonly toolDefault?: number | boolean;
+  /** Names that models give it, each with the other arguments that such a name implies: `payee` of a wallet says its `role`. */
+  readonly otherNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The value that a model's word stands for, such as a chain for `Base`; the word itself where it stands for no other. */
+  meant?(word: string): string;
   /** Its name among the shared parameters of the OpenAPI document, where another one has the same `name`. */
   readonly component?: string;
   /** `raw` is undefined when the caller did not send it. `name` is the parameter's name, for the message. */

@@ -37,7 +37,10 @@ export const getBundleFile = defineOperation({
       chain: bundleChainParam,
       table: bundleTableParam,
       file: bundleFileParam,
-      describe: flagParam('Whether to answer with what is known of the file, in the place of the file.'),
+      describe: {
+        ...flagParam('Whether to answer with what is known of the file, in the place of the file.', ''),
+        toolDefault: true,
+      },
     },
     output: BundleShape,
     alsoAnswers: [ManifestHeadShape, ManifestShape],
@@ -54,7 +57,7 @@ export const getBundleFile = defineOperation({
     summary: 'A Parquet file of a day, or the signed manifest of a table',
     description:
       'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
-    tool: null,
+    tool: 'URL, size and hashes of one file of list_bundles. Download it from there with your key.',
     example: BUNDLE_EXAMPLE,
     moreExamples: { manifest: { summary: 'What is known of a manifest.', value: MANIFEST_HEAD_EXAMPLE } },
   },
@@ -73,9 +76,8 @@ export const getBundleFile = defineOperation({
     if (stored === null) throw noFile();
     return { of, entry, isDescribed: describe, stored };
   },
-  run: async (found, _deps, { surface }): Promise<Outcome> => {
-    // A model cannot take a file.
-    if (found.isDescribed || surface === 'mcp') return fixedOutcome(described(found));
+  run: async (found): Promise<Outcome> => {
+    if (found.isDescribed) return fixedOutcome(described(found));
     const answer = { file: fileAnswer(found) };
     return { usedQu: null, answer: () => answer, discard: () => undefined };
   },

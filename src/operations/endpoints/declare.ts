@@ -87,6 +87,7 @@ export const payToParam: Param<string | undefined> = {
   description:
     'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
   toolText: 'The address that is paid.',
+  otherNames: { payee: {}, wallet: {}, address: {}, seller: {}, merchant: {} },
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',

@@ -41,7 +41,7 @@ export const listSavedQueries = defineOperation({
     summary: 'The saved queries of your organization',
     description:
       'Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.',
-    tool: null,
+    tool: 'Your saved queries, each with its text and settings.',
     example: { owner: 'acme', queries: [SAVED_QUERY_EXAMPLE], next_after: null },
   },
   money: { price: PRICES.free, load: 'none' },
@@ -72,7 +72,7 @@ export const getSavedQuery = defineOperation({
   words: {
     summary: 'A saved query of your organization',
     description: 'One version of it, with all that was saved.',
-    tool: null,
+    tool: 'One of your saved queries, with all that was saved.',
     example: { query: SAVED_QUERY_EXAMPLE },
   },
   money: { price: PRICES.free, load: 'none' },
@@ -95,7 +95,7 @@ export const listQueryVersions = defineOperation({
   words: {
     summary: 'The versions of a saved query',
     description: 'Newest first. None of them ever changes.',
-    tool: null,
+    tool: 'Versions of a saved query of yours.',
     example: {
       versions: [
         {
@@ -138,7 +138,7 @@ export const listQueryRefreshes = defineOperation({
     summary: 'Scheduled runs of a saved query',
     description:
       'The latest 100, newest first. A run is a job of the key that scheduled it: where its budget of the day is used, the next run waits for the next day, and where the key has ended, none follows. After a failure the time to the next run doubles, up to four weeks; a run that succeeds, and every new version, begins anew.',
-    tool: null,
+    tool: 'Scheduled runs of a saved query of yours, and why one failed.',
     example: {
       refreshes: [
         {

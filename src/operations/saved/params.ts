@@ -197,7 +197,7 @@ const TOLD_FIELDS: readonly string[] = ['description', 'default', 'example'];
 const parametersParam: Param<readonly ToldParameter[]> = {
   in: 'body',
   description: `What each placeholder \`{name:Type}\` of the text means, by its name: \`description\`, and \`default\` or \`example\`. One without a default must be sent with every call; its example is what the query is judged with. The types are those of the text: numbers, texts, days, times, booleans, and lists of these.`,
-  toolText: 'By placeholder: {description, default} or, where callers must send it, {description, example}.',
+  toolText: 'By placeholder: {description, default}, or {description, example} where callers must send it.',
   required: false,
   schema: Type.Record(
     Type.String(),

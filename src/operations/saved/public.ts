@@ -104,7 +104,7 @@ export const getPublicQuery = defineOperation({
   words: {
     summary: 'What a saved query answers, takes and costs',
     description: 'For everyone who may call it. `sql` is null where its author hides the text.',
-    tool: null,
+    tool: 'What a saved query answers, takes and costs.',
     example: { query: PUBLIC_QUERY_EXAMPLE },
   },
   money: { price: PRICES.free, load: 'none' },
@@ -136,7 +136,7 @@ export const getOwnerOpenApi = defineOperation({
     summary: 'The saved queries of an owner as an OpenAPI document',
     description:
       'OpenAPI 3.1: a path for each query that the caller may call and find, with its parameters and price. Public ones for everyone, all of them with a key of the owner.',
-    tool: null,
+    tool: 'The saved queries of an owner as an OpenAPI document.',
     example: {
       openapi: '3.1.0',
       info: { title: 'Saved queries of acme', version: '1' },

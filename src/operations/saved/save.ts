@@ -37,7 +37,7 @@ export const claimHandle = defineOperation({
     summary: 'Choose the handle of the organization',
     description:
       'The name under which the saved queries of the organization are called. Takes a key that manages keys. A handle is chosen once: it is never changed, and never given to another organization, so that an address keeps its meaning. One that looks like the handle of another is refused. The same handle again changes nothing.',
-    tool: null,
+    tool: 'Choose the name of your organization, for good: saved queries are called by it.',
     example: { handle: 'acme' },
   },
   money: { price: PRICES.free, load: 'none' },
@@ -86,7 +86,7 @@ export const saveQuery = defineOperation({
     summary: 'Save a query as an endpoint',
     description:
       'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
-    tool: null,
+    tool: 'Save a query under your handle (claim_handle), to be called with call_saved_query, and to be sold with price_qu. The same slug again makes its next version.',
     example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
   },
   money: { price: PRICES.free, load: 'query' },
@@ -260,7 +260,7 @@ export const deleteSavedQuery = defineOperation({
     summary: 'Remove a saved query',
     description:
       'Removes it with all of its versions; calls are 404 from then on. Under the same slug versions go on counting, so that a number never means two texts.',
-    tool: null,
+    tool: 'Remove a saved query of yours with all versions.',
     example: { slug: 'top-payees', deleted: true },
   },
   money: { price: PRICES.free, load: 'none' },

@@ -13,6 +13,7 @@ export const sqlAsOfParam: Param<Snapshot | undefined> = {
   ...asOfParam,
   in: 'body',
   component: 'SqlAsOf',
+  toolText: 'Older `meta.snapshot`.',
   description: `\`meta.snapshot\` of an earlier answer: the tables as they were then, final rows alone. For ${AS_OF_TABLES.join(' and ')}; not with functions of time or chance. Guide: [snapshots](/docs/snapshots).`,
 };
 

@@ -19,6 +19,7 @@ import {
   checkBudget,
   csvNullParam,
   explainOnlyParam,
+  JSON_ROWS_MAX,
   maxAgeParam,
   maxQuParam,
   maxRowsParam,
@@ -31,6 +32,7 @@ import {
   sqlParam,
   sqlParametersParam,
   sqlTierParam,
+  TOOL_ROWS_DEFAULT,
   waitSecondsParam,
 } from './params.ts';
 import {
@@ -55,7 +57,11 @@ const SQL_PARAMS = {
   format: sqlFormatParam,
   numbers: sqlNumbersParam,
   csv_null: csvNullParam,
-  max_rows: maxRowsParam,
+  max_rows: {
+    ...maxRowsParam,
+    toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default ${TOOL_ROWS_DEFAULT}.`,
+    toolDefault: TOOL_ROWS_DEFAULT,
+  },
   max_age: maxAgeParam,
   wait_seconds: waitSecondsParam,
   explain_only: explainOnlyParam,

@@ -47,18 +47,19 @@ export const createSqlJob = defineOperation({
     method: 'POST',
     path: '/sql/jobs',
     params: {
-      sql: sqlParam,
+      sql: { ...sqlParam, toolText: 'As of run_sql.' },
       query: queryParam,
       as_of: sqlAsOfParam,
-      tier: sqlTierParam,
-      max_qu: maxQuParam,
-      params: sqlParametersParam,
+      tier: { ...sqlTierParam, toolText: 'Time and price. Default standard.' },
+      max_qu: { ...maxQuParam, toolText: 'The most it may cost.' },
+      params: { ...sqlParametersParam, toolText: 'As of run_sql.' },
       max_rows: {
         ...maxRowsParam,
         description:
           'Rows that the result has at most. Without it a result of more than 1,000,000 rows fails.',
+        toolText: 'Rows of the result at most.',
       },
-      max_age: maxAgeParam,
+      max_age: { ...maxAgeParam, toolText: '' },
     },
     output: SqlJobShape,
     fails: [
@@ -73,7 +74,7 @@ export const createSqlJob = defineOperation({
   words: {
     summary: 'Run a SQL query as a job',
     description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
-    tool: null,
+    tool: 'Run a query as a job, with more time than run_sql; get_sql_job follows it.',
     example: { ...SQL_JOB_EXAMPLE, state: 'queued', started_at: null, progress: null },
   },
   money: { price: JOB_PRICE, load: 'query', repeatable: true },

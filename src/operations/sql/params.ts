@@ -18,6 +18,8 @@ export type SqlFormat = (typeof SQL_FORMATS)[number];
 /** Rows in one answer, by format. */
 export const JSON_ROWS_MAX = 10_000;
 export const STREAMED_ROWS_MAX = 1_000_000;
+/** Rows of an answer to a model that does not say: all of it goes into its context. */
+export const TOOL_ROWS_DEFAULT = 200;
 const MEBIBYTE = 1024 * 1024;
 /** Bytes of one answer as they are written, by format: programs hold an answer of JSON in their memory. */
 export const JSON_BYTES_MAX = 64 * MEBIBYTE;
@@ -118,7 +120,7 @@ export const sqlParam: Param<string | undefined> = {
     'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 1 DAY GROUP BY payee ORDER BY usd DESC LIMIT 10',
 };
 
-export const queryParam = textParam('The same as `sql`. Send one of the two.');
+export const queryParam = { ...textParam('The same as `sql`. Send one of the two.'), toolText: '' };
 
 export const sqlTierParam: Param<SqlTierId> = {
   in: 'body',
@@ -188,7 +190,6 @@ export const maxRowsParam: Param<number | undefined> = {
   in: 'body',
   description:
     'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Without it, or above what the format allows, the answer has every row of the result, or the query fails with `result_size`.',
-  toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default 200.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
   example: 1_000,

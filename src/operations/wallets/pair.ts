@@ -182,11 +182,13 @@ const payerParam: Param<Address> = {
   ...walletParam,
   description: 'Address of the wallet that pays, in any case; mixed case must match EIP-55.',
   toolText: 'Wallet that pays.',
+  otherNames: { from: {}, from_wallet: {}, buyer: {} },
 };
 const payeeParam: Param<Address> = {
   ...walletParam,
   description: 'Address of the wallet that is paid, likewise.',
   toolText: 'Wallet that is paid.',
+  otherNames: { to: {}, to_wallet: {}, pay_to: {}, seller: {}, merchant: {} },
   example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
 };
 

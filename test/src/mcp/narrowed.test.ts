@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../../src/operations/index.ts';
 const callOf = (id: string, given: Readonly<Record<string, unknown>>) => {
   const operation = OPERATIONS.find((one) => one.id === id);
   if (operation === undefined) throw new Error(`no operation ${id}`);
-  return { operation, given };
+  return { operation, operations: OPERATIONS, given };
 };
 const BASE = 'eip155:8453';
 const EMPTY = { wallets: [], next_before: null, meta: { warnings: ['other_chains_left_out'] } };
