@@ -7,6 +7,7 @@ import type { CallProgress, CredentialHeaders, GateRequest, Offers, Sender } fro
 import type { AnyOperation, CallTerms } from '../operations/define.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { Order } from '../payment/payment-lane.ts';
+import { discoveryOf } from './bazaar.ts';
 import { callerAddress, RateHeaders, sentText } from './headers.ts';
 import { boundDeps, factsOf, leavingSignal, type RequestFacts, startRun } from './request-facts.ts';
 import { bodyOf, rawInput } from './request-input.ts';
@@ -140,11 +141,12 @@ function paymentOf({ headers }: FastifyRequest): string | undefined {
 }
 
 function orderOf(
-  { summary, method }: AnyOperation,
-  { price, tier, byUse, describes = summary }: CallTerms,
+  operation: AnyOperation,
+  { price, tier, byUse, describes = operation.summary }: CallTerms,
   request: FastifyRequest,
   publicUrl: string,
 ): Order {
+  const { method } = operation;
   const [path = '/'] = request.url.split('?', 1);
   const query = request.url.slice(path.length + 1);
   return {
@@ -155,6 +157,7 @@ function orderOf(
     priceUsdMicros: price.x402UsdMicros,
     settledByUse: byUse,
     binding: bindingOf({ method, path, query, body: digestOf(bodyOf(request)) }),
+    extensions: { ...discoveryOf(operation) },
   };
 }
 

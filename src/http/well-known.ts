@@ -8,6 +8,7 @@ import { METADATA_PATHS, type ProtectedResource } from '../gate/bearer-token.ts'
 import type { AnyOperation } from '../operations/define.ts';
 import { advertisedPrice } from '../operations/route-price.ts';
 import type { Order, TermsOf } from '../payment/payment-lane.ts';
+import { discoveryOf } from './bazaar.ts';
 import { baseUrl } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
 
@@ -64,7 +65,7 @@ function offerList(
         serviceName: 'Settlement Index',
         accepts: termsOf(order(operation)),
         price: advertisedPrice(operation.price),
-        extensions: { bazaar: { info: { input: { type: 'http', method: operation.method } } } },
+        extensions: discoveryOf(operation),
       };
     }),
   };

@@ -129,17 +129,31 @@ export function atomicUnits(usdMicros: bigint, decimals: number): bigint {
  * into the accepts of the v2 form only: version 1 has no such scheme, and its client would refuse the whole offer.
  */
 export function offerOf({ order, terms }: Quote, error: string): PaymentOffer {
-  const { url, description, mimeType } = order;
+  const { extensions } = order;
   return {
     accepts: terms.flatMap(({ v1 }) => (v1 === null ? [] : [v1])),
     requiredHeader: encodePaymentRequiredHeader({
       x402Version: 2,
       error,
-      resource: { url, description, mimeType },
+      resource: resourceOf(order),
       accepts: terms.map(({ v2 }) => v2),
+      ...(extensions === undefined ? {} : { extensions }),
     }),
   };
 }
+
+/** What is bought, as version 2 describes it and facilitators list it. */
+export function resourceOf({ url, description, mimeType }: Order): {
+  readonly url: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly serviceName: string;
+} {
+  return { url, description, mimeType, serviceName: SERVICE_NAME };
+}
+
+/** Printable ASCII of at most 32 characters, as lists of facilitators take it. */
+const SERVICE_NAME = 'Settlement Index';
 
 /** The requirement that a facilitator checks a payment against: from our own terms, never the one that the payer says it accepted. */
 export function requirementOf({ v1, v2 }: Terms, x402Version: 1 | 2): Readonly<Record<string, unknown>> {

@@ -57,6 +57,8 @@ export interface Order {
   readonly settledByUse: boolean;
   /** SHA-256 (hex) of method, path, canonical query and body. */
   readonly binding: string;
+  /** Of the offer, by name: how the route is called (`bazaar`). The facilitator gets them with the payment. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 export type PaidCall = SettledCall | OpenCall;

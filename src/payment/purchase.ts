@@ -4,7 +4,7 @@ import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
 import { chooseTerms, type PaymentFault } from './fault.ts';
-import { type Quote, requirementOf, type Terms } from './offer.ts';
+import { type Quote, requirementOf, resourceOf, type Terms } from './offer.ts';
 import { malformed, unacceptable } from './refusals.ts';
 import {
   payloadFor,
@@ -62,10 +62,17 @@ function signerOf(payment: SignedPayment): { readonly payer: Address; readonly n
 }
 
 /** The question to the facilitator's `verify`: the whole amount of the terms. */
-export function toVerify({ payment, terms, payer }: Purchase): PaymentToSettle {
+export function toVerify({ quote, payment, terms, payer }: Purchase): PaymentToSettle {
   const { x402Version } = payment;
   const paymentRequirements = requirementOf(terms, x402Version);
-  const paymentPayload = payloadFor(payment, paymentRequirements);
+  const { order } = quote;
+  const { extensions } = order;
+  const signed = payloadFor(payment, paymentRequirements);
+  // Of our own offer, whether or not the payer echoed it: the facilitator lists the resource from it.
+  const paymentPayload =
+    x402Version === 1
+      ? signed
+      : { ...signed, resource: resourceOf(order), ...(extensions === undefined ? {} : { extensions }) };
   return { x402Version, chain: terms.chain, payer, paymentPayload, paymentRequirements };
 }
 

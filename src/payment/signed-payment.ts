@@ -84,8 +84,9 @@ export interface UnreadablePayment {
 
 /** A payment is about 1 KiB of base64; a contract wallet's signature can make it several. */
 export const PAYMENT_HEADER_CHARS_MAX = 16 * 1024;
-/** 65 bytes for a key, up to 4 KiB for a contract wallet (EIP-1271, EIP-6492). */
-const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){65,4096}$/;
+/** 65 bytes for a key, or 64 in the compact form; up to 4 KiB for a contract wallet (EIP-1271, EIP-6492). */
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){64,4096}$/;
+const COMPACT_SIGNATURE_CHARS = 2 + 2 * 64;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Never throws, whatever the text. */
@@ -112,11 +113,12 @@ type Payload = NonNullable<ReturnType<typeof parsePaymentPayload>['data']>;
 
 function fromPayload(payload: Payload): SignedPayment | UnreadablePayment {
   const { scheme, network } = payload.x402Version === 1 ? payload : payload.accepted;
-  const { signature } = payload.payload;
+  const { signature: sent } = payload.payload;
   if (scheme !== 'exact' && !(scheme === 'upto' && payload.x402Version === 2))
     return { problem: 'The scheme of the payment is neither `exact` nor, in version 2, `upto`.' };
-  if (typeof signature !== 'string' || !SIGNATURE.test(signature))
-    return { problem: '`payload.signature` is not the hex of a signature of at least 65 bytes.' };
+  if (typeof sent !== 'string' || !SIGNATURE.test(sent))
+    return { problem: '`payload.signature` is not the hex of a signature of at least 64 bytes.' };
+  const signature = wholeSignature(sent);
   if (payload.x402Version === 2 && scheme === 'upto') {
     const permit = readPermit(payload.payload['permit2Authorization']);
     if ('problem' in permit) return permit;
@@ -128,6 +130,15 @@ function fromPayload(payload: Payload): SignedPayment | UnreadablePayment {
   return payload.x402Version === 1
     ? { x402Version: 1, accepted: null, resourceUrl: null, ...common }
     : { x402Version: 2, ...acceptedIn(payload), ...common };
+}
+
+/** The 65 bytes that token contracts take: the compact form has the parity in the highest bit of `s`. Source: ERC-2098. */
+function wholeSignature(sent: string): string {
+  if (sent.length !== COMPACT_SIGNATURE_CHARS) return sent;
+  const [r, s] = [sent.slice(0, 66), BigInt(`0x${sent.slice(66)}`)];
+  const parity = s >> 255n;
+  const bareS = (s & ((1n << 255n) - 1n)).toString(16).padStart(64, '0');
+  return `${r}${bareS}${(27n + parity).toString(16)}`;
 }
 
 function acceptedIn({ accepted, resource }: Extract<Payload, { x402Version: 2 }>): {
