@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import pinoPretty from 'pino-pretty';
 
 export type Log = Logger;
 
@@ -16,13 +17,27 @@ const SECRET_PATHS = [
   'cookie',
 ].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
 
-/** One structured line per event on stderr; stdout is reserved for a command's output. */
+/** One line per event on stderr: for people on a terminal, of JSON elsewhere. stdout is reserved for a command's output. */
 export function createLog(
   level: LogLevel,
   name: string,
-  destination: DestinationStream = pino.destination(2),
+  destination: DestinationStream = standardError(process.stderr.isTTY === true),
 ): Log {
   return pino({ level, name, redact: { paths: SECRET_PATHS, censor: '[secret]' } }, destination);
+}
+
+const STANDARD_ERROR = 2;
+
+/** On a terminal: `12:00:00 INFO: serving {"url":"http://127.0.0.1:8402/v0/flows"}`. Secrets are censored before, as everywhere. */
+function standardError(isTerminal: boolean): DestinationStream {
+  if (!isTerminal) return pino.destination(STANDARD_ERROR);
+  return pinoPretty({
+    destination: STANDARD_ERROR,
+    sync: true,
+    ignore: 'pid,hostname,name',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+  });
 }
 
 /** The host of an RPC URL: it identifies the provider without path keys or credentials. */

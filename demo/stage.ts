@@ -315,6 +315,7 @@ function catalogueOf({
     resource: `${shops.origin}${GOODS[shop.name].path}`,
   }));
   return {
+    publicFacilitators: false,
     facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
       id,
       name,

@@ -18,7 +18,7 @@ import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
 import type { RestoreArguments } from './operate/backup/restore.ts';
 import type { BundleArguments, VerifyArguments } from './operate/bundles/command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
-import { whatToOpen } from './what-to-open.ts';
+import { whatToOpen, whereHistoryBegins } from './what-to-open.ts';
 
 /**
  * Each command imports its code when it runs: the service and its libraries take a second or two to load, which `admin` and `--help`
@@ -67,7 +67,8 @@ async function start(options: Options): Promise<void> {
     await service.stop();
   });
   await service.prepared;
-  if (service.url !== null) process.stdout.write(whatToOpen(service.url));
+  if (service.url !== null)
+    process.stdout.write(`${whatToOpen(service.url)}${whereHistoryBegins(config.chains)}`);
 }
 
 /** Where the service has no other supervisor, this process becomes it, and does not return. */

@@ -1,3 +1,6 @@
+import type { ChainConfig } from '../core/config/chains.ts';
+import { DEFAULT_START_BLOCK } from '../core/config/load.ts';
+
 /**
  * What a person opens first. `npm start` and `npm run demo` end with it. `url` is where the API listens; `more` are further lines.
  *
@@ -15,6 +18,22 @@ export function whatToOpen(url: string, more: readonly OpenLine[] = []): string 
   ];
   return `\n${lines.map(([name, value]) => `  ${name.padEnd(NAME_COLUMN_CHARS)}${value}\n`).join('')}\n`;
 }
+
+/**
+ * Where the history of a chain begins that the configuration leaves to us, in a line for each: a person who starts the service for the
+ * first time sees payments of one day and must not take them for all.
+ */
+export function whereHistoryBegins(chains: readonly Pick<ChainConfig, 'facts' | 'startBlock'>[]): string {
+  return chains
+    .filter(({ startBlock }) => startBlock === DEFAULT_START_BLOCK)
+    .map(({ facts: { slug, blockTimeMs }, startBlock }) => {
+      const hours = Math.round((-startBlock * blockTimeMs) / MS_PER_HOUR);
+      return `  ${slug} is read from ${hours} hours before the first start on. For earlier payments set its startBlock, at any time (docs/operators.md).\n`;
+    })
+    .join('');
+}
+
+const MS_PER_HOUR = 3_600_000;
 
 export type OpenLine = readonly [name: string, value: string];
 

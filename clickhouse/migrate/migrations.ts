@@ -52,9 +52,10 @@ export async function applyMigrations(
   for (const migration of migrations.filter(({ version }) => !history.has(version))) {
     await runMigration(migration, runStatement);
     await record(writer, migration);
-    log.info({ migration: fullName(migration) }, 'migration applied');
+    log.debug({ migration: fullName(migration) }, 'migration applied');
     applied.push(fullName(migration));
   }
+  if (applied.length > 0) log.info({ applied: applied.length }, 'the tables are made');
   const already = migrations.filter(({ version }) => history.has(version)).map(fullName);
   return { applied, already };
 }

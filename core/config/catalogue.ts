@@ -66,6 +66,11 @@ export const CatalogueFileSchema = Type.Object(
 export const CatalogueSchema = Type.Object(
   {
     ...sectionProperties,
+    publicFacilitators: Type.Boolean({
+      default: true,
+      description:
+        'Whether the public APIs of known facilitators are asked for their signers and listings too, every hour, where Base is indexed (ingest/grading/public-facilitators.ts has their URLs). An entry of `facilitators` with the same id replaces one.',
+    }),
     file: Type.Union([Type.String(), Type.Null()], {
       default: null,
       description:

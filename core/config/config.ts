@@ -351,5 +351,7 @@ export interface Config
   readonly catalogue: CatalogueSection & {
     /** Absolute path of the catalogue file, null for none. */
     readonly file: string | null;
+    /** Whether public facilitators are asked: where they are not turned off and Base is indexed. */
+    readonly publicFacilitators: boolean;
   };
 }

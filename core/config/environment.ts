@@ -44,6 +44,7 @@ export const ENVIRONMENT = {
   METRICS_PORT: 'metrics.port',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'tracing.endpoint',
   X402_FACILITATOR_URL: 'payment.facilitatorUrl',
+  PUBLIC_FACILITATORS: 'catalogue.publicFacilitators',
   CHAINS: 'chains',
 } as const;
 
@@ -61,6 +62,7 @@ export function overrideFromEnvironment(
   return raw;
 }
 
+const SWITCHES: Readonly<Record<string, boolean>> = { true: true, false: false };
 const WHOLE_NUMBERS: ReadonlySet<string> = new Set([
   'http.port',
   'metrics.port',
@@ -74,6 +76,7 @@ function environmentValue(path: string, value: string): unknown {
   if (path === 'clickhouse.shards')
     return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));
   if (path === 'clickhouse.replicated') return value === 'true' ? true : value;
+  if (path === 'catalogue.publicFacilitators') return SWITCHES[value] ?? value;
   if (path === 'cursorSecrets' || path === 'bundles.signingSecrets') return value.split(',');
   if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
   return value;

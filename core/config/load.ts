@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { type Chain, chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
 import { readCatalogueFile, resolveSection } from './catalogue.ts';
@@ -87,8 +87,9 @@ function readValue(name: string, path: string, problems: string[]): string {
   }
 }
 
+const BASE: Chain = 'eip155:8453';
 /** One day of Base: enough to show data at once, small enough for a public RPC. */
-const DEFAULT_START_BLOCK = -43_200;
+export const DEFAULT_START_BLOCK = -43_200;
 const DEFAULT_REQUESTS_PER_SECOND = 50;
 const DEFAULT_PARALLEL_WINDOWS = 4;
 
@@ -124,7 +125,11 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     http: { ...file.http, trustProxy },
     chains,
     payment,
-    catalogue: { ...section, file: catalogueFile },
+    catalogue: {
+      ...section,
+      file: catalogueFile,
+      publicFacilitators: file.catalogue.publicFacilitators && chains.some(({ chain }) => chain === BASE),
+    },
   };
 }
 

@@ -48,11 +48,20 @@ export async function publishStatus(status: ChainStatus, deps: ReportDeps): Prom
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
+/** Between two lines that say the same of a chain that cannot be read. */
+const REPORT_AGAIN_TERMINAL_MS = 60_000;
 
 /** Reports the progress of the backfill, with an ETA: readable lines on a terminal, structured ones otherwise. */
 export async function reportProgress(name: string, status: ChainStatus, deps: ReportDeps): Promise<void> {
   const { log, terminal, signal } = deps;
   let wasFollowing = false;
+  let said = { line: '', atMs: Number.NEGATIVE_INFINITY };
+  const say = (line: string): void => {
+    const atMs = performance.now();
+    if (line === said.line && atMs - said.atMs < REPORT_AGAIN_TERMINAL_MS) return;
+    said = { line, atMs };
+    terminal?.(line);
+  };
   while (!signal.aborted) {
     await delay(terminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS, undefined, { signal });
     const snapshot = status.snapshot();
@@ -60,7 +69,7 @@ export async function reportProgress(name: string, status: ChainStatus, deps: Re
     // The end of the backfill is reported once.
     if (isFollowing && wasFollowing) continue;
     wasFollowing = isFollowing;
-    if (terminal) terminal(progressLine(name, snapshot));
+    if (terminal) say(progressLine(name, snapshot));
     else log.info({ ...snapshot, chain: name, etaSeconds: etaSeconds(snapshot) }, 'progress');
   }
 }
@@ -75,6 +84,8 @@ export function etaSeconds({ backfillDone, backfillTotal, blocksPerSecond }: Sta
 export function progressLine(name: string, snapshot: StatusSnapshot): string {
   const { state, backfillDone, backfillTotal, blocksPerSecond, rowsPerSecond, indexedBlock, headBlock } =
     snapshot;
+  if (state === 'unreachable')
+    return `${name}: no node of this chain answers, at block ${indexedBlock}. Check the network, or name another node (rpcUrls of the chain, or RPC_URL_<chain id>); reading goes on by itself.`;
   if (state !== 'backfilling') return `${name}: ${state}, block ${indexedBlock} of ${headBlock}`;
   const percent = ((100 * backfillDone) / Math.max(1, backfillTotal)).toFixed(1);
   const eta = etaSeconds(snapshot);

@@ -10,6 +10,7 @@ import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
+import { publicFacilitators } from './public-facilitators.ts';
 
 /** The current sources of a catalogue. */
 export interface CatalogueSources {
@@ -49,12 +50,15 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
       const section =
         config.configFile === null ? config.catalogue : readConfiguredCatalogue(config.configFile);
       const file = config.catalogue.file === null ? undefined : readCatalogueFile(config.catalogue.file);
-      const catalogue = buildCatalogue(section, {
+      const configured = [...(file?.facilitators ?? []), ...section.facilitators];
+      const open = publicFacilitators(config.catalogue, configured);
+      const whole = { ...section, facilitators: [...section.facilitators, ...open] };
+      const catalogue = buildCatalogue(whole, {
         ...(file === undefined ? {} : { file }),
         signers,
         listed,
       });
-      facilitators = [...(file?.facilitators ?? []), ...section.facilitators];
+      facilitators = [...configured, ...open];
       listings = {
         facilitators,
         wellKnown: [...(file?.wellKnown ?? []), ...(section.wellKnown ?? [])],
