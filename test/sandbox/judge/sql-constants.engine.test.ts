@@ -129,8 +129,8 @@ describe('nothing is said of', () => {
 
 test('the examples of analysts and of the documentation have no such constant', async () => {
   const found: unknown[] = [];
+  // Of a sum, shown with an answer that has a 0 in its place (differences.engine.test.ts).
   for (const { sql, params } of docsQuestions())
-    // Of a sum, shown with an answer that has a 0 in its place (differences.engine.test.ts).
     for (const { code, near } of (await accepted(sql, params)).warnings)
       if (code !== 'empty_is_not_null') found.push([sql, code, near]);
   expect(found).toEqual([]);
