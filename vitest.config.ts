@@ -10,6 +10,8 @@ const ring = ringOfRun();
 
 /** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
 const SHARED_MODULES = { isolate: false };
+/** No test asks the internet. Workers have this environment, and the services that they start. */
+const env = { PUBLIC_FACILITATORS: 'false' };
 /** For machines that are busy with other things; what takes longer by itself says so. */
 const BUSY_MACHINE = {
   testTimeout: 180_000,
@@ -39,6 +41,7 @@ export default defineConfig({
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
+          env,
         },
       },
       {
@@ -49,6 +52,7 @@ export default defineConfig({
           globalSetup: ['test/kit/engine-setup.ts'],
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
+          env,
         },
       },
       {
@@ -58,6 +62,7 @@ export default defineConfig({
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
+          env,
         },
       },
       {
@@ -66,6 +71,7 @@ export default defineConfig({
           include: filesOf(ring, 'browser'),
           pool: 'forks',
           ...BUSY_MACHINE,
+          env,
         },
       },
       {
@@ -75,6 +81,7 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 600_000,
           hookTimeout: 180_000,
+          env,
         },
       },
     ],

@@ -8,10 +8,8 @@ import { spawn, spawnSync } from 'node:child_process';
 const args = process.argv.slice(2);
 const isAll = args[0] === '--all';
 const named = isAll ? args.slice(1) : args;
-// No test asks the internet.
 const env = {
   ...process.env,
-  PUBLIC_FACILITATORS: 'false',
   TEST_RING: isAll || named.length > 0 ? 'all' : 'first',
 };
 if (isAll) {

@@ -9,7 +9,7 @@ import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
  */
 const PUBLIC_URLS: Readonly<Record<string, string>> = {
   coinbase: 'https://api.cdp.coinbase.com/platform/v2/x402',
-  payai: 'https://facilitator.payai.network',
+  payAI: 'https://facilitator.payai.network',
   dexter: 'https://x402.dexter.cash',
   anyspend: 'https://mainnet.anyspend.com/x402',
   aurracloud: 'https://x402-facilitator.aurracloud.com',

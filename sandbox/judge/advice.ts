@@ -21,7 +21,8 @@ const HINTS: Readonly<Record<RefusalCode, string>> = {
   unknown_table: SCHEMA,
   unknown_column: SCHEMA,
   table_function: `Available: ${TABLE_FUNCTIONS.join(', ')}.`,
-  function: 'The functions of ClickHouse that compute values from values are allowed.',
+  function:
+    'Functions that compute values from values are allowed: GET /v0/sql/schema?functions=… finds one by a word.',
   virtual_column: SCHEMA,
   type: 'Use the types that the columns have, and those that functions give.',
   too_complex: 'Split the question, or name a CTE fewer times.',

@@ -5,7 +5,7 @@ import { type Param, takesBody } from '../operations/params.ts';
 
 /**
  * How a route on sale is called, as an extension of its offer. Clients echo it with their payment, and facilitators list the resource in
- * their bazaar from that. Source: x402-foundation/x402, specs/extensions/bazaar.md.
+ * their bazaar from that. Source: the extension `bazaar` in the specifications of x402-foundation/x402.
  */
 export interface Discovery {
   readonly bazaar: Readonly<Record<string, unknown>>;

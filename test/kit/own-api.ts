@@ -91,5 +91,5 @@ function configOf(dataDir: string, sells: boolean): Config {
   const file = join(dataDir, 'settlement-index.config.json');
   const payment = { facilitatorUrl: 'http://127.0.0.1:9', accept: [{ chain: 'base', payTo: PAY_TO }] };
   writeFileSync(file, JSON.stringify({ dataDir, ...(sells ? { payment } : {}) }));
-  return loadConfig({ file, env: {} });
+  return loadConfig({ file, env: { PUBLIC_FACILITATORS: 'false' } });
 }

@@ -44,7 +44,7 @@ export async function startTestService(parts: {
   );
   const { startService } = await importCompiled<typeof import('../../src/service.ts')>('src/service.js');
   const service = await startService({
-    config: loadConfig({ file, env: {} }),
+    config: loadConfig({ file, env: { PUBLIC_FACILITATORS: 'false' } }),
     log: watchedLog('service', 'error'),
     version: 'test',
   });

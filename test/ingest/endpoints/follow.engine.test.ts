@@ -69,7 +69,7 @@ function configure(
 async function start(limits: Partial<EndpointLimits> = QUICK): Promise<void> {
   const ending = new AbortController();
   const deps = {
-    config: loadConfig({ file: join(directory, 'config.json'), env: {} }),
+    config: loadConfig({ file: join(directory, 'config.json'), env: { PUBLIC_FACILITATORS: 'false' } }),
     writer: engine.writer,
     versions: createVersions(0n),
     log: testLog,

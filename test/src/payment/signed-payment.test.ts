@@ -149,7 +149,15 @@ describe('a payment header', () => {
 
   test.each([
     ['version 1', V1, { x402Version: 1, scheme: 'exact', network: 'base-sepolia' }],
-    ['version 2', V2, { x402Version: 2, accepted: ACCEPTED }],
+    [
+      'version 2',
+      V2,
+      {
+        x402Version: 2,
+        accepted: ACCEPTED,
+        resource: expect.objectContaining({ url: QUOTE.order.url, description: QUOTE.order.description }),
+      },
+    ],
   ])(
     'of %s goes to the facilitator rebuilt, with our terms and nothing that we did not read',
     (_version, body, head) => {

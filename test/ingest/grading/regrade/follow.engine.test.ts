@@ -64,7 +64,8 @@ function write(name: string, content: unknown): void {
   renameSync(`${path}.new`, path);
 }
 
-const config = () => loadConfig({ file: join(directory, 'config.json'), env: {} });
+const config = () =>
+  loadConfig({ file: join(directory, 'config.json'), env: { PUBLIC_FACILITATORS: 'false' } });
 
 /** Soon, so that the tests do not wait for the second that an ingest process takes. */
 const LOOK_EVERY_MS = 50;

@@ -459,7 +459,10 @@ describe('keys', () => {
       'make_account_key',
       'change_account_key',
       'revoke_account_key',
+      'claim_handle',
       'cancel_sql_job',
+      'save_query',
+      'delete_saved_query',
     ]);
   });
 });

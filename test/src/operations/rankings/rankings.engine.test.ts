@@ -379,7 +379,7 @@ describe('a row', () => {
     }
   });
 
-  test('names its wallet with the source of the name', async () => {
+  test.skipIf(IS_PUSH)('names its wallet with the source of the name', async () => {
     const payee = wallet(0x303);
     await insertSettlements(engine.writer, [sale({ payee })]);
     await rankWallets(engine.writer);
@@ -450,7 +450,7 @@ describe('a kept ranking', () => {
     await counting.close();
   });
 
-  test('is empty and says so until the first pass has ended', async () => {
+  test.skipIf(IS_PUSH)('is empty and says so until the first pass has ended', async () => {
     await insertSettlements(engine.writer, [sale({})]);
     const { status, body } = await api.get('/v0/merchants');
     expect({ status, rows: body.merchants, warnings: body.meta.warnings }).toEqual({
