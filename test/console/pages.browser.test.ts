@@ -52,27 +52,30 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     },
   );
 
-  test('a wallet is followed from the flow to its page, to its counterparties and back', async () => {
-    await page.goto('/console/flow');
-    const row = page.getByRole('row').filter({ hasText: SHOP_NAME }).first();
-    await row.getByRole('link', { name: SHOP_NAME }).click();
-    await page.waitForURL(`**/console/merchants/${SHOP}`);
-    await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
-    // The answer leaves out days without settlements; the chart has a place for each.
-    // A window of 30 days begins within a day, and so touches 31.
-    expect(await rowsOfChart(page, 'Dollars by day, in the last 30 days')).toBe(31);
-    await page.getByRole('button', { name: 'Draw the graph · 1 QU' }).click();
-    const payers = page.getByRole('list', { name: 'Paid this wallet' });
-    await payers.getByRole('link').first().focus();
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/console/agents/0x*');
-    await shows('Settlements paid');
-    await page.goBack();
-    await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
-    await page.goBack();
-    await page.getByRole('heading', { level: 1, name: 'Live flow' }).waitFor();
-    expect(watched.problems()).toEqual([]);
-  });
+  test.skipIf(IS_PUSH)(
+    'a wallet is followed from the flow to its page, to its counterparties and back',
+    async () => {
+      await page.goto('/console/flow');
+      const row = page.getByRole('row').filter({ hasText: SHOP_NAME }).first();
+      await row.getByRole('link', { name: SHOP_NAME }).click();
+      await page.waitForURL(`**/console/merchants/${SHOP}`);
+      await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
+      // The answer leaves out days without settlements; the chart has a place for each.
+      // A window of 30 days begins within a day, and so touches 31.
+      expect(await rowsOfChart(page, 'Dollars by day, in the last 30 days')).toBe(31);
+      await page.getByRole('button', { name: 'Draw the graph · 1 QU' }).click();
+      const payers = page.getByRole('list', { name: 'Paid this wallet' });
+      await payers.getByRole('link').first().focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/console/agents/0x*');
+      await shows('Settlements paid');
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'Live flow' }).waitFor();
+      expect(watched.problems()).toEqual([]);
+    },
+  );
 
   test.skipIf(IS_PUSH)('a paused flow asks for no settlements', async () => {
     await page.clock.install();

@@ -284,26 +284,27 @@ test.for(IS_PUSH ? [3] : [1, 2, 3, 4, 5])(
   },
 );
 
-test('two workers at once, with new rows, tombstones and regrades between them, agree with the rows', async ({
-  engine,
-}) => {
-  const other = createVersions(0n);
-  const workers = [startWorker(engine, {}, versions), startWorker(engine, {}, other)];
-  for (let round = 0; round < (IS_PUSH ? 3 : 8); round++) {
-    const rows = mixedRows(20, round * 20);
-    await write(engine, rows);
-    await write(engine, rows.slice(3, 9), 1);
-    await write(
-      engine,
-      rows.slice(9).map((row) => ({ ...row, facilitator: `regraded-${round % 2}` })),
-    );
-  }
-  await waitUntil('no slice is dirty', async () => (await dirtyCount(engine)) === 0, CLOSED_WITHIN_MS);
-  await Promise.all(workers.map((worker) => worker.stop()));
-  await expectExact(engine);
-  await closeEverything(engine); // the slower one may have reopened a slice in which it was overtaken
-  await expectExactFromTables(engine);
-});
+test.skipIf(IS_PUSH)(
+  'two workers at once, with new rows, tombstones and regrades between them, agree with the rows',
+  async ({ engine }) => {
+    const other = createVersions(0n);
+    const workers = [startWorker(engine, {}, versions), startWorker(engine, {}, other)];
+    for (let round = 0; round < 8; round++) {
+      const rows = mixedRows(20, round * 20);
+      await write(engine, rows);
+      await write(engine, rows.slice(3, 9), 1);
+      await write(
+        engine,
+        rows.slice(9).map((row) => ({ ...row, facilitator: `regraded-${round % 2}` })),
+      );
+    }
+    await waitUntil('no slice is dirty', async () => (await dirtyCount(engine)) === 0, CLOSED_WITHIN_MS);
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await expectExact(engine);
+    await closeEverything(engine); // the slower one may have reopened a slice in which it was overtaken
+    await expectExactFromTables(engine);
+  },
+);
 
 test('an insert that began before a newer one and lands after the day was closed makes it dirty', async ({
   engine,

@@ -6,6 +6,7 @@ import { deriveAll, registerAgent, type TestAgent } from '../../../kit/agents.ts
 import { CURSOR_KEYS, type TestApi } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { IS_PUSH } from '../../../kit/lengths.ts';
 import {
   attestation,
   insertAgentEvents,
@@ -198,23 +199,27 @@ test('an agent can be asked for by its id', async () => {
   });
 });
 
-test('while agents come and go, a walk meets those that were there all the time exactly once', async () => {
-  const before = [...agents];
-  const gone = new Set<string>();
-  const met = await walk('chain=all', 7, async () => {
-    const leaving = pick(agents);
-    gone.add(keyOf(leaving));
-    await retract(leaving);
-    await register(randomAgent());
-    await deriveAll(engine.writer);
-  });
-  expect(new Set(met).size).toBe(met.length);
-  const stayed = new Set(inOrder(before).filter((key) => !gone.has(key)));
-  expect(met.filter((key) => stayed.has(key))).toEqual(
-    inOrder(before.filter((one) => stayed.has(keyOf(one)))),
-  );
-  expect(gone.size).toBeGreaterThan(5);
-}, 60_000);
+test.skipIf(IS_PUSH)(
+  'while agents come and go, a walk meets those that were there all the time exactly once',
+  async () => {
+    const before = [...agents];
+    const gone = new Set<string>();
+    const met = await walk('chain=all', 7, async () => {
+      const leaving = pick(agents);
+      gone.add(keyOf(leaving));
+      await retract(leaving);
+      await register(randomAgent());
+      await deriveAll(engine.writer);
+    });
+    expect(new Set(met).size).toBe(met.length);
+    const stayed = new Set(inOrder(before).filter((key) => !gone.has(key)));
+    expect(met.filter((key) => stayed.has(key))).toEqual(
+      inOrder(before.filter((one) => stayed.has(keyOf(one)))),
+    );
+    expect(gone.size).toBeGreaterThan(5);
+  },
+  60_000,
+);
 
 test('a cursor of one chain goes on at its place in another', async () => {
   const at = (chain: typeof BASE) => mintAgentCursor(CURSOR_KEYS, 'listAgents', { chain, agentId: 20n });
