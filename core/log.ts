@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pinoPretty from 'pino-pretty';
 
 export type Log = Logger;
 
@@ -28,16 +27,35 @@ export function createLog(
 
 const STANDARD_ERROR = 2;
 
-/** On a terminal: `12:00:00 INFO: serving {"url":"http://127.0.0.1:8402/v0/flows"}`. Secrets are censored before, as everywhere. */
 function standardError(isTerminal: boolean): DestinationStream {
-  if (!isTerminal) return pino.destination(STANDARD_ERROR);
-  return pinoPretty({
-    destination: STANDARD_ERROR,
-    sync: true,
-    ignore: 'pid,hostname,name',
-    translateTime: 'SYS:HH:MM:ss',
-    singleLine: true,
-  });
+  const destination = pino.destination(STANDARD_ERROR);
+  return isTerminal ? { write: (line) => void destination.write(readableLine(line)) } : destination;
+}
+
+/** Facts of the process, which a person at its terminal knows. */
+const LEFT_OUT: readonly string[] = ['level', 'time', 'pid', 'hostname', 'name', 'msg'];
+
+/**
+ * A line for people: `12:00:00 info  serving url=http://127.0.0.1:8402/v0/flows`. Values are as they were logged, so secrets are censored
+ * already; a stack is left to the lines of JSON.
+ */
+export function readableLine(line: string): string {
+  const { time, level, msg, ...event } = JSON.parse(line) as Record<string, unknown>; // printed by pino from an object
+  const at = new Date(Number(time)).toTimeString().slice(0, 8);
+  const facts = Object.entries(event)
+    .filter(([name]) => !LEFT_OUT.includes(name))
+    .map(([name, value]) => `${name}=${name === 'err' ? messageOf(value) : textOf(value)}`);
+  return `${[at, (pino.levels.labels[Number(level)] ?? '').padEnd(5), String(msg ?? ''), ...facts].join(' ')}\n`;
+}
+
+function messageOf(error: unknown): string {
+  const message: unknown =
+    typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error;
+  return textOf(message);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The host of an RPC URL: it identifies the provider without path keys or credentials. */

@@ -9,6 +9,7 @@ import { JUDGED_FILE, judgedPatterns, SlowPatterns } from './patterns/judged.ts'
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens, consoleChains } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
+import { compatibilityPage } from './reference/compatibility.ts';
 import { configurationPage } from './reference/configuration.ts';
 import { dataQualityBlock, payReasonsBlock } from './reference/data-quality.ts';
 import { deployUsers } from './reference/deploy-users.ts';
@@ -89,6 +90,7 @@ const openApi = buildOpenApi({
 });
 
 const committed = (): Readonly<Record<string, string>> => ({
+  'docs/compatibility.md': compatibilityPage(),
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/operations.md': operationsPage(OPERATIONS),
   'docs/reference/configuration.md': configurationPage(),

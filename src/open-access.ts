@@ -15,7 +15,7 @@ import { createAccounts } from './organizations/accounts.ts';
 import { openConfirmers } from './payment/confirm.ts';
 import { createHttpFacilitator, type Facilitator } from './payment/facilitator.ts';
 import { createPaymentLane, type PaymentLaneDeps } from './payment/lane.ts';
-import type { PaymentLane, TermsOf } from './payment/payment-lane.ts';
+import type { IsFaultyToken, PaymentLane, TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/settle.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
 
@@ -41,6 +41,8 @@ export interface AccessParts {
   >;
   readonly log: Log;
   readonly clock: Clock;
+  /** Tokens that are not offered, because a payment in them cannot settle. */
+  readonly isFaultyToken?: IsFaultyToken;
   /** Wraps the facilitator and the lane, for metrics and traces. */
   readonly observe?: {
     facilitator(facilitator: Facilitator): Facilitator;
@@ -54,7 +56,8 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { payment, plans, access } = config;
   const confirmerFor = openConfirmers(payment);
   const settlements = { store, confirmerFor, clock, log };
-  const lane = openLane(config, settlements, parts.observe);
+  const { isFaultyToken = () => false } = parts;
+  const lane = openLane(config, { ...settlements, isFaultyToken }, parts.observe);
   const { requestsPerMinute } = config.http;
   const { visitorKey } = config.console;
   let lastUnsettled: PaymentRecord | null = null;

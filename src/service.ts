@@ -25,6 +25,7 @@ import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
 import { openControlStore } from './accounts/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome, remoteAccess } from './attach-engine.ts';
+import { checkTokensAtStart } from './check-tokens.ts';
 import { buildApp } from './http/app.ts';
 import { listenForClickhouse } from './http/clickhouse/listener.ts';
 import { createDrain, type Drain } from './http/drain.ts';
@@ -94,7 +95,11 @@ export async function startService(deps: {
     const api = isWorkerOnly(config)
       ? null
       : await openApi(
-          { config, log, version, observation, drain, isPrepared: () => isPrepared, ...(marks && { marks }) },
+          {
+            ...{ config, log, version, observation, drain, signal: stopping.signal },
+            isPrepared: () => isPrepared,
+            ...(marks && { marks }),
+          },
           engine,
           cleanups,
         );
@@ -167,6 +172,7 @@ async function openApi(
     readonly version: string;
     readonly observation: Observation;
     readonly drain: Drain;
+    readonly signal: AbortSignal;
     readonly isPrepared: () => boolean;
     readonly marks?: RequestMarks;
   },
@@ -181,7 +187,10 @@ async function openApi(
   const store = observed.observedStore(observation, openControlStore(deps));
   cleanups.push(() => store.close());
   const { sweeper, ...gated } = openAccess(
-    { config, log, clock: systemClock, observe: observed.observePayments(observation) },
+    {
+      ...{ config, log, clock: systemClock, observe: observed.observePayments(observation) },
+      isFaultyToken: checkTokensAtStart(config.chains, deps),
+    },
     store,
   );
   cleanups.push(() => gated.usage.flush());

@@ -128,8 +128,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'connect.md',
     reader: 'analysts',
     title: 'Connecting tools',
-    description:
-      'Grafana, Metabase, Superset, DBeaver, Python and others over the ClickHouse HTTP interface.',
+    description: 'Grafana, Metabase, Superset, DBeaver, Python over the ClickHouse HTTP interface.',
+  },
+  {
+    slug: 'compatibility',
+    file: 'compatibility.md',
+    reader: 'analysts',
+    title: 'Compatibility',
+    description: 'Tested clients.',
   },
   {
     slug: 'bundles',

@@ -21,6 +21,7 @@ import {
   facilitatorUnavailable,
   foreignFacilitator,
   inProgress,
+  isOurFault,
   rejected,
   spent,
   unacceptable,
@@ -51,8 +52,9 @@ export function createPaymentLane({
   };
 }
 
-function quoteFor({ config, uptoSigners }: LaneDeps, order: Order): Quote {
-  return quoteOf(order, config, (chain) => uptoSigners.offered(chain));
+function quoteFor({ config, uptoSigners, isFaultyToken = () => false }: LaneDeps, order: Order): Quote {
+  const accept = config.accept.filter(({ chain, token }) => !isFaultyToken(chain, token.address));
+  return quoteOf(order, { ...config, accept }, (chain) => uptoSigners.offered(chain));
 }
 
 async function recall(
@@ -132,7 +134,15 @@ async function verify(lane: LaneDeps, purchase: Purchase): Promise<PaymentRecord
   }
   // A duplicate that settled between our look-up and the facilitator's is "nonce already used" to the facilitator.
   const record = await lane.store.payments.find(purchase.id);
-  if (record === null) throw rejected(purchase.quote, verdict.reason);
+  if (record === null) {
+    const { chain, asset } = purchase.terms;
+    if (isOurFault(verdict.reason))
+      lane.log.error(
+        { chain, asset, reason: verdict.reason },
+        'the configuration of a token contradicts its contract',
+      );
+    throw rejected(purchase.quote, verdict.reason);
+  }
   return record;
 }
 

@@ -1,5 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentConfig } from '../../core/config/access.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Sale } from '../../core/domain/sale.ts';
 import type { Log } from '../../core/log.ts';
@@ -92,6 +94,9 @@ export interface OpenCall {
   drop(): Promise<void>;
 }
 
+/** Whether a token is known to be configured otherwise than its contract says: a payment in it can never settle. */
+export type IsFaultyToken = (chain: Chain, token: Address) => boolean;
+
 /** What the steps of the x402 lane work with. */
 export interface LaneDeps {
   readonly config: Pick<PaymentConfig, 'accept' | 'offerSeconds' | 'settleTimeoutSeconds'>;
@@ -101,6 +106,8 @@ export interface LaneDeps {
   };
   readonly facilitator: Facilitator;
   readonly uptoSigners: UptoSigners;
+  /** Tokens that are not offered. */
+  readonly isFaultyToken?: IsFaultyToken;
   /** `noConfirmer` for a chain that we cannot ask. */
   readonly confirmerFor: (chain: string) => ChainConfirmer;
   readonly clock: Clock;

@@ -33,6 +33,22 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The transfer would fail on chain: the nonce may have been used. Sign a new authorization.',
 };
 
+/** Reasons that lie in our terms: another signature over the same terms is refused as well. */
+const OUR_FAULTS: ReadonlySet<string> = new Set([
+  'invalid_exact_evm_token_name_mismatch',
+  'invalid_exact_evm_token_version_mismatch',
+  'invalid_exact_evm_missing_eip712_domain',
+  'invalid_exact_evm_eip3009_not_supported',
+]);
+
+const OUR_FAULT =
+  'The offer contradicts the contract of this token, which is a fault of this service and not of your signature. Nothing was charged. Do not sign it again: pay with another entry of `accepts`, or tell the operator.';
+
+/** Whether the facilitator refuses a payment for what our offer says of the token. */
+export function isOurFault(reason: string | null): boolean {
+  return reason !== null && OUR_FAULTS.has(reason);
+}
+
 type Context = Omit<FailureContext, 'payment' | 'offer'>;
 
 /** A 402 shows the terms again, so that the payer can sign anew without another request. */
@@ -57,7 +73,7 @@ export function unacceptable(quote: Quote, { reason, detail }: PaymentFault): Fa
 /** The facilitator's verdict. */
 export function rejected(quote: Quote, reason: string | null): Failure {
   const stage = stageOf(reason);
-  const advice = reason === null ? undefined : ADVICE[reason];
+  const advice = isOurFault(reason) ? OUR_FAULT : ADVICE[reason ?? ''];
   const detail =
     advice ??
     (stage === 'fee'

@@ -3,6 +3,7 @@ import type { ChainConfig } from '../../../core/config/chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc/endpoint.ts';
 import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';
+import { tokenFaults } from '../../../ingest/chain/token-facts.ts';
 import { type ChainStatus, isImported, readChainStatus } from '../../operations/index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../../operations/index-state/freshness.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
@@ -73,6 +74,17 @@ export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise
   return found.map(({ finding, isAway }) =>
     isServed && isAway ? { ...finding, verdict: 'warning' } : finding,
   );
+}
+
+/** A token whose configuration contradicts its contract; nothing where no node says so. */
+export async function checkTokens({
+  facts: chain,
+  rpcUrls,
+  tokens,
+}: ChainConfig): Promise<readonly Finding[]> {
+  const ending = new AbortController();
+  const faults = await tokenFaults({ chain, rpcUrls, tokens }, ending.signal).finally(() => ending.abort());
+  return faults.map(({ detail, advice }) => failure('token', detail, advice));
 }
 
 async function askNode(

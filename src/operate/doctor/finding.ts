@@ -11,6 +11,7 @@ export const CHECKS = {
   files: 'Files that SQL can read',
   clock: 'Clocks',
   rpc: 'RPC URLs',
+  token: 'Tokens',
   index: 'Index',
   control_store: 'Control store',
   ledger: 'Ledger of units',

@@ -12,7 +12,7 @@ import { openControlStore } from '../../accounts/open.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 import { attachOrStartEngine, type CommandEngine, engineHome } from '../../attach-engine.ts';
 import { checkAccounts } from './accounts.ts';
-import { checkIndex, checkRpc } from './chains.ts';
+import { checkIndex, checkRpc, checkTokens } from './chains.ts';
 import { checkEngine, checkGuestUser, checkSql, closedFiles, judgeWalls, tryFiles } from './engine.ts';
 import { type Finding, failure, skipped } from './finding.ts';
 import {
@@ -40,6 +40,7 @@ export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly F
     checkSql(config),
     aroundStore({ config, log }, nowMs),
     ...config.chains.map((chain) => checkRpc(chain, nowMs)),
+    ...config.chains.map(checkTokens),
   ]);
   return [
     checkNode(process.version),

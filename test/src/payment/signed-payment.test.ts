@@ -139,6 +139,24 @@ describe('a payment header', () => {
     expect(payer).toBe(id.payer);
   });
 
+  // The vectors of ERC-2098.
+  test.each([
+    [
+      '68a020a209d3d56c46f38cc50a33f704f4a9a10a59377f8dd762ac66910e9b907e865ad05c4035ab5792787d4a0297a43617ae897930a6fe4d822b8faea52064',
+      '68a020a209d3d56c46f38cc50a33f704f4a9a10a59377f8dd762ac66910e9b907e865ad05c4035ab5792787d4a0297a43617ae897930a6fe4d822b8faea520641b',
+    ],
+    [
+      '9328da16089fcba9bececa81663203989f2df5fe1faa6291a45381c81bd17f76939c6d6b623b42da56557e5e734a43dc83345ddfadec52cbe24d0cc64f550793',
+      '9328da16089fcba9bececa81663203989f2df5fe1faa6291a45381c81bd17f76139c6d6b623b42da56557e5e734a43dc83345ddfadec52cbe24d0cc64f5507931c',
+    ],
+  ])('of 64 bytes has the 65 that token contracts take', (compact, whole) => {
+    const body = { ...V1, payload: { ...V1.payload, signature: `0x${compact}` } };
+    expect(readPayment(encode(body))).toMatchObject({ signature: `0x${whole}` });
+    const sameWhole = { ...V1, payload: { ...V1.payload, signature: `0x${whole}` } };
+    const binding = (sent: unknown) => readPurchase(QUOTE, encode(sent)).binding;
+    expect(binding(body)).toBe(binding(sameWhole));
+  });
+
   test('is bound to its signature as well as to its request', () => {
     const other = { ...V1, payload: { ...V1.payload, signature: `0x${'5b'.repeat(65)}` } };
     const binding = (body: unknown) => readPurchase(QUOTE, encode(body)).binding;
