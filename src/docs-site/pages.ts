@@ -131,13 +131,6 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Grafana, Metabase, Superset, DBeaver, Python over the ClickHouse HTTP interface.',
   },
   {
-    slug: 'compatibility',
-    file: 'compatibility.md',
-    reader: 'analysts',
-    title: 'Compatibility',
-    description: 'Tested clients.',
-  },
-  {
     slug: 'bundles',
     file: 'bundles.md',
     reader: 'analysts',
@@ -284,6 +277,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'reference',
     title: 'Compatibility and deprecation',
     description: 'What counts as a breaking change, how long notice is given, and how it is announced.',
+  },
+  {
+    slug: 'compatibility',
+    file: 'compatibility.md',
+    reader: 'reference',
+    title: 'Compatibility',
+    description: 'Tested clients.',
   },
   {
     slug: 'design-overview',

@@ -272,11 +272,12 @@ export interface SearchData {
 
 /** The factor of a section's score: a guide is shown before a reference page, and the design last. */
 const WEIGHTS: Partial<Record<DocsPage['reader'], number>> = { operators: 0.7, reference: 0.7, design: 0.3 };
-/** Of its many short sections each would be shown before the guides. */
-const COOKBOOK_WEIGHT = 0.4;
+/** Lists of many names, which would be shown before the guides to each of them. */
+const LISTS: readonly string[] = ['cookbook', 'compatibility'];
+const LIST_WEIGHT = 0.4;
 
 function weightOf({ reader, slug }: DocsPage): number {
-  return slug === 'cookbook' ? COOKBOOK_WEIGHT : (WEIGHTS[reader] ?? 1);
+  return LISTS.includes(slug) ? LIST_WEIGHT : (WEIGHTS[reader] ?? 1);
 }
 
 export function searchData(
