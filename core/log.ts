@@ -27,7 +27,8 @@ export function createLog(
 
 const STANDARD_ERROR = 2;
 
-function standardError(isTerminal: boolean): DestinationStream {
+/** For people where `isTerminal`: of a child process, whether its parent has one. */
+export function standardError(isTerminal: boolean): DestinationStream {
   const destination = pino.destination(STANDARD_ERROR);
   return isTerminal ? { write: (line) => void destination.write(readableLine(line)) } : destination;
 }

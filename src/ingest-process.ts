@@ -3,7 +3,7 @@ import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import { shardsOf } from '../clickhouse/engine/nodes.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
-import { createLog } from '../core/log.ts';
+import { createLog, standardError } from '../core/log.ts';
 import { readBootstrap } from '../core/process/child-process.ts';
 import { WORKER_LOOP_LIMIT_MS, watchLoop } from '../core/process/watch-loop.ts';
 import { runRollupWorker } from '../ingest/rollup-worker.ts';
@@ -30,7 +30,7 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stoppi
 
 // The parent of this process made the JSON from the same types; nothing else can write to the pipe.
 const { config, access, version, terminal } = await readBootstrap((json) => json as IngestBootstrap);
-const log = createLog(config.logLevel, 'ingest');
+const log = createLog(config.logLevel, 'ingest', standardError(terminal));
 const observation = await openObservation({
   config,
   role: 'worker',

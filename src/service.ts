@@ -287,7 +287,7 @@ async function prepare(
   const { applied } = await untilAcknowledged(log, signal, () =>
     migrate(access, log, { facts: publicFacts(config) }),
   );
-  if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  if (applied.length > 0) log.info({ applied: applied.length }, 'migrations applied');
   if (!isWorkerOnly(config)) return;
   const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
   const terminal = process.stderr.isTTY ? (line: string) => void process.stderr.write(`${line}\n`) : null;

@@ -55,7 +55,6 @@ export async function applyMigrations(
     log.debug({ migration: fullName(migration) }, 'migration applied');
     applied.push(fullName(migration));
   }
-  if (applied.length > 0) log.info({ applied: applied.length }, 'the tables are made');
   const already = migrations.filter(({ version }) => history.has(version)).map(fullName);
   return { applied, already };
 }

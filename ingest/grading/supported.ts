@@ -53,21 +53,34 @@ export async function createSignerWatch(deps: SignerWatchDeps): Promise<SignerWa
     known = [...known, ...fresh];
     log.info({ facilitator, signers: fresh.length }, 'new signers in /supported');
   };
-  const ask = async (facilitator: string, url: string): Promise<void> => {
+  /** Why a facilitator gave none; null where it did. */
+  const ask = async (facilitator: string, url: string): Promise<SupportedProblem | null> => {
     const answer = await askSupported(url, chains, signal);
     const failed = typeof answer === 'string';
     dueAtMs.set(`${facilitator} ${url}`, performance.now() + (failed ? RETRY_MS : REFRESH_MS));
-    if (failed)
-      log.warn({ facilitator, host: providerName(url), problem: answer }, '/supported gave no signers');
-    else await remember(facilitator, answer);
+    if (failed) return answer;
+    await remember(facilitator, answer);
+    return null;
+  };
+  /** In one line: where the network is away, it is away for all of them. */
+  const tell = (problems: readonly (readonly [host: string, problem: SupportedProblem])[]): void => {
+    if (problems.length > 0)
+      log.warn(
+        { problems: Object.fromEntries(problems) },
+        '/supported gave no signers; those that are known stay',
+      );
   };
   return {
     known: () => known,
     async watch() {
       for (;;) {
-        for (const { id, url } of deps.facilitators())
-          if (url !== undefined && performance.now() >= (dueAtMs.get(`${id} ${url}`) ?? 0))
-            await ask(id, url);
+        const problems: (readonly [string, SupportedProblem])[] = [];
+        for (const { id, url } of deps.facilitators()) {
+          if (url === undefined || performance.now() < (dueAtMs.get(`${id} ${url}`) ?? 0)) continue;
+          const problem = await ask(id, url);
+          if (problem !== null) problems.push([providerName(url), problem]);
+        }
+        tell(problems);
         await delay(LOOK_EVERY_MS, undefined, { signal });
       }
     },
