@@ -4,8 +4,8 @@ import { createEndpoint, type RpcOutcome } from './rpc/endpoint.ts';
 import { RPC_LIMITS } from './rpc/limits.ts';
 
 /**
- * A configured token against its contract. A wrong name or version lets nobody pay: every signature is over another domain than the
- * contract's. Wrong decimals make each amount wrong.
+ * Compares a configured token with its contract. With a wrong name or version payers sign for a domain that the contract does not have,
+ * and it refuses every payment. With wrong decimals every amount is wrong.
  */
 
 /** A fault, in words that name the key of the configuration. */
