@@ -16,7 +16,10 @@ export function checkTokensAtStart(
   const check = async ({ chain, facts, rpcUrls, tokens }: (typeof chains)[number]): Promise<void> => {
     for (const { token, detail, advice } of await tokenFaults({ chain: facts, rpcUrls, tokens }, signal)) {
       faulty.add(addressKey({ chain, address: token.address }));
-      log.error({ chain, token: token.address, advice }, `${detail}: this service does not offer payment in it`);
+      log.error(
+        { chain, token: token.address, advice },
+        `${detail}: this service does not offer payment in it`,
+      );
     }
   };
   for (const chain of chains)
