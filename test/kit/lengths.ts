@@ -43,7 +43,7 @@ const LENGTHS = {
   /** Lies about single logs, each to an index of its own. */
   lostLogs: { gate: 15, nightly: 300 },
   /** Seeds of a node that lies in every way. */
-  liarSeeds: { gate: 2, nightly: 5 },
+  liarSeeds: { push: 1, gate: 2, nightly: 5 },
   /** Attacks of each family and outcome that are also sent past the first wall, and through each interface. */
   attacksOfEachKind: { gate: 1, nightly: 10_000 },
   /** Queries that are typed into the editor of the console. */

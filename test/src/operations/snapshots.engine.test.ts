@@ -142,7 +142,7 @@ describe('through everything that happens to an index', () => {
       const reader = createReader(sandbox.access, testLog);
       const property = fc.asyncProperty(
         fc.array(drawnRow, { minLength: 3, maxLength: 6 }),
-        fc.array(step, { minLength: 3, maxLength: 7 }),
+        fc.array(step, { minLength: 3, maxLength: IS_PUSH ? 4 : 7 }),
         async (first, steps) => {
           await emptyAllTables(sandbox.writer);
           const chain = await snapshotWorld({ reader, writer: sandbox.writer });
