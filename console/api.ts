@@ -75,6 +75,8 @@ interface Session {
   readonly origin: 'none' | 'entered' | 'visitor';
   /** Whether the key is kept after the tab is closed. */
   readonly remembered: boolean;
+  /** Whether the API refused the visitor’s key: requests go without it until another is entered or the page is loaded again. */
+  readonly isRefused: boolean;
 }
 
 const STORED_AS = 'six.key';
@@ -85,7 +87,7 @@ export const session = createStore<Session>(readSession());
 export function enterKey(key: string, { remember }: { readonly remember: boolean }): void {
   forgetStored();
   (remember ? localStorage : sessionStorage).setItem(STORED_AS, key);
-  session.set({ key, origin: 'entered', remembered: remember });
+  session.set({ key, origin: 'entered', remembered: remember, isRefused: false });
 }
 
 /** Returns to the key that the deployment lends, or to none. */
@@ -102,11 +104,16 @@ function forgetStored(): void {
 function readSession(): Session {
   const remembered = localStorage.getItem(STORED_AS);
   const key = sessionStorage.getItem(STORED_AS) ?? remembered;
-  if (key !== null) return { key, origin: 'entered', remembered: remembered !== null };
+  if (key !== null) return { key, origin: 'entered', remembered: remembered !== null, isRefused: false };
+  return withoutOwnKey(false);
+}
+
+/** The key that the deployment lends, or none. */
+function withoutOwnKey(isRefused: boolean): Session {
   const visitorKey = document.querySelector<HTMLMetaElement>(`meta[name="${VISITOR_KEY_NAME}"]`)?.content;
   return visitorKey === undefined
-    ? { key: null, origin: 'none', remembered: false }
-    : { key: visitorKey, origin: 'visitor', remembered: false };
+    ? { key: null, origin: 'none', remembered: false, isRefused }
+    : { key: visitorKey, origin: 'visitor', remembered: false, isRefused };
 }
 
 /** Requests to the API of this origin, with the visitor’s key in a header. They reject with an `ApiProblem` or the caller’s abort. */
@@ -196,7 +203,7 @@ export async function readBody<Body>(
 
 async function send(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
-  const { key } = session.get();
+  const { key, origin } = session.get();
   if (key !== null) headers.set('x-api-key', key);
   let response: Response;
   try {
@@ -204,8 +211,13 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     throw isAbort(error) ? error : unreachable(error);
   }
-  if (!response.ok) throw await problemOf(response);
-  return response;
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  // A key that was revoked must not close the pages that need none.
+  if (problem.body.code !== 'invalid_api_key' || origin !== 'entered') throw problem;
+  if (session.get().key === key) session.set(withoutOwnKey(true));
+  if ((init.method ?? 'GET') !== 'GET') throw problem;
+  return send(url, init);
 }
 
 function queryText(query: QueryValues): string {
@@ -244,6 +256,10 @@ export async function refreshAccount(): Promise<void> {
   try {
     const answer = await getJson<Account>('/account');
     if (turn !== latest) return;
+    if (answer.key_recognised === false && session.get().origin === 'entered') {
+      session.set(withoutOwnKey(true));
+      return;
+    }
     account.set(answer);
     accountProblem.set(null);
   } catch (error) {

@@ -60,13 +60,13 @@ function roundedTo(places: number, whole: string, fraction: string): string {
 
 const TIMES_FROM = 10;
 
-/** A change as a share of what was before: `+12 %`, `−3.4 %`, and from eleven times as much on `×12`. */
+/** A change as a share of what was before: `+12%`, `−3.4%`, and from eleven times as much on `×12`. */
 export function changeText(share: number): string {
   if (share >= TIMES_FROM) return `×${aboutText(Math.round(share + 1))}`;
   const percent = Math.abs(share * 100);
   const text = percent < 10 && percent > 0 ? String(Number(percent.toFixed(1))) : percent.toFixed(0);
-  if (text === '0') return percent === 0 ? '0 %' : 'under 0.1 %';
-  return `${share < 0 ? '−' : '+'}${text} %`;
+  if (text === '0') return percent === 0 ? '0%' : 'under 0.1%';
+  return `${share < 0 ? '−' : '+'}${text}%`;
 }
 
 const UNITS = ['', 'k', 'M', 'B', 'T'] as const;
@@ -171,12 +171,12 @@ export function usdTextOfMicros(micros: bigint): string {
 
 const PER_MILLE = 1_000n;
 
-/** A part of a whole in percent with one decimal, rounded down, so that only the whole is `100 %`. Null where the whole is 0. */
+/** A part of a whole in percent with one decimal, rounded down, so that only the whole is `100%`. Null where the whole is 0. */
 export function shareText(part: bigint, whole: bigint): string | null {
   if (whole === 0n) return null;
   const tenths = (part * PER_MILLE) / whole;
-  if (tenths === 0n && part > 0n) return 'under 0.1 %';
-  return `${tenths / 10n}.${tenths % 10n} %`.replace('.0 %', ' %');
+  if (tenths === 0n && part > 0n) return 'under 0.1%';
+  return `${tenths / 10n}.${tenths % 10n}%`.replace('.0%', '%');
 }
 
 const WEI_DECIMALS = 18;

@@ -97,13 +97,34 @@ function Page({ entry, params, query }: OpenPage) {
   return <Component params={params} query={query} />;
 }
 
-/** After an update of the service, the chunks of a page that was opened before no longer exist. */
+/**
+ * A part of the console did not arrive: the connection is lost, or the service was updated and the parts of the older version are gone. A page
+ * that is loaded again without a connection would be the browser's error page, so it is loaded only once the service answers.
+ */
 function NotLoaded() {
+  const [isLost, setLost] = useState(!navigator.onLine);
+  useEffect(() => {
+    addEventListener('online', tryAgain);
+    return () => removeEventListener('online', tryAgain);
+  }, []);
+  const tryAgain = async (): Promise<void> => {
+    const isThere = await fetch('/healthz', { cache: 'no-store' }).then(
+      () => true,
+      () => false,
+    );
+    setLost(!isThere);
+    if (isThere) location.reload();
+    else announce('The service does not answer');
+  };
   return (
-    <EmptyState title="This page could not be loaded">
-      <p>The service may have been updated since you opened the console.</p>
-      <button type="button" class="button" onClick={() => location.reload()}>
-        Reload
+    <EmptyState title={isLost ? 'The connection is lost' : 'This page could not be loaded'}>
+      <p>
+        {isLost
+          ? 'The service does not answer. The page opens when the connection is back.'
+          : 'The connection may have been lost, or the service was updated since you opened the console.'}
+      </p>
+      <button type="button" class="button" onClick={() => void tryAgain()}>
+        Try again
       </button>
     </EmptyState>
   );

@@ -20,6 +20,7 @@ export type Leaderboard = Extract<Answer<'getLeaderboard'>, { meta: { page_score
 /** Any subject by payments. */
 export type Rankings = Schemas['PaymentRanking'];
 export type RankedRow = Schemas['RankedRow'];
+export type Merchants = Answer<'listMerchants'>;
 export type MadeKey = Answer<'makeAccountKey'>;
 export type Pair = Answer<'getPair'>;
 export type WalletSummary = Answer<'getEntitySummary'>;

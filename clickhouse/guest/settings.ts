@@ -172,6 +172,8 @@ export function guestChangeable(
     enable_scalar_subquery_optimization: { min: 0, max: 1 },
     // Sent with a query that reads names as columns first (sandbox/judge/differences.ts).
     prefer_column_name_to_alias: { min: 0, max: 1 },
+    // Sent with a query that asks for a time zone (sandbox/judge/stand-ins.ts).
+    session_timezone: null,
     // Sent for a result in one of the engine's own formats.
     ...Object.fromEntries(OUTPUT_SETTINGS.map((name) => [name, null])),
   };

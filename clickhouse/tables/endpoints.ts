@@ -1,4 +1,5 @@
 import type { EndpointMethod } from '../../core/domain/capability.ts';
+import type { UnobservedReason } from '../../core/domain/unobserved.ts';
 import { type Span, spansOf, WINDOWS, type Window } from '../../core/domain/window.ts';
 import {
   bigUint64,
@@ -11,6 +12,7 @@ import {
   names,
   nullable,
   text,
+  texts,
   time,
   uint16,
   uint32,
@@ -42,6 +44,9 @@ export const ENDPOINT_OFFERS = {
     /** Atomic units; null where the listing gives none. */
     amount: nullable(uint256),
     price_usd: named('priceUsdMicros', nullable(usd128)),
+    /** Every payee that its item names on the same kind of network, sorted. */
+    item_pay_tos: texts,
+    unobserved: nameOf<UnobservedReason | ''>(),
     max_timeout_seconds: uint32,
     service_name: text,
     description: text,
@@ -78,6 +83,8 @@ export const ENDPOINT_SOURCES = {
     problem: name,
     /** Offers that the last reading saw. */
     items: uint64,
+    /** JSON: items that it did not read, by reason; '' before the first reading. */
+    unread: text,
     ...VERSIONED_TAIL,
   },
   placement: DIRECTORY,
@@ -148,6 +155,23 @@ export function hoursFrom(nowSeconds: number): number {
 /** Over the columns of an offer, as texts too, because the statements that make views are texts. */
 export const ORIGIN_TEXT = "extract(resource, '^[a-z]+://[^/?#]+')";
 /** `exact` signs the amount itself, every other scheme a ceiling. */
-export const IS_RANGE_TEXT = "toUInt8(scheme != 'exact')";
+const IS_RANGE_TEXT = "toUInt8(scheme != 'exact')";
 /** Only sources of this kind are restricted to their own origin, so the domain itself publishes their offers. */
-export const IS_PUBLISHED_TEXT = "startsWith(source, 'well_known:')";
+const IS_PUBLISHED_TEXT = "startsWith(source, 'well_known:')";
+
+/**
+ * The live offers with the terms that payments are matched by, and `since`: when anyone first listed the resource on these terms. A source
+ * that lists it later, or lists it no more, changes nothing about that.
+ */
+export function offersText(table: string): string {
+  return `(SELECT * FROM (
+    SELECT *, ${ORIGIN_TEXT} AS origin, ${IS_RANGE_TEXT} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED_TEXT} AS published,
+      min(terms_since) OVER (PARTITION BY resource, pay_to, chain, asset, is_range, terms) AS since
+    FROM ${table} FINAL) WHERE del = 0)`;
+}
+
+/** Why no payment for an offer can be observed, '' where one can: what is not read of its chain says nothing about its token. */
+export function unobservedText(chains: string, offer: '' | 't.'): string {
+  const own = `toString(${offer}unobserved)`;
+  return `multiIf(${own} = 'settles_off_chain', ${own}, ${offer}chain NOT IN (SELECT chain FROM ${chains}), 'chain_not_indexed', ${own})`;
+}

@@ -125,7 +125,7 @@ function State({
             <progress max={100} value={progress.percent} aria-label="Progress of the job" />
           )}
           <span class="small muted number">
-            {progress.percent === null ? '' : `${progress.percent} %, `}
+            {progress.percent === null ? '' : `${progress.percent}%, `}
             {rowsText(progress.rows_read)} read
           </span>
         </span>

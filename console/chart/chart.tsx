@@ -209,13 +209,16 @@ function HoverTable({ prepared: { x, series, spec }, hover }: HoverTableProps) {
       </p>
       <table>
         <tbody>
-          {rows.map(({ name, colour, texts }) => (
+          {rows.map(({ name, colour, texts, isMoney }) => (
             <tr key={name}>
               <th scope="row">
                 {spec.kind === 'heatmap' ? null : <Swatch colour={colour} />}
                 {name}
               </th>
-              <td class="number">{texts[hover.at]}</td>
+              <td class="number">
+                {isMoney ? '$' : ''}
+                {texts[hover.at]}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
-import { numberLabel, shortLabel, timeLabel } from './labels.ts';
+import { moneyLabel, numberLabel, shortLabel, timeLabel } from './labels.ts';
 import { paint } from './paint.ts';
-import type { Prepared } from './series.ts';
+import type { Prepared, Series } from './series.ts';
 import { type Scales, shapesOf, valueRange } from './shapes.ts';
 import { type Picture, svgText, type Tick } from './svg.ts';
 
@@ -199,7 +199,7 @@ function axesOf(prepared: Prepared, context: AxisContext): uPlot.Axis[] {
       scale: 'y',
       label: isHeatmap ? (spec.by ?? '') : labelOf(spec.by === null ? left.map(({ name }) => name) : spec.y),
       hasGrid: !isHeatmap,
-      ...(isHeatmap ? named(rowNames) : { textOf: numberLabel }),
+      ...(isHeatmap ? named(rowNames) : { textOf: valueLabel(left) }),
       space: isHeatmap ? ROW_LABEL_PX : 34,
     }),
     ...(hasRight
@@ -208,12 +208,17 @@ function axesOf(prepared: Prepared, context: AxisContext): uPlot.Axis[] {
             scale: 'right',
             label: labelOf(series.filter(({ isRight }) => isRight).map(({ name }) => name)),
             hasGrid: false,
-            textOf: numberLabel,
+            textOf: valueLabel(series.filter(({ isRight }) => isRight)),
             space: 34,
           }),
         ]
       : []),
   ];
+}
+
+/** Dollars where everything on the axis is dollars. */
+function valueLabel(series: readonly Pick<Series, 'isMoney'>[]): (value: number) => string {
+  return series.length > 0 && series.every(({ isMoney }) => isMoney) ? moneyLabel : numberLabel;
 }
 
 const NAMES_MAX = 3;

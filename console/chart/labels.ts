@@ -18,21 +18,31 @@ export function shortLabel(label: string): string {
 export function timeLabel(seconds: number, everySeconds: number): string {
   const text = new Date(seconds * 1_000).toISOString();
   if (everySeconds >= YEAR_SECONDS) return text.slice(0, 4);
-  if (everySeconds >= 28 * DAY_SECONDS) return text.slice(0, 7);
-  if (everySeconds >= DAY_SECONDS) return text.slice(5, 10);
+  const month = MONTHS[Number(text.slice(5, 7)) - 1] ?? '';
+  if (everySeconds >= 28 * DAY_SECONDS) return `${month} ${text.slice(0, 4)}`;
+  const day = `${Number(text.slice(8, 10))} ${month}`;
+  if (everySeconds >= DAY_SECONDS) return day;
   const time = everySeconds >= 60 ? text.slice(11, 16) : text.slice(11, 19);
-  return time === '00:00' ? text.slice(5, 10) : time;
+  return time === '00:00' ? day : time;
 }
 
-/** The label of a number. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The label of a number, and of dollars. */
 export function numberLabel(value: number): string {
   return aboutText(Number(value.toPrecision(12)));
 }
 
+export function moneyLabel(value: number): string {
+  const text = numberLabel(Math.abs(value));
+  return value < 0 ? `-$${text}` : `$${text}`;
+}
+
 /** A place along x as the title of the figures under the pointer. */
-export function placeText({ kind, labels }: Axis, at: number): string {
+export function placeText({ kind, labels, openFrom }: Axis, at: number): string {
   const label = labels[at] ?? '';
-  return kind === 'number' ? groupDigits(label) : label;
+  if (kind === 'number') return groupDigits(label);
+  return at >= openFrom ? `${label} so far` : label;
 }
 
 export const KIND_NAMES: Readonly<Record<ChartKind, string>> = {
@@ -77,11 +87,12 @@ function rangeText(texts: readonly (string | null)[], values: readonly (number |
   return `from ${text(lowest)} to ${text(highest)}`;
 }
 
-/** The parts that the picture lacks, as sentences. */
-export function leftText({ left }: Prepared): string {
+/** What the picture lacks or shows unfinished, as sentences. */
+export function leftText({ left, x }: Prepared): string {
   return [
     left.series > 0 ? `The ${left.series} smallest series are not drawn.` : '',
     left.rows > 0 ? `${groupDigits(String(left.rows))} further rows are not drawn.` : '',
+    x.openFrom < x.places.length ? `${x.labels[x.openFrom] ?? ''} is not over: its figures are so far.` : '',
   ]
     .filter((sentence) => sentence !== '')
     .join(' ');

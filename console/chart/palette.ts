@@ -1,3 +1,5 @@
+import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
+
 /** Which colour a series has. Pure, so that tests can run it outside a browser. The colours are `--series-1` to `--series-8` of tokens.css. */
 
 /** The number of colours. Charts with more series repeat them with another dash. */
@@ -33,4 +35,26 @@ export function facilitatorSeries(id: string | null): number | null {
 export function facilitatorColour(id: string | null): string {
   const series = facilitatorSeries(id);
   return series === null ? UNNAMED_COLOUR : seriesColour(series);
+}
+
+/** The shapes of marks, told apart by form alone. */
+export const MARK_SHAPES = ['square', 'round', 'diamond', 'ring', 'frame', 'bar'] as const;
+export type MarkShape = (typeof MARK_SHAPES)[number];
+
+/** The shapes of the built-in facilitators: each is the next one of its colour. */
+const SHAPES: ReadonlyMap<string, MarkShape> = (() => {
+  const used = new Map<number, number>();
+  return new Map(
+    Object.keys(FACILITATOR_NAMES).map((id) => {
+      const series = facilitatorSeries(id) ?? 0;
+      const before = used.get(series) ?? 0;
+      used.set(series, before + 1);
+      return [id.toLowerCase(), MARK_SHAPES[before % MARK_SHAPES.length] ?? 'square'] as const;
+    }),
+  );
+})();
+
+/** The shape of a facilitator's mark; a square for one that is not built in. */
+export function facilitatorShape(id: string | null): MarkShape {
+  return SHAPES.get(id?.toLowerCase() ?? '') ?? 'square';
 }

@@ -1,7 +1,7 @@
 import { cellText, chartNumber, rawText } from '../cells.ts';
 import { type AxisKind, axisKindOf } from './guess.ts';
 import { COLOURS, facilitatorColour, seriesColour, UNNAMED_COLOUR } from './palette.ts';
-import type { ChartData, ChartSpec } from './spec.ts';
+import { type ChartData, type ChartSpec, USD_TYPE } from './spec.ts';
 
 /** From rows to series: one column of values for each line, bar or row of a heatmap. Pure, so that tests can run it outside a browser. */
 
@@ -17,6 +17,8 @@ export interface Series {
   /** 0 is a whole line; series of the same colour have different dashes. */
   readonly dash: number;
   readonly isRight: boolean;
+  /** Whether its values are dollars. */
+  readonly isMoney: boolean;
   /** At each place along x; null where there is none. */
   readonly values: readonly (number | null)[];
   /** The same with every digit, as a cell of the table has it. */
@@ -29,6 +31,8 @@ export interface Axis {
   /** Ascending. Seconds since 1970, numbers, or positions of names. */
   readonly places: readonly number[];
   readonly labels: readonly string[];
+  /** The first place whose hour, day or week is not over: its values are only so far. The number of places where all are over. */
+  readonly openFrom: number;
 }
 
 export interface Prepared {
@@ -39,16 +43,19 @@ export interface Prepared {
   readonly left: { readonly rows: number; readonly series: number };
 }
 
-/** The drawing of a choice. */
-export function prepare(data: ChartData, spec: ChartSpec): Prepared {
+/** The drawing of a choice. `nowSeconds`: Unix time. */
+export function prepare(data: ChartData, spec: ChartSpec, nowSeconds = Date.now() / SECOND_MS): Prepared {
   const at = (name: string): number => data.columns.findIndex((column) => column.name === name);
   const rows = data.rows.slice(0, ROWS_MAX);
   const columns = { x: at(spec.x), y: spec.y.map(at), by: spec.by === null ? null : at(spec.by) };
-  const x = axisOf(data, { rows, column: columns.x, isEach: spec.kind === 'scatter' });
+  const x = axisOf(data, { rows, column: columns.x, isEach: spec.kind === 'scatter', nowSeconds });
   const tables =
     columns.by === null
-      ? byColumn(spec, x, rows, columns.y)
-      : byValue(x, rows, columns.y[0] ?? 0, columns.by);
+      ? byColumn(spec, x, rows, { at: columns.y, data })
+      : byValue(x, rows, columns.y[0] ?? 0, columns.by).map((table) => ({
+          ...table,
+          isMoney: isMoney(data.columns[columns.y[0] ?? 0]),
+        }));
   const shown = tables.slice(0, SERIES_MAX);
   return {
     spec,
@@ -71,9 +78,10 @@ interface AxisProps {
   readonly column: number;
   /** Each row has a place of its own: points. */
   readonly isEach: boolean;
+  readonly nowSeconds: number;
 }
 
-function axisOf(data: ChartData, { rows, column, isEach }: AxisProps): Placed {
+function axisOf(data: ChartData, { rows, column, isEach, nowSeconds }: AxisProps): Placed {
   const kind = axisKindOf(data, column);
   const keys = rows.map((row, at) => (isEach ? `${at}` : rawText(row[column])));
   const first = new Map<string, number>();
@@ -85,11 +93,13 @@ function axisOf(data: ChartData, { rows, column, isEach }: AxisProps): Placed {
   const known = points.filter((point): point is typeof point & { place: number } => point.place !== null);
   if (kind !== 'text') known.sort((a, b) => a.place - b.place);
   const positions = new Map(known.map(({ key }, position) => [key, position]));
+  const places = known.map(({ place }) => place);
   return {
     axis: {
       kind,
       name: data.columns[column]?.name ?? '',
-      places: known.map(({ place }) => place),
+      places,
+      openFrom: kind === 'time' && !isEach ? openFrom(places, nowSeconds) : places.length,
       labels: known.map(({ label }) => (label === '' ? 'NULL' : label)),
     },
     placeOf: keys.map((key) => positions.get(key) ?? -1),
@@ -97,6 +107,17 @@ function axisOf(data: ChartData, { rows, column, isEach }: AxisProps): Placed {
 }
 
 const SECOND_MS = 1_000;
+/** With fewer places their distance says nothing. */
+const PLACES_MIN = 3;
+
+/** A place stands for the time up to the next one: as long as the shortest distance of two. */
+function openFrom(places: readonly number[], nowSeconds: number): number {
+  if (places.length < PLACES_MIN) return places.length;
+  const gaps = places.slice(1).map((place, at) => place - (places[at] ?? 0));
+  const step = gaps.reduce((least, gap) => Math.min(least, gap));
+  const at = places.findIndex((place) => place <= nowSeconds && place + step > nowSeconds);
+  return at === -1 ? places.length : at;
+}
 
 function placeOf(kind: AxisKind, value: unknown, label: string): number | null {
   if (kind === 'number') return chartNumber(value);
@@ -105,18 +126,31 @@ function placeOf(kind: AxisKind, value: unknown, label: string): number | null {
   return Number.isNaN(ms) ? null : ms / SECOND_MS;
 }
 
-type Table = Pick<Series, 'name' | 'isRight' | 'values' | 'texts'> & { readonly id: string | null };
+type Table = Pick<Series, 'name' | 'isRight' | 'isMoney' | 'values' | 'texts'> & {
+  readonly id: string | null;
+};
+
+/** Dollars are of this type in the tables, and keep `usd` in their names in sums and means of them. */
+function isMoney({ name, type }: ChartData['columns'][number] | undefined = { name: '', type: '' }): boolean {
+  return type === USD_TYPE || /(^|_)usd($|_)/i.test(name);
+}
 
 /** One series for each column of numbers. */
-function byColumn(spec: ChartSpec, x: Placed, rows: readonly Row[], columns: readonly number[]): Table[] {
-  return columns.map((column, at) => {
+function byColumn(
+  spec: ChartSpec,
+  x: Placed,
+  rows: readonly Row[],
+  columns: { readonly at: readonly number[]; readonly data: ChartData },
+): Table[] {
+  return columns.at.map((column, at) => {
     const name = spec.y[at] ?? '';
-    return { id: name, name, isRight: spec.right.includes(name), ...filled(x, rows, column) };
+    const about = { isRight: spec.right.includes(name), isMoney: isMoney(columns.data.columns[column]) };
+    return { id: name, name, ...about, ...filled(x, rows, column) };
   });
 }
 
 /** One series for each value of a column, largest first. */
-function byValue(x: Placed, rows: readonly Row[], column: number, by: number): Table[] {
+function byValue(x: Placed, rows: readonly Row[], column: number, by: number): Omit<Table, 'isMoney'>[] {
   const groups = new Map<string | null, number[]>();
   for (const [at, row] of rows.entries()) {
     const value = row[by];

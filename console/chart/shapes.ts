@@ -48,6 +48,9 @@ export interface Scales {
   readonly top: number;
 }
 
+/** Of a line to a value that is only so far (paint.ts). */
+const SO_FAR_DASH = 2;
+const SO_FAR_OPACITY = 0.45;
 const AREA_OPACITY = 0.22;
 const STACK_OPACITY = 0.78;
 const BAR_SHARE = 0.8;
@@ -84,12 +87,17 @@ export function shapesOf(prepared: Prepared, scales: Scales): Shape[] {
   }
 }
 
-/** Pixels of a series, a list for each run of places with values. */
-function runsOf({ x }: Prepared, { values, isRight }: Series, scales: Scales): number[][] {
+/** Pixels of a series between two places, a list for each run of places with values. Default: all. */
+function runsOf(
+  { x }: Prepared,
+  { values, isRight }: Series,
+  scales: Scales,
+  [from, to]: readonly [number, number] = [0, values.length],
+): number[][] {
   const runs: number[][] = [];
   let run: number[] = [];
   for (const [at, value] of values.entries()) {
-    const height = value === null ? null : scales.y(value, isRight);
+    const height = value === null || at < from || at >= to ? null : scales.y(value, isRight);
     if (height === null) {
       if (run.length > 0) runs.push(run);
       run = [];
@@ -104,10 +112,14 @@ function runsOf({ x }: Prepared, { values, isRight }: Series, scales: Scales): n
 function linesOf(prepared: Prepared, series: Series, scales: Scales): Shape[] {
   const runs = runsOf(prepared, series, scales);
   const { colour, dash } = series;
+  const { openFrom, places } = prepared.x;
+  const isOver = openFrom >= places.length;
+  const soFar = isOver ? [] : runsOf(prepared, series, scales, [openFrom - 1, places.length]);
   // A value between two gaps has no line.
   const marked = prepared.x.places.length <= MARKED_MAX ? runs : runs.filter((run) => run.length === 2);
   return [
-    { kind: 'line', colour, dash, runs },
+    { kind: 'line', colour, dash, runs: isOver ? runs : runsOf(prepared, series, scales, [0, openFrom]) },
+    ...(soFar.length === 0 ? [] : [{ kind: 'line' as const, colour, dash: SO_FAR_DASH, runs: soFar }]),
     ...(marked.length === 0 ? [] : [{ kind: 'dot' as const, colour, radius: 2, dots: marked.flat() }]),
   ];
 }
@@ -125,15 +137,27 @@ function areaOf(prepared: Prepared, series: Series, scales: Scales): AreaShape {
 }
 
 function stackOf({ series, x }: Prepared, scales: Scales): Shape[] {
-  return stacked(series).map(({ low, high }, at) => {
-    const edge = (heights: readonly number[]): (readonly [number, number])[] =>
-      heights.map((height, place) => [
-        scales.x(x.places[place] ?? 0),
+  const edge = (heights: readonly number[], from: number, to: number): (readonly [number, number])[] =>
+    heights
+      .slice(from, to)
+      .map((height, at) => [
+        scales.x(x.places[from + at] ?? 0),
         scales.y(height, false) ?? scales.base(false),
       ]);
-    const outline = [...edge(high), ...edge(low).reverse()].flat();
-    return { kind: 'area', colour: series[at]?.colour ?? '', opacity: STACK_OPACITY, runs: [outline] };
-  });
+  const parts = [
+    { from: 0, to: x.openFrom, opacity: STACK_OPACITY },
+    ...(x.openFrom < x.places.length
+      ? [{ from: Math.max(0, x.openFrom - 1), to: x.places.length, opacity: SO_FAR_OPACITY }]
+      : []),
+  ];
+  return stacked(series).flatMap(({ low, high }, at) =>
+    parts.map(({ from, to, opacity }) => ({
+      kind: 'area' as const,
+      colour: series[at]?.colour ?? '',
+      opacity,
+      runs: [[...edge(high, from, to), ...edge(low, from, to).reverse()].flat()],
+    })),
+  );
 }
 
 /** The room of a place along x: the smallest distance of two places. */
@@ -147,31 +171,53 @@ export function slotPx({ x }: Prepared, scales: Pick<Scales, 'x'>): number {
 function groupedBars(prepared: Prepared, scales: Scales): Shape[] {
   const slot = slotPx(prepared, scales) * BAR_SHARE;
   const width = Math.max(BAR_MIN_PX, slot / prepared.series.length);
-  return prepared.series.map(({ colour, values, isRight }, series) => {
+  return prepared.series.flatMap(({ colour, values, isRight }, series) => {
     const base = scales.base(isRight);
-    const boxes = values.flatMap((value, at) => {
+    const bars = values.flatMap((value, at): Bar[] => {
       const top = value === null ? null : scales.y(value, isRight);
       if (top === null) return [];
       const left = scales.x(prepared.x.places[at] ?? 0) - slot / 2 + series * width;
-      return [left, Math.min(top, base), width, Math.abs(base - top)];
+      return [{ at, box: [left, Math.min(top, base), width, Math.abs(base - top)] }];
     });
-    return { kind: 'box', colour, opacity: 1, boxes };
+    return boxesOf(bars, prepared, colour);
   });
 }
 
 function stackedBars(prepared: Prepared, scales: Scales): Shape[] {
   const width = slotPx(prepared, scales) * BAR_SHARE;
-  return stacked(prepared.series).map(({ low, high }, series) => {
-    const boxes = high.flatMap((height, at) => {
+  return stacked(prepared.series).flatMap(({ low, high }, series) => {
+    const bars = high.flatMap((height, at): Bar[] => {
       if (height === low[at]) return [];
       const top = scales.y(height, false);
       const bottom = scales.y(low[at] ?? 0, false) ?? scales.base(false);
       if (top === null) return [];
       const left = scales.x(prepared.x.places[at] ?? 0) - width / 2;
-      return [left, Math.min(top, bottom), width, Math.abs(bottom - top)];
+      return [{ at, box: [left, Math.min(top, bottom), width, Math.abs(bottom - top)] }];
     });
-    return { kind: 'box', colour: prepared.series[series]?.colour ?? '', opacity: 1, boxes };
+    return boxesOf(bars, prepared, prepared.series[series]?.colour ?? '');
   });
+}
+
+interface Bar {
+  /** Its place along x. */
+  readonly at: number;
+  readonly box: readonly number[];
+}
+
+/** Bars of places that are not over are fainter. */
+function boxesOf(bars: readonly Bar[], { x: { openFrom } }: Prepared, colour: string): BoxShape[] {
+  const shape = (some: readonly Bar[], opacity: number): BoxShape[] =>
+    some.length === 0 ? [] : [{ kind: 'box', colour, opacity, boxes: some.flatMap(({ box }) => box) }];
+  return [
+    ...shape(
+      bars.filter(({ at }) => at < openFrom),
+      1,
+    ),
+    ...shape(
+      bars.filter(({ at }) => at >= openFrom),
+      SO_FAR_OPACITY,
+    ),
+  ];
 }
 
 /** A cell for each value, the stronger the larger. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { facilitatorColour, facilitatorShape, type MarkShape } from '../chart/palette.ts';
 import { Link } from '../router.tsx';
 
 /** Colours by meaning. The text must say the same: colour is never the only sign. */
@@ -34,7 +35,18 @@ export function Chip({ tone = 'neutral', children, title, to, swatch }: ChipProp
   );
 }
 
-/** A dot in the colour of a series, in front of its name. */
-export function Swatch({ colour }: { readonly colour: string }) {
-  return <span class="swatch" style={{ backgroundColor: colour }} aria-hidden="true" />;
+/** A mark in the colour of a series, in front of its name. */
+export function Swatch({
+  colour,
+  shape = 'square',
+}: {
+  readonly colour: string;
+  readonly shape?: MarkShape;
+}) {
+  return <span class={`swatch is-${shape}`} style={{ color: colour }} aria-hidden="true" />;
+}
+
+/** The mark of a facilitator: eight colours are too few for all of them, so those of one colour differ in their shape. */
+export function FacilitatorSwatch({ id }: { readonly id: string | null }) {
+  return <Swatch colour={facilitatorColour(id)} shape={facilitatorShape(id)} />;
 }

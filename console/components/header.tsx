@@ -94,11 +94,11 @@ function KeyButton() {
 }
 
 function KeyText() {
-  const { origin } = useStore(session);
+  const { origin, isRefused } = useStore(session);
   const known = useStore(account);
+  if (isRefused) return <span class="bad">Unknown key</span>;
   if (origin === 'none') return <>Enter key</>;
   const name = origin === 'visitor' ? 'Demo visitor' : (known?.organisation?.display_name ?? 'Key');
-  if (known?.key_recognised === false) return <span class="bad">Unknown key</span>;
   return (
     <>
       <span class="key-name">{name}</span>
@@ -123,7 +123,7 @@ function SearchButton() {
       ({ CommandPalette }) => setPalette(() => CommandPalette),
       () => {
         isPaletteOpen.set(false);
-        announce('The search could not be loaded. Reload the page.');
+        announce('The search could not be loaded. Check the connection and try again.');
       },
     );
   }, [isOpen, Palette]);

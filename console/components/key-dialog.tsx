@@ -25,7 +25,7 @@ export function KeyDialog() {
 }
 
 function KeyForm() {
-  const { origin, remembered } = useStore(session);
+  const { origin, remembered, isRefused } = useStore(session);
   const [text, setText] = useState('');
   const [remember, setRemember] = useState(remembered);
   const use = (event: SubmitEvent): void => {
@@ -39,6 +39,12 @@ function KeyForm() {
   return (
     <form method="dialog" onSubmit={use}>
       <h2 id="key-title">Your key</h2>
+      {isRefused ? (
+        <p class="bad" role="alert">
+          The service does not know your key any more: it was revoked or has expired. Enter another one, or
+          forget it.
+        </p>
+      ) : null}
       <AccountFacts />
       <label class="field">
         <span>API key</span>
@@ -68,7 +74,7 @@ function KeyForm() {
         </a>
       </p>
       <div class="row end">
-        {origin === 'entered' ? (
+        {origin === 'entered' || isRefused ? (
           <button type="button" class="button" onClick={forgetKey}>
             Forget the key
           </button>

@@ -5,6 +5,8 @@ export interface SparkPoint {
   readonly label: string;
   /** Null where there is no value: the line has a gap. */
   readonly value: number | null;
+  /** Whether its hour or day is not over: the value is only so far. */
+  readonly isOpen?: boolean;
 }
 
 interface SparklineProps {
@@ -43,6 +45,11 @@ export function Sparkline({
   const scale = scaleOf(values, { width, height, count: points.length });
   const step = width / points.length;
   const newest = points.findLastIndex(({ value }) => value !== null);
+  const firstOpen = points.findIndex(({ isOpen }) => isOpen === true);
+  const over = firstOpen === -1 ? points : points.slice(0, firstOpen);
+  // With the point before, where the line that is over ends.
+  const openOnly = (point: SparkPoint, at: number): SparkPoint =>
+    at >= firstOpen - 1 ? point : { ...point, value: null };
   return (
     <svg
       class="sparkline"
@@ -54,11 +61,14 @@ export function Sparkline({
       style={{ color: colour }}
     >
       <path class="sparkline-area" d={areaPath(points, scale)} />
-      <path class="sparkline-line" d={linePath(points, scale)} />
+      <path class="sparkline-line" d={linePath(over, scale)} />
+      {over.length === points.length ? null : (
+        <path class="sparkline-line is-open" d={linePath(points.map(openOnly), scale)} />
+      )}
       <circle class="sparkline-mark" cx={scale.x(newest)} cy={scale.y(points[newest]?.value ?? 0)} r="2" />
-      {points.map(({ label, value }, at) => (
+      {points.map(({ label, value, isOpen }, at) => (
         <rect key={label} class="sparkline-hit" x={at * step} y="0" width={step} height={height}>
-          <title>{`${label}: ${value === null ? 'no value' : format(value)}`}</title>
+          <title>{`${label}: ${value === null ? 'no value' : format(value)}${isOpen === true ? ' so far' : ''}`}</title>
         </rect>
       ))}
     </svg>
@@ -119,18 +129,27 @@ function runsOf(points: readonly SparkPoint[]): At[][] {
   return runs.filter((run) => run.length > 0);
 }
 
+interface Known {
+  readonly label: string;
+  readonly value: number;
+  readonly isOpen: boolean;
+}
+
 /** The line in words: `Settled per day: 30 points, $1.00 (2026-10-28) to $9.00 (2026-11-26), lowest …, highest …`. */
 export function sparklineText({
   name,
   points,
   format,
 }: Pick<SparklineProps, 'name' | 'points' | 'format'>): string {
-  const known = points.flatMap(({ label, value }) => (value === null ? [] : [{ label, value }]));
+  const known = points.flatMap(({ label, value, isOpen = false }): Known[] =>
+    value === null ? [] : [{ label, value, isOpen }],
+  );
   const first = known[0];
   const last = known.at(-1);
   if (first === undefined || last === undefined) return `${name}: no values`;
   const lowest = known.reduce((least, one) => (one.value < least.value ? one : least));
   const highest = known.reduce((most, one) => (one.value > most.value ? one : most));
-  const text = ({ label, value }: { label: string; value: number }): string => `${format(value)} (${label})`;
+  const text = ({ label, value, isOpen }: Known): string =>
+    `${format(value)} (${label}${isOpen ? ', so far' : ''})`;
   return `${name}: ${known.length} points, from ${text(first)} to ${text(last)}, lowest ${text(lowest)}, highest ${text(highest)}`;
 }

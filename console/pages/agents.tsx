@@ -15,6 +15,7 @@ import {
 import { PageTabs } from '../parts/page-tabs.tsx';
 import {
   changeColumn,
+  comparedWindow,
   orderOf,
   RankedAt,
   type RankedOrder,
@@ -120,10 +121,10 @@ export function AgentsByRevenuePage({ query }: PageProps) {
       <DataTable
         caption={`Agents by revenue ${WINDOW_DURING[window]}`}
         columns={[
-          rankColumn(window),
+          rankColumn(comparedWindow(window, rows)),
           ...REVENUE_COLUMNS,
           trendColumn(answer?.meta ?? null),
-          changeColumn(window, by),
+          changeColumn(comparedWindow(window, rows), by),
           ...FIGURE_COLUMNS,
           VERDICT_COLUMN,
         ]}

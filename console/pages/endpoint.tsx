@@ -1,3 +1,4 @@
+import { UNOBSERVED_REASONS } from '../../core/domain/unobserved.ts';
 import { segment } from '../api.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -7,6 +8,8 @@ import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { chainText, countText, groupDigits, shortAddress } from '../format.ts';
+import { CallEndpoint } from '../parts/call-endpoint.tsx';
+import { ImplausibleMark, NotObserved } from '../parts/endpoint-table.tsx';
 import { PayAnswer } from '../parts/pay-answer.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
@@ -143,6 +146,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
     <>
       <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
       {isEvm ? <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" /> : null}
+      <CallEndpoint endpoint={endpoint} />
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers</h2>
         <DataTable
@@ -157,9 +161,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
       <section aria-labelledby="claimants-title">
         <h2 id="claimants-title">
           Who asks to be paid{' '}
-          <span class="muted h2-note">
-            {endpoint.contested ? 'listings disagree' : 'every listing names the same address'}
-          </span>
+          <span class="muted h2-note">{endpoint.contested ? 'listings disagree' : 'listings agree'}</span>
         </h2>
         <DataTable
           caption="Every address that a listing of this resource names"
@@ -169,14 +171,14 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
           empty={<p class="state muted">No listing names an address.</p>}
         />
       </section>
-      {isEvm && headline !== null ? (
+      {isEvm && headline !== null && endpoint.observed !== null ? (
         <FittingPayments payTo={payTo} offer={headline} since={endpoint.observed.since} />
       ) : null}
     </>
   );
 }
 
-/** The offer that price and observed activity are of. */
+/** The offer that the price is of. */
 function headlineOffer({ accepts, pay_to: payTo, network, price_usd: price }: Endpoint): Offer | null {
   const fitting = accepts.filter((offer) => offer.pay_to === payTo && offer.network === network);
   return fitting.find(({ price_usd: usd }) => usd === price) ?? fitting[0] ?? null;
@@ -190,22 +192,15 @@ interface EndpointFiguresProps {
 
 function EndpointFigures({ endpoint, chain }: EndpointFiguresProps) {
   const { price_usd: price, observed, payee_observed: payee, network } = endpoint;
-  const others = observed.resources_on_same_terms;
+  const others = observed?.resources_on_same_terms ?? 0;
   return (
     <>
       <Stats>
         <Stat name="Price" note={`on ${chain === null ? network : chainText(chain)}`}>
           {price === null ? 'not in dollars' : <Money usd={price} />}
+          {endpoint.price_implausible ? <ImplausibleMark /> : null}
         </Stat>
-        <Stat name="Payments, 30 days" note={`of ${countText(observed.unique_payers_30d)} payers`}>
-          {countText(observed.settlement_count_30d)}
-        </Stat>
-        <Stat name="Dollars, 30 days" note="on exactly these terms">
-          <Money usd={observed.settled_usd_30d} />
-        </Stat>
-        <Stat name="Last paid">
-          {observed.last_settled_at === null ? 'never seen' : <Time at={observed.last_settled_at} ago />}
-        </Stat>
+        <ObservedStats endpoint={endpoint} />
         <Stat
           name="Its payee, for anything"
           note={`${countText(payee.settlement_count_30d)} payments of ${countText(payee.unique_payers_30d)} payers, 30 days`}
@@ -222,6 +217,32 @@ function EndpointFigures({ endpoint, chain }: EndpointFiguresProps) {
           at the same address. Payments do not say which of them they were for, so each shows all.
         </p>
       )}
+    </>
+  );
+}
+
+function ObservedStats({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { observed, unobserved_reason: reason } = endpoint;
+  if (observed === null)
+    return (
+      <Stat name="Payments, 30 days" note={reason === null ? '' : UNOBSERVED_REASONS[reason]}>
+        not observed
+      </Stat>
+    );
+  return (
+    <>
+      <Stat name="Payments, 30 days" note={`of ${countText(observed.unique_payers_30d)} payers`}>
+        {countText(observed.settlement_count_30d)}
+      </Stat>
+      <Stat
+        name="Dollars, 30 days"
+        note={endpoint.contested ? 'to the address above' : 'on the offers below'}
+      >
+        <Money usd={observed.settled_usd_30d} />
+      </Stat>
+      <Stat name="Last paid">
+        {observed.last_settled_at === null ? 'never seen' : <Time at={observed.last_settled_at} ago />}
+      </Stat>
     </>
   );
 }
@@ -259,7 +280,12 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
     {
       name: 'Payments, 30 days',
       isFigure: true,
-      cell: ({ settlement_count_30d: count }) => countText(count),
+      cell: (offer) =>
+        offer.settlement_count_30d === null ? (
+          <NotObserved endpoint={offer} />
+        ) : (
+          countText(offer.settlement_count_30d)
+        ),
     },
     { name: 'Scheme', priority: 2, cell: ({ scheme }) => scheme },
     {
@@ -274,9 +300,7 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
       cell: (offer) => (
         <>
           {offer.source}{' '}
-          {offer === headline ? (
-            <Chip title="Price and activity above are of this offer">headline</Chip>
-          ) : null}
+          {offer === headline ? <Chip title="The price above is of this offer">headline</Chip> : null}
         </>
       ),
     },

@@ -1,6 +1,6 @@
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { Chip, Swatch } from '../components/chip.tsx';
+import { Chip, FacilitatorSwatch } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
@@ -79,7 +79,7 @@ function FacilitatorHead({ id, name, relayers }: HeadProps) {
     <header class="facilitator-head">
       <div class="facilitator-title">
         <h1>
-          <Swatch colour={facilitatorColour(id)} />
+          <FacilitatorSwatch id={id} />
           {name}
         </h1>
         <p class="muted">

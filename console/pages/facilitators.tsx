@@ -1,6 +1,6 @@
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { Swatch } from '../components/chip.tsx';
+import { FacilitatorSwatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { countText } from '../format.ts';
@@ -10,6 +10,7 @@ import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from
 import { PageTabs } from '../parts/page-tabs.tsx';
 import {
   changeColumn,
+  comparedWindow,
   orderOf,
   RankedAt,
   type RankedOrder,
@@ -63,7 +64,7 @@ export function FacilitatorsPage({ query }: PageProps) {
       </FilterForm>
       <DataTable
         caption={`Facilitators ${WINDOW_DURING[window]}`}
-        columns={columnsOf(window, by, answer?.meta ?? null)}
+        columns={columnsOf(comparedWindow(window, rows), by, answer?.meta ?? null)}
         rows={rows}
         keyOf={(row) => row.facilitator ?? String(row.rank)}
         sort={rankingSort({ path: PATH, query, by })}
@@ -88,7 +89,7 @@ function columnsOf(
       isRowHeader: true,
       cell: ({ facilitator: id = '', name, name_source: source }) => (
         <span class="facilitator">
-          <Swatch colour={facilitatorColour(id)} />
+          <FacilitatorSwatch id={id} />
           <Link to={facilitatorPath(id)} title={nameSourceText(source)}>
             {name ?? id}
           </Link>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { Swatch } from '../components/chip.tsx';
+import { FacilitatorSwatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
@@ -14,6 +14,7 @@ import { LiveSign } from '../parts/live-sign.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import {
+  comparedWindow,
   RankedFigure,
   type RankedOrder,
   type RankedSubject,
@@ -141,7 +142,12 @@ function Move({ title, of, by, window, chain, to, sql }: MoveProps) {
       <DataTable
         caption={`${title} ${WINDOW_DURING[window]}`}
         class="compact move"
-        columns={columnsOf({ of, by, window, meta: answer?.meta ?? null })}
+        columns={columnsOf({
+          of,
+          by,
+          window: comparedWindow(window, answer?.leaderboard ?? null),
+          meta: answer?.meta ?? null,
+        })}
         rows={answer?.leaderboard ?? null}
         keyOf={({ rank }) => String(rank)}
         skeletonRows={ROWS}
@@ -265,7 +271,7 @@ function Subject({ row, party }: { readonly row: RankedRow; readonly party: 'pay
   if (facilitator !== undefined)
     return (
       <span class="facilitator">
-        <Swatch colour={facilitatorColour(facilitator)} />
+        <FacilitatorSwatch id={facilitator} />
         <Link to={facilitatorPath(facilitator)} title={nameSourceText(source)}>
           {name ?? facilitator}
         </Link>
@@ -336,7 +342,7 @@ const PAYMENT_COLUMNS: readonly Column<Settlement>[] = [
     name: 'Via',
     cell: ({ facilitator: id, facilitator_name: name }) => (
       <span class="facilitator" title={id === null ? 'No named facilitator' : (name ?? id)}>
-        <Swatch colour={facilitatorColour(id)} />
+        <FacilitatorSwatch id={id} />
         <span class="visually-hidden">{name ?? id ?? 'not named'}</span>
       </span>
     ),

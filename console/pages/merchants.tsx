@@ -8,6 +8,7 @@ import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import {
   changeColumn,
+  comparedWindow,
   orderOf,
   RankedAt,
   type RankedOrder,
@@ -93,7 +94,13 @@ function RankedWallets({ party, query, children }: RankedWalletsProps) {
       <WalletFilters party={party} query={query} by={by} />
       <DataTable
         caption={`${title} ${WINDOW_DURING[window]}`}
-        columns={columnsOf({ party, others, window, by, meta: answer?.meta ?? null })}
+        columns={columnsOf({
+          party,
+          others,
+          window: comparedWindow(window, rows),
+          by,
+          meta: answer?.meta ?? null,
+        })}
         rows={rows}
         keyOf={(row) => row.wallet ?? String(row.rank)}
         sort={rankingSort({ path, query, by })}

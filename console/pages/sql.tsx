@@ -30,7 +30,7 @@ export function SqlPage(_props: PageProps) {
   const split = useSplit();
   const openEntry = ({ sql, tier, params, job }: HistoryEntry): void => {
     const id = open({ sql, tier, params, job: job ?? null });
-    if (job !== undefined) resumeRun(id, job, { sql, tier, params });
+    if (job !== undefined && id !== null) resumeRun(id, job, { sql, tier, params });
   };
   const sidebar = (view: SidebarView, close: () => void) => {
     const openAndClose = (part: Partial<QueryTab>): void => {
@@ -57,6 +57,7 @@ export function SqlPage(_props: PageProps) {
             state={state}
             schema={schema.answer}
             editorPx={split.px}
+            onFocusEditor={() => editor.current?.focus()}
             onEditor={(ready) => {
               editor.current = ready;
               // With a finger it would open the keyboard over the page.

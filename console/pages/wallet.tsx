@@ -280,7 +280,7 @@ function WalletFigures({ profile, figures, party, span, allOfTime }: WalletFigur
       </Stat>
       <Stat
         name="Counterparties, all of time"
-        note={isEstimated ? 'estimated, within 2 %' : 'both directions'}
+        note={isEstimated ? 'estimated, within 2%' : 'both directions'}
       >
         {isEstimated ? '≈ ' : ''}
         {countText(aggregates.distinct_counterparties)}

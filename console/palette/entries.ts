@@ -5,6 +5,7 @@ import { CONSOLE_BASE, SEARCH_TEXT_MAX, walletPath } from '../routes.ts';
 
 export type EntryKind =
   | 'wallet'
+  | 'merchant'
   | 'transaction'
   | 'agent'
   | 'endpoint'

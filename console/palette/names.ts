@@ -1,8 +1,8 @@
 import { getJson } from '../api.ts';
-import { chainText } from '../format.ts';
+import { chainText, moneyText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { CONSOLE_BASE, walletPath } from '../routes.ts';
-import type { Agents, Capabilities, Endpoints, Rankings, WalletSummary } from '../wire.ts';
+import type { Agents, Capabilities, Endpoints, Merchants, Rankings, WalletSummary } from '../wire.ts';
 import { type Entry, matches } from './entries.ts';
 
 /** Names that the API knows: of agents, endpoints, facilitators and capabilities, each with its source. */
@@ -21,6 +21,9 @@ export async function findNames(
   const matching = (entries: readonly Entry[]): readonly Entry[] =>
     entries.filter(({ title }) => matches(title, text)).slice(0, EACH_MAX);
   const asked: readonly Promise<readonly Entry[]>[] = [
+    getJson<Merchants>('/merchants', { query: { ...query, window: 'all' }, signal }).then(({ merchants }) =>
+      merchants.flatMap(merchantEntry),
+    ),
     facilitatorEntries().then(matching),
     getJson<Agents>('/agents', { query, signal }).then(({ agents }) => agents.map(agentEntry)),
     getJson<Endpoints>('/endpoints', { query, signal }).then(({ endpoints }) => endpoints.map(endpointEntry)),
@@ -60,6 +63,20 @@ function agentEntry({ agent_id: id, chain, name, wallet }: Agents['agents'][numb
     href: `${CONSOLE_BASE}${wallet === null ? `/agents?q=${encodeURIComponent(title)}` : walletPath(wallet, 'payee')}`,
     ...(wallet === null ? {} : { wallet }),
   };
+}
+
+/** Most paid first, as the API ranks them. */
+function merchantEntry({ wallet, name, value: usd }: Merchants['merchants'][number]): Entry[] {
+  if (wallet === undefined) return [];
+  return [
+    {
+      kind: 'merchant',
+      title: name ?? wallet,
+      detail: `merchant, ${moneyText(usd)} in payments`,
+      href: `${CONSOLE_BASE}${walletPath(wallet, 'payee')}`,
+      wallet,
+    },
+  ];
 }
 
 function endpointEntry({ resource, service_name: name }: Endpoints['endpoints'][number]): Entry {

@@ -7,12 +7,20 @@ import type { Profile } from '../wire.ts';
 type DataQuality = Profile['data_quality'];
 type Signal = DataQuality['signals'][number];
 
-const VERDICT_TONES: Readonly<Record<DataQuality['verdict'], Tone>> = {
+export const VERDICT_TONES: Readonly<Record<DataQuality['verdict'], Tone>> = {
   clean: 'good',
   mixed: 'warn',
   suspect: 'bad',
   insufficient: 'neutral',
   unobserved: 'neutral',
+};
+
+export const VERDICT_WORDS: Readonly<Record<DataQuality['verdict'], string>> = {
+  clean: 'Clean',
+  mixed: 'Mixed',
+  suspect: 'Suspect',
+  insufficient: 'Too little data',
+  unobserved: 'Not seen',
 };
 
 export function VerdictChip({ verdict }: { readonly verdict: DataQuality['verdict'] }) {
@@ -68,7 +76,7 @@ function SignalItem({ signal }: { readonly signal: Signal }) {
 
 /** The API sends shares in ten-thousandths, so percent with two decimals loses nothing. */
 function valueText(value: number, isCount: boolean): string {
-  return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/(?:\.|(?<![0.]))0+$/, '')} %`;
+  return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/(?:\.|(?<![0.]))0+$/, '')}%`;
 }
 
 /** The value on a line from 0 to 100 %, with the threshold marked. Hidden from screen readers: the text says the same. */

@@ -1,3 +1,4 @@
+import { UNOBSERVED_REASONS } from '../../core/domain/unobserved.ts';
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
@@ -26,35 +27,52 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     name: 'Price',
     isFigure: true,
-    cell: ({ price_usd: usd }) =>
-      usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />,
+    cell: ({ price_usd: usd, price_implausible: isImplausible }) => (
+      <>
+        {usd === null ? <span class="muted">not in dollars</span> : <Money usd={usd} />}
+        {isImplausible ? <ImplausibleMark /> : null}
+      </>
+    ),
   },
   {
     name: '30-day settlements',
     isFigure: true,
     priority: 2,
-    cell: ({ observed }) => countText(observed.settlement_count_30d),
+    cell: (endpoint) =>
+      endpoint.observed === null ? (
+        <NotObserved endpoint={endpoint} />
+      ) : (
+        countText(endpoint.observed.settlement_count_30d)
+      ),
   },
   {
     name: '30-day payers',
     isFigure: true,
     priority: 2,
-    cell: ({ observed }) => countText(observed.unique_payers_30d),
+    cell: ({ observed }) => (observed === null ? '–' : countText(observed.unique_payers_30d)),
   },
   {
     name: '30-day dollars',
     isFigure: true,
-    cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
-      <>
-        <Money usd={usd} />
-        {others > 0 ? <SharedMark others={others} /> : null}
-      </>
-    ),
+    cell: ({ observed }) =>
+      observed === null ? (
+        '–'
+      ) : (
+        <>
+          <Money usd={observed.settled_usd_30d} />
+          {observed.resources_on_same_terms > 0 ? (
+            <SharedMark others={observed.resources_on_same_terms} />
+          ) : null}
+        </>
+      ),
   },
   {
     name: 'Last paid',
-    cell: ({ observed: { last_settled_at: at } }) =>
-      at === null ? <span class="muted">never seen</span> : <Time at={at} ago />,
+    cell: ({ observed }) => {
+      if (observed === null) return '–';
+      const { last_settled_at: at } = observed;
+      return at === null ? <span class="muted">never seen</span> : <Time at={at} ago />;
+    },
   },
 ];
 
@@ -109,6 +127,24 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
         </Chip>
       ) : null}
     </>
+  );
+}
+
+/** Not 0: this service could not have seen a payment. */
+export function NotObserved({ endpoint }: { readonly endpoint: Pick<Endpoint, 'unobserved_reason'> }) {
+  const reason = endpoint.unobserved_reason;
+  return (
+    <span class="muted" {...(reason === null ? {} : { title: UNOBSERVED_REASONS[reason] })}>
+      not observed
+    </span>
+  );
+}
+
+export function ImplausibleMark() {
+  return (
+    <Chip tone="warn" title="Most likely the listing mistakes the units of its amount.">
+      implausible
+    </Chip>
   );
 }
 

@@ -43,7 +43,7 @@ function freshnessText(chain: ChainTelemetry): string {
 
 /** How much of the past is indexed, while some of it is not. */
 function coverageText({ backfill: { percent } }: ChainTelemetry): string {
-  return percent === null || percent >= 100 ? '' : ` · ${Math.floor(percent)} % of older blocks read`;
+  return percent === null || percent >= 100 ? '' : ` · ${Math.floor(percent)}% of older blocks read`;
 }
 
 /** One line that says for every chain how far the index is. */
@@ -152,7 +152,7 @@ function backfillText({ backfill }: ChainTelemetry): string {
   if (backfill.blocks_done >= backfill.blocks_total)
     return `done, ${countText(backfill.blocks_total)} blocks`;
   const left = backfill.eta_seconds === null ? '' : `, ${durationText(backfill.eta_seconds)} left`;
-  return `${backfill.percent ?? 0} % of ${countText(backfill.blocks_total)} blocks${left}`;
+  return `${backfill.percent ?? 0}% of ${countText(backfill.blocks_total)} blocks${left}`;
 }
 
 /** The agents of a chain, and the problems with their files. */

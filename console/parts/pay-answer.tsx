@@ -8,7 +8,7 @@ import { chainText, countText, timeText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
 import type { WalletSummary } from '../wire.ts';
-import { VerdictChip } from './data-quality.tsx';
+import { VERDICT_TONES, VERDICT_WORDS } from './data-quality.tsx';
 
 interface PayAnswerProps {
   readonly wallet: string;
@@ -42,13 +42,12 @@ function AnswerBody({ answer }: { readonly answer: WalletSummary }) {
   const { reasons_for: speaksFor, reasons_against: speaksAgainst } = answer;
   return (
     <>
-      <p class="pay-headline">
-        <strong>{headlineOf(answer)}</strong> <VerdictChip verdict={answer.verdict} />
-      </p>
+      <p class={`pay-verdict tone-${VERDICT_TONES[answer.verdict]}`}>{VERDICT_WORDS[answer.verdict]}</p>
+      <p class="pay-headline">{headlineOf(answer)}</p>
       <div class="pay-reasons">
-        <Reasons title="For it" kind="for" texts={speaksFor.map((reason) => REASONS_FOR[reason])} />
+        <Reasons title="In its favor" kind="for" texts={speaksFor.map((reason) => REASONS_FOR[reason])} />
         <Reasons
-          title="Against it"
+          title="Warning signs"
           kind="against"
           texts={speaksAgainst.map((reason) => REASONS_AGAINST[reason])}
         />
@@ -72,10 +71,8 @@ function headlineOf({ verdict, reasons_against: against, elsewhere = [] }: Walle
     case 'mixed':
       return 'Look closer before you pay.';
     case 'clean':
-      if (against.length === 0) return 'Nothing speaks against it.';
-      return against.length === 1
-        ? 'One point speaks against it.'
-        : `${against.length} points speak against it.`;
+      if (against.length === 0) return 'No warning signs.';
+      return against.length === 1 ? 'One warning sign.' : `${against.length} warning signs.`;
   }
 }
 
@@ -92,7 +89,7 @@ function Reasons({ title, kind, texts }: ReasonsProps) {
         {title} <span class="muted number">{texts.length}</span>
       </h3>
       {texts.length === 0 ? (
-        <p class="muted">Nothing.</p>
+        <p class="muted">None.</p>
       ) : (
         <ul class={`reasons is-${kind}`}>
           {texts.map((text) => (

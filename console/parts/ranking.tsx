@@ -3,7 +3,7 @@ import { VERDICT_MEANING } from '../../core/domain/data-quality.ts';
 import type { Window } from '../../core/domain/window.ts';
 import type { Column, SortControl } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
-import { Sparkline } from '../components/sparkline.tsx';
+import { Sparkline, type SparkPoint } from '../components/sparkline.tsx';
 import { Change } from '../components/stat.tsx';
 import { Time } from '../components/time.tsx';
 import { countText, moneyText } from '../format.ts';
@@ -81,6 +81,15 @@ export function orderOf(query: URLSearchParams, orders: readonly RankedOrder[]):
 /** Of an order by number, the ranked figure and its sparkline are numbers; otherwise dollars. */
 export function isMoney(by: RankedOrder): boolean {
   return by !== 'settlements' && by !== 'counterparties';
+}
+
+/**
+ * The window that rows are compared with the one before: of an index that begins within that one every row would be new, so that nothing is
+ * compared, as over all of time.
+ */
+export function comparedWindow(window: Window, rows: readonly RankedRow[] | null): Window {
+  const hasBefore = (row: RankedRow): boolean => row.previous_rank !== null || (row.previous_value ?? 0) > 0;
+  return rows !== null && rows.length > 1 && !rows.some(hasBefore) ? 'all' : window;
 }
 
 export function rankColumn(window: Window): Column<RankedRow> {
@@ -243,11 +252,6 @@ export function RankedAt({ answer, children }: RankedAtProps) {
   );
 }
 
-interface Point {
-  readonly label: string;
-  readonly value: number;
-}
-
 interface SparklineParts {
   readonly from: string;
   readonly step_seconds: number;
@@ -256,12 +260,14 @@ interface SparklineParts {
 const HOUR_SECONDS = 3_600;
 
 /** The parts of a sparkline with their names: `2026-11-20`, or `2026-11-20 09:00` where a part is an hour. */
-function pointsOf(values: readonly number[], parts: SparklineParts | null): Point[] {
+function pointsOf(values: readonly number[], parts: SparklineParts | null): SparkPoint[] {
   const fromMs = Date.parse(parts?.from ?? '');
   const step = parts?.step_seconds ?? 0;
   return values.map((value, at) => {
     if (Number.isNaN(fromMs)) return { label: `part ${at + 1}`, value };
-    const time = new Date(fromMs + at * step * 1_000).toISOString();
-    return { label: step <= HOUR_SECONDS ? time.slice(0, 16).replace('T', ' ') : time.slice(0, 10), value };
+    const startMs = fromMs + at * step * 1_000;
+    const time = new Date(startMs).toISOString();
+    const label = step <= HOUR_SECONDS ? time.slice(0, 16).replace('T', ' ') : time.slice(0, 10);
+    return { label, value, isOpen: startMs + step * 1_000 > Date.now() };
   });
 }

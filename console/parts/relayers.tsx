@@ -1,5 +1,4 @@
-import { facilitatorColour } from '../chart/palette.ts';
-import { Swatch } from '../components/chip.tsx';
+import { FacilitatorSwatch } from '../components/chip.tsx';
 import type { Column } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
@@ -29,7 +28,7 @@ const FACILITATOR: Column<Relayer> = {
       <span class="muted">not named</span>
     ) : (
       <span class="facilitator">
-        <Swatch colour={facilitatorColour(id)} />
+        <FacilitatorSwatch id={id} />
         <Link
           to={facilitatorPath(id)}
           {...(source === undefined ? {} : { title: `Source: ${catalogueSourceText(source)}` })}

@@ -1,5 +1,4 @@
-import { facilitatorColour } from '../chart/palette.ts';
-import { Chip, Swatch } from '../components/chip.tsx';
+import { Chip, FacilitatorSwatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
 import { Money } from '../components/money.tsx';
@@ -124,13 +123,13 @@ function Facilitator({ row }: { readonly row: Settlement }) {
   if (id === null)
     return (
       <span class="facilitator muted" title={`Relayed by ${relayer}, which belongs to no named facilitator.`}>
-        <Swatch colour={facilitatorColour(null)} />
+        <FacilitatorSwatch id={null} />
         {relayer === payer ? 'payer itself' : <span class="mono">{shortAddress(relayer)}</span>}
       </span>
     );
   return (
     <span class="facilitator" title={`Relayed by ${relayer}`}>
-      <Swatch colour={facilitatorColour(id)} />
+      <FacilitatorSwatch id={id} />
       <Link to={facilitatorPath(id)}>{name ?? id}</Link>
     </span>
   );

@@ -7,10 +7,10 @@ export const GROWTH_WINDOWS = WINDOWS.filter((window) => window !== 'all');
 
 /** As a choice says it. */
 export const WINDOW_NAMES: Readonly<Record<Window, string>> = {
-  '24h': '24 h',
-  '7d': '7 d',
-  '30d': '30 d',
-  '90d': '90 d',
+  '24h': '24h',
+  '7d': '7d',
+  '30d': '30d',
+  '90d': '90d',
   all: 'All',
 };
 

@@ -191,7 +191,7 @@ function Progress({ state }: { readonly state: Extract<RunState, { phase: 'runni
             <span class="number">
               {countText(progress.rows_read)}
               {progress.rows_estimate === null ? '' : ` of about ${countText(progress.rows_estimate)}`} rows
-              {percent === null ? '' : `, ${percent} %`}
+              {percent === null ? '' : `, ${percent}%`}
             </span>
             <span class="number">{unitsText(progress.units, perUnit)} so far</span>
           </>

@@ -11,8 +11,9 @@ import { QueryEditor } from './query-editor.tsx';
 import { findPlaceholders, fragmentOf, valuesFor } from './query-text.ts';
 import { cancelRun, leaveRun, type RunState, startRun } from './run.ts';
 import { SaveButton } from './saved-form.tsx';
+import { changeTabs } from './tab-store.ts';
 import { queryPanel, TabStrip } from './tab-strip.tsx';
-import { activeTab, changeTabs, randomId, withChange, withoutTab } from './tabs.ts';
+import { activeTab, randomId, withChange, withoutTab } from './tabs.ts';
 import { Toolbar } from './toolbar.tsx';
 import type { Tabs } from './use-tabs.ts';
 
@@ -21,12 +22,14 @@ interface QueryPanelProps {
   readonly state: RunState;
   readonly schema: SqlSchema | null;
   readonly editorPx: number;
+  /** Puts the cursor into the editor. */
+  onFocusEditor(): void;
   onEditor(editor: SqlEditor): void;
 }
 
 /** The open queries, and the editor of the one that is shown, with its parameters and its price. */
-export function QueryPanel({ tabs, state, schema, editorPx, onEditor }: QueryPanelProps) {
-  const { list, revision, change, replace, open } = tabs;
+export function QueryPanel({ tabs, state, schema, editorPx, onFocusEditor, onEditor }: QueryPanelProps) {
+  const { list, revision, change, replace, open, isFull } = tabs;
   const tab = activeTab(list);
   const isRunning = state.phase === 'running';
   const tiers = useStore(account)?.sql_tiers ?? [];
@@ -60,7 +63,12 @@ export function QueryPanel({ tabs, state, schema, editorPx, onEditor }: QueryPan
         onShow={(id) => changeTabs((now) => ({ ...now, activeId: id }))}
         onClose={close}
         onRename={(id, name) => changeTabs((now) => withChange(now, id, { name }))}
-        onNew={() => open({})}
+        isFull={isFull}
+        onNew={() => {
+          open({});
+          // After the tab is shown: the button would keep the keys.
+          setTimeout(onFocusEditor);
+        }}
       />
       <div {...queryPanel} role="tabpanel" aria-labelledby={`tab-query-${tab.id}`}>
         <Toolbar

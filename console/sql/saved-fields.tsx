@@ -103,58 +103,67 @@ interface FieldsProps {
   onChange(part: Partial<Written>): void;
 }
 
+/** A name is enough. Who may call it, its address and its limits come second: most queries are saved for oneself. */
 export function SavedFields({ written, isVersion, onChange }: FieldsProps) {
   return (
     <>
       <Text
-        label="Title"
+        label="Name"
         maxLength={100}
         isRequired
         value={written.title}
-        onValue={(title) => onChange({ title })}
-      />
-      {isVersion ? null : (
-        <Text
-          label="Name in its address"
-          maxLength={64}
-          isRequired
-          pattern="[a-z0-9]+(-[a-z0-9]+)*"
-          hint="Lower-case letters, digits and single hyphens"
-          value={written.slug}
-          onValue={(slug) => onChange({ slug })}
-        />
-      )}
-      <Text
-        label="What it answers"
-        maxLength={2_000}
-        value={written.description}
-        onValue={(description) => onChange({ description })}
-      />
-      <ParameterFields written={written} onChange={onChange} />
-      <Choice
-        label="Who may call it"
-        choices={VISIBILITIES}
-        value={written.visibility}
-        onValue={(value) =>
-          onChange({ visibility: VISIBILITIES.find((one) => one.value === value)?.value ?? 'private' })
+        // The address follows the name until its author writes another.
+        onValue={(title) =>
+          onChange(
+            isVersion || written.slug !== slugOf(written.title) ? { title } : { title, slug: slugOf(title) },
+          )
         }
       />
-      {written.visibility === 'private' ? null : <PublicFields written={written} onChange={onChange} />}
-      <Choice
-        label="Refresh"
-        choices={withOther(written.refreshSeconds)}
-        value={String(written.refreshSeconds)}
-        onValue={(value) => onChange({ refreshSeconds: Number(value) })}
-      />
-      <Text
-        label="Most Query Units that a run may cost (5 s each)"
-        isRequired
-        pattern="[1-9]\d*"
-        inputMode="numeric"
-        hint="A whole number, 1 or more"
-        value={written.maxQu}
-        onValue={(maxQu) => onChange({ maxQu })}
-      />
+      <ParameterFields written={written} onChange={onChange} />
+      <details class="saved-options" open={isVersion && written.visibility !== 'private'}>
+        <summary>Share, refresh and limits</summary>
+        <Choice
+          label="Who may call it"
+          choices={VISIBILITIES}
+          value={written.visibility}
+          onValue={(value) =>
+            onChange({ visibility: VISIBILITIES.find((one) => one.value === value)?.value ?? 'private' })
+          }
+        />
+        {written.visibility === 'private' ? null : <PublicFields written={written} onChange={onChange} />}
+        <Text
+          label="What it answers"
+          maxLength={2_000}
+          value={written.description}
+          onValue={(description) => onChange({ description })}
+        />
+        {isVersion ? null : (
+          <Text
+            label="Name in its address"
+            maxLength={64}
+            isRequired
+            pattern="[a-z0-9]+(-[a-z0-9]+)*"
+            hint="Lower-case letters, digits and single hyphens"
+            value={written.slug}
+            onValue={(slug) => onChange({ slug })}
+          />
+        )}
+        <Choice
+          label="Refresh"
+          choices={withOther(written.refreshSeconds)}
+          value={String(written.refreshSeconds)}
+          onValue={(value) => onChange({ refreshSeconds: Number(value) })}
+        />
+        <Text
+          label="Most Query Units that a run may cost (5 s each)"
+          isRequired
+          pattern="[1-9]\d*"
+          inputMode="numeric"
+          hint="A whole number, 1 or more"
+          value={written.maxQu}
+          onValue={(maxQu) => onChange({ maxQu })}
+        />
+      </details>
     </>
   );
 }

@@ -1,10 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useStore } from '../store.ts';
 import { type RunState, runOf, runs } from './run.ts';
-import { type QueryTab, type TabList, tabName } from './tabs.ts';
+import { closedTabs, reopenTab } from './tab-store.ts';
+import { type QueryTab, TABS_MAX, type TabList, tabName } from './tabs.ts';
 
 interface TabStripProps {
   readonly list: TabList;
+  /** Whether a query could not be opened because too many are. */
+  readonly isFull: boolean;
   onShow(id: string): void;
   onClose(id: string): void;
   onRename(id: string, name: string): void;
@@ -15,7 +18,14 @@ const PANEL_ID = 'query-panel';
 export const queryPanel = { id: PANEL_ID } as const;
 
 /** The open queries. F2 or a double click renames one, Delete closes it. Source: the tabs pattern of WAI-ARIA. */
-export function TabStrip({ list: { tabs, activeId }, onShow, onClose, onRename, onNew }: TabStripProps) {
+export function TabStrip({
+  list: { tabs, activeId },
+  isFull,
+  onShow,
+  onClose,
+  onRename,
+  onNew,
+}: TabStripProps) {
   const [renamed, setRenamed] = useState<string | null>(null);
   const strip = useRef<HTMLDivElement>(null);
   const all = useStore(runs);
@@ -76,7 +86,24 @@ export function TabStrip({ list: { tabs, activeId }, onShow, onClose, onRename, 
       <button type="button" class="query-tab-new" aria-label="New query" title="New query" onClick={onNew}>
         +
       </button>
+      <Reopen />
+      {isFull ? (
+        <p class="query-tabs-note small" role="status">
+          {TABS_MAX} queries are open: close one first.
+        </p>
+      ) : null}
     </div>
+  );
+}
+
+/** Undoes the closing of a query. */
+function Reopen() {
+  const last = useStore(closedTabs).at(-1);
+  if (last === undefined) return null;
+  return (
+    <button type="button" class="query-tab-new query-tab-reopen" title={tabName(last)} onClick={reopenTab}>
+      Reopen closed
+    </button>
   );
 }
 

@@ -1,9 +1,7 @@
-import { createStore } from '../store.ts';
-import { readStored, writeStored } from '../stored.ts';
 import { DEFAULT_TIER, isQuestion, type SqlQuestion } from './query-text.ts';
 import { meaningfulTokens } from './tokens.ts';
 
-/** The queries that are open, in this browser. */
+/** The queries that are open, as a list of tabs. tab-store.ts keeps it. */
 
 export interface QueryTab extends SqlQuestion {
   readonly id: string;
@@ -17,6 +15,8 @@ export interface QueryTab extends SqlQuestion {
   readonly chart: string | null;
   /** The slug of the saved query that it was opened from. */
   readonly saved: string | null;
+  /** When it was last changed, Unix milliseconds: of two windows that change one tab, the later one wins. */
+  readonly changedAt: number;
 }
 
 export interface TabList {
@@ -24,7 +24,7 @@ export interface TabList {
   readonly activeId: string;
 }
 
-export const TABS_MAX = 30;
+export const TABS_MAX = 100;
 /** A first run keeps a result that the table can show at once. */
 export const ROWS_MAX = 10_000;
 
@@ -39,19 +39,21 @@ export function newTab(id: string, part: Partial<Omit<QueryTab, 'id'>> = {}): Qu
     job: null,
     chart: null,
     saved: null,
+    changedAt: 0,
     ...part,
   };
 }
 
-/** Opens a tab at the end and shows it. One of the same query is shown instead; beyond the most, the oldest one goes. */
-export function withTab({ tabs }: TabList, tab: QueryTab): TabList {
+/** Opens a tab at the end and shows it. One of the same query is shown instead. A full list stays as it is. */
+export function withTab(list: TabList, tab: QueryTab): TabList {
+  const { tabs } = list;
   const same = tabs.find((open) => isSameQuestion(open, tab));
   if (same !== undefined && tab.sql !== '')
     return withChange({ tabs, activeId: same.id }, same.id, {
       chart: tab.chart ?? same.chart,
       job: tab.job ?? same.job,
     });
-  return { tabs: [...tabs, tab].slice(-TABS_MAX), activeId: tab.id };
+  return tabs.length >= TABS_MAX ? list : { tabs: [...tabs, tab], activeId: tab.id };
 }
 
 /** The state of an entry of the browser's history that shows a tab. */
@@ -121,42 +123,6 @@ export function randomId(): string {
 }
 
 const ID_BYTES = 16;
-
-const STORED_AS = 'six.sql.tabs';
-/** What versions without tabs stored. */
-const OLD_STORED_AS = 'six.sql.last';
-
-export const tabList = createStore<TabList | null>(null);
-
-/** Changes the list and stores it a moment later: a text changes with every key. */
-export function changeTabs(change: (list: TabList) => TabList): void {
-  const before = tabList.get();
-  if (before === null) return;
-  tabList.set(change(before));
-  clearTimeout(timer);
-  timer = setTimeout(storeTabs, STORE_AFTER_MS);
-}
-
-const STORE_AFTER_MS = 400;
-let timer: ReturnType<typeof setTimeout> | undefined;
-
-/** Stores the list now: when the visitor leaves the page. */
-export function storeTabs(): void {
-  clearTimeout(timer);
-  timer = undefined;
-  const list = tabList.get();
-  if (list !== null) writeStored(STORED_AS, list);
-}
-
-/** The list of the last visit, or one tab with the query given. */
-export function openTabs(first: SqlQuestion): TabList {
-  const stored = readTabs(readStored(STORED_AS));
-  const last = readStored(OLD_STORED_AS);
-  const tab = newTab(randomId(), isQuestion(last) ? last : first);
-  const list = tabList.get() ?? stored ?? { tabs: [tab], activeId: tab.id };
-  tabList.set(list);
-  return list;
-}
 
 /** Null where it holds no list of tabs. */
 export function readTabs(value: unknown): TabList | null {

@@ -2,17 +2,15 @@ import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { useStore } from '../store.ts';
 import { fragmentOf, readFragment, type SqlQuestion, valuesFor } from './query-text.ts';
 import { resumeRun, runs } from './run.ts';
+import { changeTabs, followStored, openTabs, storeTabs, tabList } from './tab-store.ts';
 import {
   activeTab,
-  changeTabs,
   entryOf,
   newTab,
-  openTabs,
   type QueryTab,
   randomId,
-  storeTabs,
+  TABS_MAX,
   type TabList,
-  tabList,
   withChange,
   withEntry,
   withTab,
@@ -38,8 +36,10 @@ export interface Tabs {
   change(part: Partial<QueryTab>): void;
   /** Puts another text into the editor: a mend, a formatted text. */
   replace(part: Partial<QueryTab>): void;
-  /** Opens a tab and shows it; gives its id. */
-  open(part: Partial<QueryTab>): string;
+  /** Opens a tab and shows it; gives its id, or null where as many are open as can be. */
+  open(part: Partial<QueryTab>): string | null;
+  /** Whether the last `open` found the list full. */
+  readonly isFull: boolean;
 }
 
 /** The open queries: the queries of the last visit, with the query of the address. The address follows the query that is shown. */
@@ -58,9 +58,15 @@ export function useTabs(): Tabs {
     },
     [change],
   );
+  const [wasRefused, setRefused] = useState(false);
   const open = useCallback((part: Partial<QueryTab>) => {
+    const before = tabList.get();
     changeTabs((now) => withTab(now, newTab(randomId(), part)));
-    return tabList.get()?.activeId ?? '';
+    const after = tabList.get();
+    const isRefused =
+      after === null || (after.tabs.length >= TABS_MAX && after.activeId === before?.activeId);
+    setRefused(isRefused);
+    return isRefused ? null : after.activeId;
   }, []);
   useEffect(() => {
     const follow = (): void => {
@@ -69,15 +75,17 @@ export function useTabs(): Tabs {
     };
     addEventListener('hashchange', follow);
     addEventListener('pagehide', storeTabs);
+    addEventListener('storage', followStored);
     return () => {
       removeEventListener('hashchange', follow);
       removeEventListener('pagehide', storeTabs);
+      removeEventListener('storage', followStored);
       storeTabs();
     };
   }, []);
   useFollowedAddress(activeTab(list));
   useResumed(activeTab(list));
-  return { list, revision, change, replace, open };
+  return { list, revision, change, replace, open, isFull: wasRefused && list.tabs.length >= TABS_MAX };
 }
 
 /** With the query of the address, which is not run by that. */

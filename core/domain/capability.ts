@@ -1,5 +1,6 @@
 import CATALOGUE from './capabilities.json' with { type: 'json' };
 import type { Chain } from './chains.ts';
+import type { UnobservedReason } from './unobserved.ts';
 
 /**
  * Capabilities that services offer, and the rule that assigns them to a listing or an agent. The catalogue is data
@@ -140,6 +141,10 @@ export interface EndpointOffer {
   readonly amount: bigint | null;
   /** Null where no dollar price is declared and the asset is no dollar token of ours. */
   readonly priceUsdMicros: bigint | null;
+  /** Every payee that its item names on the same kind of network, sorted: they are of one seller, who lists them together. */
+  readonly itemPayTos: readonly string[];
+  /** Why no payment for it can be observed, as far as the offer itself says; '' where one can. */
+  readonly unobserved: UnobservedReason | '';
   /** 0 where it is not given. */
   readonly maxTimeoutSeconds: number;
   readonly serviceName: string;

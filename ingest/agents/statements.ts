@@ -62,7 +62,7 @@ export function deriveSql(batch: bigint, ver: bigint): Sql {
       tag_scores, last_feedback_at, derived_changes, ver, del)
     SELECT d.chain, d.agent_id, e.owner, e.wallet, e.uri, e.registered_at, e.registered_block, e.registered_tx,
       greatest(e.changed_at, c.good_at),
-      c.name, c.description, c.image, c.services, c.supported_trust, c.x402_support, if(c.good_at = 0, 0, c.active), c.capabilities,
+      if(c.good_at = 0, m.name, c.name), c.description, c.image, if(c.good_at = 0 AND m.services != '', m.services, c.services), c.supported_trust, c.x402_support, if(c.good_at = 0, 0, c.active), c.capabilities,
       multiIf(c.tried_at != 0, CAST(toInt8(c.status), ${CARD_STATUS}), CAST(0, ${CARD_STATUS})),
       if(e.uri = '', 'empty_uri', if(c.uri = e.uri, c.problem, '')), c.good_at,
       multiIf(e.uri = '', ${NEVER_DUE}, c.uri = e.uri, c.next_try_at, toDateTime(0, 'UTC')),
@@ -73,6 +73,7 @@ export function deriveSql(batch: bigint, ver: bigint): Sql {
     LEFT JOIN (${stateOf(due)}) AS e ON e.chain = d.chain AND e.agent_id = d.agent_id
     LEFT JOIN (SELECT * FROM agent_cards FINAL WHERE del = 0 AND (chain, agent_id) IN ${due}) AS c
       ON c.chain = d.chain AND c.agent_id = d.agent_id
+    LEFT JOIN (${metadataOf(due)}) AS m ON m.chain = d.chain AND m.agent_id = d.agent_id
     LEFT JOIN (${scoresOf(due)}) AS f ON f.chain = d.chain AND f.agent_id = d.agent_id
     LEFT JOIN (${tagScoresOf(due)}) AS t ON t.chain = d.chain AND t.agent_id = d.agent_id`;
 }
@@ -103,6 +104,40 @@ function stateOf(due: Sql): Sql {
             WHERE (chain, agent_id) IN ${due} AND kind = 'registered' AND del = 0) AS is_later
           FROM agent_events FINAL WHERE (chain, agent_id) IN ${due}) WHERE del = 0
     GROUP BY chain, agent_id`;
+}
+
+/** Bounds of what an agent says of itself on chain; those of a file's fields (cards/read.ts). */
+const METADATA = { nameMaxChars: 120, endpointsMax: 32, urlMaxChars: 480, serviceMaxChars: 40 } as const;
+/** Scripts that share words with Latin without resembling it, and Cyrillic alone: core/domain/display-text.ts, as far as the engine can say it. */
+const WORDS = ['Latin', 'Han', 'Hiragana', 'Katakana', 'Hangul', 'Arabic', 'Hebrew', 'Thai', 'Devanagari'];
+const shape = (scripts: readonly string[], maxChars: number): Sql =>
+  trustedText(
+    `'^(?:[${[...scripts, 'Nd', 'P', 'S'].map((script) => `\\\\p{${script}}`).join('')}\\\\x{30fc} ]\\\\p{M}{0,3}){1,${maxChars}}$'`,
+  );
+/** Controls, marks of direction, separators, and fillers that are letters and show nothing. */
+const HIDDEN = trustedText(String.raw`'[\\p{C}\\p{Zl}\\p{Zp}\\x{115f}\\x{1160}\\x{2800}\\x{3164}\\x{ffa0}]'`);
+const isShown = (value: Sql, maxChars: number): Sql =>
+  sql`(NOT match(${value}, ${HIDDEN}) AND (match(${value}, ${shape(WORDS, maxChars)}) OR match(${value}, ${shape(['Cyrillic'], maxChars)})))`;
+const WEB_URL = trustedText(`'^https?://[!-;=?-~]{1,${METADATA.urlMaxChars}}$'`);
+const SERVICE_TYPE = trustedText(
+  `'Array(Tuple(name String, endpoint String, version String, skills Array(String), domains Array(String)))'`,
+);
+
+/**
+ * What agents without a readable file say of themselves in the registry: metadata `name`, and a service for each `endpoint/<name>`. A value is
+ * text, or text as `abi.encode` packs it: an offset of 32, the length, the bytes. Anything that is not safe to show counts as absent.
+ */
+function metadataOf(due: Sql): Sql {
+  const packed = sql`startsWith(data, unhex(concat(repeat('00', 31), '20')))`;
+  const value = sql`if(${packed}, substring(data, 65, reinterpretAsUInt32(reverse(substring(data, 61, 4)))), data)`;
+  const newest = sql`SELECT chain, agent_id, text AS key, argMax(${value}, (block_number, log_index)) AS value
+    FROM (SELECT * FROM agent_events FINAL WHERE (chain, agent_id) IN ${due} AND kind = 'metadata_set') WHERE del = 0
+      AND (text = 'name' OR startsWith(text, 'endpoint/')) GROUP BY chain, agent_id, text`;
+  const services = sql`groupArraySortedIf(${uint32(METADATA.endpointsMax)})((substring(key, 10), value, '', [], []),
+      startsWith(key, 'endpoint/') AND match(value, ${WEB_URL}) AND ${isShown(sql`substring(key, 10)`, METADATA.serviceMaxChars)})`;
+  return sql`SELECT chain, agent_id, anyIf(value, key = 'name' AND ${isShown(sql`value`, METADATA.nameMaxChars)}) AS name,
+      ${services} AS found, if(empty(found), '', toJSONString(CAST(found, ${SERVICE_TYPE}))) AS services
+    FROM (${newest}) GROUP BY chain, agent_id`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { displayText } from '../../core/domain/display-text.ts';
 import { fieldOf, isObject } from '../fetch/document.ts';
-import { isIpfsUri, readIpfsUri } from '../fetch/uri.ts';
+import { isIpfsUri, readIpfsUri, templateHref } from '../fetch/uri.ts';
 
 /** Why a file is not the expected JSON; codes that may be stored and shown. */
 export const JSON_PROBLEMS = {
@@ -136,7 +136,10 @@ const SPLIT_MAX = 1_000;
 export function readEndpoint(value: unknown): string {
   if (typeof value !== 'string' || value.length > URL_MAX_CHARS) return '';
   const url = URL.canParse(value) ? new URL(value) : null;
-  if (url !== null && WEB_SCHEMES.has(url.protocol)) return url.href.length > URL_MAX_CHARS ? '' : url.href;
+  if (url !== null && WEB_SCHEMES.has(url.protocol)) {
+    const href = templateHref(url);
+    return href.length > URL_MAX_CHARS ? '' : href;
+  }
   const text = displayText(value, URL_MAX_CHARS);
   // Also as a browser reads it, which ignores line breaks and tabs within the scheme.
   return ACTIVE_SCHEME.test(url?.href ?? '') || ACTIVE_SCHEME.test(text) ? '' : text;

@@ -21,7 +21,7 @@ import { address } from '../../core/domain/address.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
-import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
+import { OFFERS } from './offers.ts';
 
 /**
  * Recounts the payments to offers and their addresses from the rows themselves, so that the figures follow every reorg and regrade.
@@ -203,9 +203,9 @@ export function observedPayments({ chains, since }: Observed): Sql {
 
 /** By payee, chain, asset and terms: which origin the payments belong to ('' for none), its rank, and when its offers began. */
 function ownedTerms(chains: readonly Chain[]): Sql {
-  const claims = sql`SELECT pay_to, chain, asset, ${IS_RANGE} AS is_range, assumeNotNull(amount) AS terms, ${ORIGIN} AS origin,
-      min(toUInt64(toUnixTimestamp(terms_since)) * 2 + NOT ${IS_PUBLISHED}) AS rank, groupUniqArray(terms_since) AS starts
-    FROM ${LIVE} AND chain IN ${texts(chains)} AND amount > 0
+  const claims = sql`SELECT pay_to, chain, asset, is_range, terms, origin,
+      min(toUInt64(toUnixTimestamp(terms_since)) * 2 + NOT published) AS rank, groupUniqArray(since) AS starts
+    FROM ${OFFERS} WHERE chain IN ${texts(chains)} AND terms > 0
     GROUP BY pay_to, chain, asset, is_range, terms, origin`;
   const ranked = sql`SELECT pay_to, chain, asset, is_range, terms, arraySort(groupArray((rank, origin, starts))) AS claims
     FROM (${claims}) GROUP BY pay_to, chain, asset, is_range, terms`;

@@ -10,7 +10,9 @@ import {
 } from '../../core/domain/chains.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
+import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
+import { templateHref } from '../fetch/uri.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
@@ -37,6 +39,15 @@ const MILLISECONDS_FROM = 100_000_000_000;
 /** Tolerance for wrong clocks. */
 const TIME_AHEAD_MAX_SECONDS = 86_400;
 
+/** Why `readItem` finds no offer in this item. */
+export function unreadReason(item: unknown, facts: ItemFacts): UnreadReason {
+  if (typeof item === 'string') return 'plain_url';
+  const text = resourceText(item);
+  if (fieldOf(item, 'type') === 'mcp' || text.startsWith('mcp:')) return 'mcp_tool';
+  if (readResource(item, facts.origin) !== null) return 'no_offer';
+  return readResource(item, undefined) === null ? 'not_http' : 'other_origin';
+}
+
 /** The offers of an item; none for one that is not a resource on HTTP with at least one entry that can be paid. */
 export function readItem(item: unknown, facts: ItemFacts): EndpointOffer[] {
   const resource = readResource(item, facts.origin);
@@ -56,12 +67,23 @@ export function readItem(item: unknown, facts: ItemFacts): EndpointOffer[] {
     lastUpdated: readTime(fieldOf(item, 'lastUpdated') ?? fieldOf(item, 'last_updated'), facts.nowSeconds),
   };
   const fallback = methodOf(item);
-  return acceptsOf(item, facts).map(({ method, ...accept }) => ({
+  const accepts = acceptsOf(item, facts);
+  return accepts.map(({ method, ...accept }) => ({
     ...said,
     ...accept,
+    itemPayTos: payTosLike(accept, accepts),
     method: method ?? fallback,
   }));
 }
+
+/** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
+function payTosLike(one: Pick<ReadAccept, 'payTo' | 'network'>, all: readonly ReadAccept[]): string[] {
+  const kindOf = ({ payTo, network }: typeof one): string => (EVM_ADDRESS.test(payTo) ? 'eip155' : network);
+  const alike = all.filter((other) => kindOf(other) === kindOf(one));
+  return [...new Set(alike.map(({ payTo }) => payTo))].sort();
+}
+
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 
 function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
   const declared = [item, fieldOf(item, 'metadata')];
@@ -74,20 +96,23 @@ function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
 function readResource(item: unknown, origin: string | undefined): string | null {
   const type = fieldOf(item, 'type');
   if (type !== undefined && type !== 'http') return null;
-  const text = firstText(
-    fieldOf(item, 'resource'),
-    fieldAt(item, 'resource', 'url'),
-    fieldOf(item, 'url'),
-    fieldOf(listOf(fieldOf(item, 'accepts'))[0], 'resource'),
-  );
+  const text = resourceText(item);
   if (text === '' || text.length > RESOURCE_MAX_CHARS || !URL.canParse(text, origin)) return null;
   const url = new URL(text, origin);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
   if (origin !== undefined && url.origin !== origin) return null;
   url.hash = '';
-  // Braces of route templates are easier to read as they were written, and as safe.
-  const href = url.href.replaceAll('%7B', '{').replaceAll('%7D', '}');
+  const href = templateHref(url);
   return href.length <= RESOURCE_MAX_CHARS ? href : null;
+}
+
+function resourceText(item: unknown): string {
+  return firstText(
+    fieldOf(item, 'resource'),
+    fieldAt(item, 'resource', 'url'),
+    fieldOf(item, 'url'),
+    fieldOf(listOf(fieldOf(item, 'accepts'))[0], 'resource'),
+  );
 }
 
 function methodOf(item: unknown): EndpointOffer['method'] {
@@ -134,7 +159,15 @@ function readTime(value: unknown, nowSeconds: number): number {
 
 export type ReadAccept = Pick<
   EndpointOffer,
-  'network' | 'chain' | 'scheme' | 'asset' | 'payTo' | 'amount' | 'priceUsdMicros' | 'maxTimeoutSeconds'
+  | 'network'
+  | 'chain'
+  | 'scheme'
+  | 'asset'
+  | 'payTo'
+  | 'amount'
+  | 'priceUsdMicros'
+  | 'unobserved'
+  | 'maxTimeoutSeconds'
 > & {
   /** Null where the entry does not say. */
   readonly method: EndpointMethod | null;
@@ -144,8 +177,10 @@ const SCHEME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 /** A version 1 name, or CAIP-2: namespace and reference. */
 const NETWORK = /^[a-z0-9-]{1,32}(?::[-_a-zA-Z0-9]{1,64})?$/;
 /** Accounts and tokens of other networks: base58, bech32, hex. */
+const SYMBOL_MAX_CHARS = 32;
 const FOREIGN = /^[A-Za-z0-9._:-]{1,128}$/;
 const ATOMIC = /^\d{1,78}$/;
+const MICROS_PER_DOLLAR = 1_000_000n;
 const U256_MAX = 2n ** 256n - 1n;
 const U32_MAX = 2 ** 32 - 1;
 /** Burns are transfers to it, so an offer with this payee cannot be paid. */
@@ -166,11 +201,11 @@ export function readAccept(
   if (typeof network !== 'string' || !NETWORK.test(network)) return null;
   const isEvm = network.startsWith('eip155:') || chainOfNetwork(network) !== null;
   const chain = chainOfNetwork(network);
-  const asset = readAccount(fieldOf(entry, 'asset'), isEvm);
+  const asset = readAsset(entry, { isEvm, chain, tokens });
   const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
   if (asset === null || payTo === null || ZERO_ADDRESS.test(payTo)) return null;
-  const amount = readAmount(entry);
   const decimals = chain === null ? null : tokens.decimalsOf(chain, asset);
+  const amount = readAmount(entry) ?? amountOfPrice(entry, decimals);
   const asked = amount === null || decimals === null ? null : dollarsOfAmount(amount, decimals);
   return {
     network,
@@ -180,6 +215,7 @@ export function readAccept(
     payTo,
     amount,
     priceUsdMicros: priceOf(scheme, asked, declaredPrice([entry, fieldOf(entry, 'extra'), ...declared])),
+    unobserved: unobservedOf(entry, { chain, decimals, amount }),
     maxTimeoutSeconds: readTimeout(fieldOf(entry, 'maxTimeoutSeconds')),
     method: readMethod(fieldAt(entry, 'outputSchema', 'input', 'method')),
   };
@@ -231,6 +267,49 @@ function readPriceObject(price: unknown): bigint | null {
   return readDollars(fieldOf(price, 'amount') ?? fieldOf(price, 'value'), { isDollars: true });
 }
 
+/** `extra.name` of Circle Gateway's offers: it collects signed payments and settles their balances in batches. */
+const GATEWAY_BATCH = 'GatewayWalletBatched';
+
+function unobservedOf(
+  entry: unknown,
+  { chain, decimals, amount }: Pick<ReadAccept, 'chain' | 'amount'> & { readonly decimals: number | null },
+): ReadAccept['unobserved'] {
+  if (fieldAt(entry, 'extra', 'name') === GATEWAY_BATCH) return 'settles_off_chain';
+  if (chain === null) return 'chain_not_indexed';
+  if (decimals === null) return 'asset_not_indexed';
+  return amount === null ? 'amount_not_published' : '';
+}
+
+/** The address, or on a chain that is known here a symbol ("USDC"); the chain's first token where only a dollar price is given. */
+function readAsset(
+  entry: unknown,
+  {
+    isEvm,
+    chain,
+    tokens,
+  }: { readonly isEvm: boolean; readonly chain: Chain | null; readonly tokens: DollarTokens },
+): string | null {
+  const asset = fieldOf(entry, 'asset') ?? fieldAt(entry, 'price', 'asset');
+  const account = readAccount(asset, isEvm);
+  if (account !== null || chain === null) return account;
+  if (typeof asset === 'string') return tokens.addressOf(chain, asset);
+  return asset === undefined && moneyOf(entry) !== null ? tokens.addressOf(chain, null) : null;
+}
+
+/** `price` or `amount` that names dollars ("$0.01"): millionths. */
+function moneyOf(entry: unknown): bigint | null {
+  const money = [fieldOf(entry, 'price'), fieldOf(entry, 'amount')].find(
+    (value) => typeof value === 'string' && /[$a-z]/i.test(value),
+  );
+  return readDollars(money);
+}
+
+/** The atomic units that a dollar price stands for, as the seller's server computes them. */
+function amountOfPrice(entry: unknown, decimals: number | null): bigint | null {
+  const micros = moneyOf(entry);
+  return micros === null || decimals === null ? null : (micros * 10n ** BigInt(decimals)) / MICROS_PER_DOLLAR;
+}
+
 function readAccount(value: unknown, isEvm: boolean): string | null {
   if (typeof value !== 'string') return null;
   if (!isEvm) return FOREIGN.test(value) ? value : null;
@@ -240,7 +319,8 @@ function readAccount(value: unknown, isEvm: boolean): string | null {
 
 /** Version 1 calls it `maxAmountRequired`, version 2 `amount`; always whole atomic units. */
 function readAmount(entry: unknown): bigint | null {
-  const value = fieldOf(entry, 'maxAmountRequired') ?? fieldOf(entry, 'amount');
+  const value =
+    fieldOf(entry, 'maxAmountRequired') ?? fieldOf(entry, 'amount') ?? fieldAt(entry, 'price', 'amount');
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== 'string' || !ATOMIC.test(text)) return null;
   const amount = BigInt(text);
@@ -251,8 +331,10 @@ function readTimeout(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, U32_MAX) : 0;
 }
 
-/** Decimals of the dollar tokens that we know: only their amounts are dollars. */
+/** The dollar tokens that we know: only their amounts are dollars. */
 export interface DollarTokens {
+  /** By symbol, in any case; without one the first token of the chain. Null for one that is none of ours. */
+  addressOf(chain: Chain, symbol: string | null): string | null;
   /** Null for a token that is none of ours. */
   decimalsOf(chain: Chain, asset: string): number | null;
 }
@@ -260,10 +342,19 @@ export interface DollarTokens {
 /** The built-in tokens of every known chain, and the configured ones. */
 export function dollarTokens(config: Pick<Config, 'chains'>): DollarTokens {
   const decimals = new Map<string, number>();
+  const addresses = new Map<string, string>();
   const add = (chain: Chain, tokens: readonly TokenFacts[]) => {
-    for (const token of tokens) decimals.set(`${chain} ${token.address}`, token.decimals);
+    for (const token of tokens) {
+      decimals.set(`${chain} ${token.address}`, token.decimals);
+      addresses.set(`${chain} ${token.symbol.toLowerCase()}`, token.address);
+    }
+    if (tokens[0] !== undefined) addresses.set(`${chain} `, tokens[0].address);
   };
   for (const { chainId, tokens } of KNOWN_CHAINS) add(chainOf(chainId), tokens);
   for (const { chain, tokens } of config.chains) add(chain, tokens);
-  return { decimalsOf: (chain, asset) => decimals.get(`${chain} ${asset}`) ?? null };
+  return {
+    addressOf: (chain, symbol) =>
+      addresses.get(`${chain} ${symbol?.slice(0, SYMBOL_MAX_CHARS).toLowerCase() ?? ''}`) ?? null,
+    decimalsOf: (chain, asset) => decimals.get(`${chain} ${asset}`) ?? null,
+  };
 }

@@ -4,7 +4,7 @@ import { ENDPOINT_SOURCES, type EndpointSourceRow } from '../../clickhouse/table
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { FetchProblem } from '../fetch/document.ts';
 import type { AskProblem } from '../fetch/facilitator.ts';
-import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
+import { OFFERS, UNOBSERVED } from './offers.ts';
 
 /**
  * Derives `endpoint_list`, one row per resource and method, from the offers, the payments on their terms, and the payments to their
@@ -35,20 +35,20 @@ const CHEAPEST = sql`isNull(price_usd), ifNull(price_usd, 0), network, scheme, a
  */
 const HEADLINE = sql`(NOT published, -toInt64(payers), -toInt64(n), if(contested, claimed_at, 0), ${CHEAPEST})`;
 
-const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pay_to, source, toString(amount), chain, max_timeout_seconds, n),
+const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pay_to, source, toString(amount), chain, max_timeout_seconds, n, reason),
   'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
-    amount Nullable(String), chain String, max_timeout_seconds UInt32, settlement_count UInt64)')`;
+    amount Nullable(String), chain String, max_timeout_seconds UInt32, settlement_count UInt64, unobserved String)')`;
 
 /** Payments on an offer's terms since its listing: uses the counts from the first start that is not before it. */
 const ACTIVITY = sql`SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
     arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at, (span_counts, span_payers, span_usd, days, hours)))) AS counts
   FROM offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin`;
 
-const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= terms_since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last, own.6 AS spans,
+const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last, own.6 AS spans,
     uniqExact(resource) OVER (PARTITION BY pay_to, chain, asset, is_range, terms, origin) - 1 AS same_terms,
     min(toUnixTimestamp(terms_since)) OVER (PARTITION BY resource, pay_to) AS claimed_at
-  FROM (SELECT *, ${ORIGIN} AS origin, ${IS_RANGE} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED} AS published
-    FROM ${LIVE_OFFERS}) AS offers
+  FROM (SELECT *, ${UNOBSERVED} AS reason
+    FROM ${OFFERS}) AS offers
   LEFT JOIN (${ACTIVITY}) AS activity USING (pay_to, chain, asset, is_range, terms, origin)`;
 
 /** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
@@ -56,26 +56,50 @@ const FAMILY = sql`if(match(pay_to, '^0x[0-9a-f]{40}$'), 'eip155', network)`;
 const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
   'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
 
-/** The payee addresses of a resource in all its listings, under any method. More than one per address family makes it contested. */
-const RESOURCES = sql`SELECT resource AS claimed, uniqExact(family, pay_to) > uniqExact(family) AS contested,
-    toJSONString(arraySort(groupArray(${CLAIMANT}))) AS claimants
-  FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n, min(claimed_at) AS claimed_at,
-      arraySort(groupUniqArray(network)) AS networks, arraySort(groupUniqArray(source)) AS sources
-    FROM (${SEEN}) GROUP BY resource, family, pay_to)
+/**
+ * The payee addresses of a resource in all its listings, under any method. It is contested where listings name different addresses of a family
+ * and the domain does not publish all of them: a seller with several addresses lists them together, in every listing.
+ */
+const RESOURCES = sql`SELECT resource AS claimed, max(is_open) AS contested,
+    toJSONString(arraySort(groupArrayArray(family_claimants))) AS claimants
+  FROM (SELECT resource, groupArray(${CLAIMANT}) AS family_claimants,
+      count() > 1 AND uniqExactArray(items) > 1 AND min(published) = 0 AS is_open
+    FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n,
+        groupUniqArray(if(empty(item_pay_tos), [pay_to], item_pay_tos)) AS items, min(claimed_at) AS claimed_at,
+        arraySort(groupUniqArray(network)) AS networks, arraySort(groupUniqArray(source)) AS sources
+      FROM (${SEEN}) GROUP BY resource, family, pay_to)
+    GROUP BY resource, family)
   GROUP BY resource`;
+
+/** The terms of an offer with what was paid on them, the same in every source that lists them. */
+const PAID_TERMS = sql`(pay_to, chain, asset, is_range, terms, reason, n, payers, usd, last, since, spans)`;
+/**
+ * What was paid for a resource: the sum over its offers, or of a contested one over the headline's address alone. Arrays of one span or
+ * time each are added up place by place.
+ */
+const sumOf = (figure: Sql): Sql => sql`arraySum(one -> ${figure}, paid_terms)`;
+const sumOfSpans = (figure: Sql): Sql =>
+  sql`arrayReduce('sumForEach', arrayMap(one -> ${figure}, paid_terms))`;
+const sumByTime = (
+  figure: Sql,
+): Sql => sql`arrayZip(arrayReduce('sumMap', arrayMap(one -> ${figure}.1, paid_terms),
+  arrayMap(one -> ${figure}.2, paid_terms)).1, arrayReduce('sumMap', arrayMap(one -> ${figure}.1, paid_terms),
+  arrayMap(one -> ${figure}.2, paid_terms)).2)`;
 
 const DERIVED = sql`SELECT resource, method,
     ${said(sql`service_name`)} AS service_name_, ${said(sql`description`)} AS description_, ${said(sql`mime_type`)} AS mime_type_,
     arraySort(groupUniqArrayArray(tags)) AS tags_, arraySort(groupUniqArrayArray(capabilities)) AS capabilities_,
-    argMin((pay_to, network, price_usd, n, payers, usd, last, terms_since, same_terms, published), ${HEADLINE}) AS headline,
-    argMin(spans, ${HEADLINE}) AS by_window,
+    argMin((pay_to, network, price_usd, published), ${HEADLINE}) AS headline,
     argMin((shared, paid_n, paid_payers, paid_usd, paid_last), ${HEADLINE}) AS payee,
-    headline.1 AS pay_to_, headline.2 AS network_, headline.3 AS price_usd_, headline.4 AS settlement_count_,
-    headline.5 AS unique_payers_, headline.6 AS settled_usd_, headline.7 AS last_settled_at_, headline.8 AS observed_since_,
-    headline.9 AS same_terms_, headline.10 AS is_published_,
-    by_window.1 AS span_counts_, by_window.2 AS span_payers_, by_window.3 AS span_usd_, by_window.4 AS days_, by_window.5 AS hours_,
-    payee.1 AS shared_, payee.2 AS payee_count_, payee.3 AS payee_payers_, payee.4 AS payee_usd_, payee.5 AS payee_last_,
+    headline.1 AS pay_to_, headline.2 AS network_, headline.3 AS price_usd_, headline.4 AS is_published_,
     any(contested) AS contested_, any(claimants) AS claimants_,
+    arraySort(arrayFilter(one -> NOT contested_ OR one.1 = pay_to_, groupUniqArray(${PAID_TERMS}))) AS paid_terms,
+    ${sumOf(sql`one.7`)} AS settlement_count_, ${sumOf(sql`one.8`)} AS unique_payers_, ${sumOf(sql`one.9`)} AS settled_usd_,
+    arrayMax(one -> one.10, paid_terms) AS last_settled_at_, arrayMin(one -> one.11, paid_terms) AS observed_since_,
+    if(arrayExists(one -> one.6 = '', paid_terms), '', paid_terms[1].6) AS unobserved_, max(same_terms) AS same_terms_,
+    ${sumOfSpans(sql`one.12.1`)} AS span_counts_, ${sumOfSpans(sql`one.12.2`)} AS span_payers_, ${sumOfSpans(sql`one.12.3`)} AS span_usd_,
+    ${sumByTime(sql`one.12.4`)} AS days_, ${sumByTime(sql`one.12.5`)} AS hours_,
+    payee.1 AS shared_, payee.2 AS payee_count_, payee.3 AS payee_payers_, payee.4 AS payee_usd_, payee.5 AS payee_last_,
     arraySort(groupUniqArray(pay_to)) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
     arraySort(groupUniqArrayIf(chain, chain != '')) AS chains_, arraySort(groupUniqArray(source)) AS sources_,
     toJSONString(arraySort(groupArray(${OFFER}))) AS offers_,
@@ -110,6 +134,7 @@ const COLUMNS = [
     'settled_usd',
     'last_settled_at',
     'observed_since',
+    'unobserved',
     'same_terms',
     'is_published',
     'contested',
@@ -188,6 +213,7 @@ const STATE = reading(ENDPOINT_SOURCES, [
   'good_at',
   'problem',
   'items',
+  'unread',
 ]);
 
 /** Includes sources whose first reading was interrupted before its state was stored: their offers must be removed like others. */
@@ -205,7 +231,7 @@ export async function loadSourceStates(writer: Writer): Promise<SourceState[]> {
 
 function neverRead(source: string): SourceState {
   const kind = SOURCE_KINDS.find((known) => source === known || source.startsWith(`${known}:`)) ?? 'file';
-  return { source, kind, host: '', triedAt: 0, goodAt: 0, problem: null, items: 0 };
+  return { source, kind, host: '', triedAt: 0, goodAt: 0, problem: null, items: 0, unread: '' };
 }
 
 async function readStates(writer: Writer): Promise<SourceState[]> {

@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import {
-  ENDPOINT_OFFERS,
-  IS_PUBLISHED_TEXT,
-  IS_RANGE_TEXT,
-  ORIGIN_TEXT,
-} from '../../clickhouse/tables/endpoints.ts';
+import { ENDPOINT_OFFERS, ORIGIN_TEXT, offersText, unobservedText } from '../../clickhouse/tables/endpoints.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import { CAPABILITY_RULE_VERSION, capabilitiesOf, type EndpointOffer } from '../../core/domain/capability.ts';
+import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
@@ -46,6 +42,8 @@ export function offerRow(source: string, offer: EndpointOffer): OfferRow {
       rest.chain,
       rest.amount === null ? null : String(rest.amount),
       rest.priceUsdMicros === null ? null : String(rest.priceUsdMicros),
+      rest.itemPayTos,
+      rest.unobserved,
       rest.maxTimeoutSeconds,
       rest.serviceName,
       rest.description,
@@ -78,13 +76,14 @@ export function hexOfU128(bytes: Buffer, at: number): string {
 /** Table `endpoint_offers`: the current offers of a source, read as digests and written if changed. */
 
 const MAX_SECONDS = 60;
-/** Two digests, two times, whether there is no amount, and the amount, in RowBinary. */
-const KNOWN_ROW_BYTES = 73;
+/** Two digests, two times, whether it is gone, whether there is no amount, and the amount, in RowBinary. */
+const KNOWN_ROW_BYTES = 74;
 const CONTENT_AT = 16;
 const FIRST_SEEN_AT = 32;
 const TERMS_SINCE_AT = 36;
-const AMOUNT_IS_NULL_AT = 40;
-const AMOUNT_AT = 41;
+const IS_GONE_AT = 40;
+const AMOUNT_IS_NULL_AT = 41;
+const AMOUNT_AT = 42;
 const AMOUNT_WORDS = 4;
 const WORD_BYTES = 8;
 /** Above what one source may list (SYNC_LIMITS); some 100 bytes each in memory. */
@@ -95,16 +94,27 @@ const IDS_PER_STATEMENT = 2_000;
 export interface KnownOffer extends OfferTimes {
   readonly contentId: string;
   readonly amount: bigint | null;
+  /** Not in the last reading; its times are those that it had. */
+  readonly isGone: boolean;
 }
 
 /** By offer id. */
 export type KnownOffers = Map<string, KnownOffer>;
 
-export async function loadOffers(writer: Writer, source: string): Promise<KnownOffers> {
+/** `goneSinceMs` (Unix time): offers that left the list after it are known too; null: only those on it. */
+export async function loadOffers(
+  writer: Writer,
+  source: string,
+  goneSinceMs: number | null,
+): Promise<KnownOffers> {
+  const isKnown =
+    goneSinceMs === null
+      ? sql`del = 0`
+      : sql`(del = 0 OR ver >= ${uint64(BigInt(Math.max(0, goneSinceMs)) * VERSION_UNITS_PER_MS)})`;
   const bytes = await writer.rowBinary({
     name: 'endpoint-offers-known',
-    sql: sql`SELECT offer_id, content_id, first_seen, terms_since, isNull(amount), ifNull(amount, 0)
-      FROM endpoint_offers FINAL WHERE source = ${text(source)} AND del = 0`,
+    sql: sql`SELECT offer_id, content_id, first_seen, terms_since, del, isNull(amount), ifNull(amount, 0)
+      FROM endpoint_offers FINAL WHERE source = ${text(source)} AND ${isKnown}`,
     maxSeconds: MAX_SECONDS,
     maxRows: KNOWN_ROWS_MAX,
   });
@@ -115,6 +125,7 @@ export async function loadOffers(writer: Writer, source: string): Promise<KnownO
       firstSeen: bytes.readUInt32LE(at + FIRST_SEEN_AT),
       termsSince: bytes.readUInt32LE(at + TERMS_SINCE_AT),
       amount: bytes[at + AMOUNT_IS_NULL_AT] === 0 ? u256(bytes, at + AMOUNT_AT) : null,
+      isGone: bytes[at + IS_GONE_AT] !== 0,
     });
   return known;
 }
@@ -175,8 +186,10 @@ export async function tombstoneOffers(
 
 /** Scheme, host and port of the resource. */
 export const ORIGIN: Sql = trustedText(ORIGIN_TEXT);
-export const IS_RANGE: Sql = trustedText(IS_RANGE_TEXT);
-export const IS_PUBLISHED: Sql = trustedText(IS_PUBLISHED_TEXT);
+/** Live offers with `origin`, `is_range`, `terms`, `published` and `since`. */
+export const OFFERS: Sql = trustedText(offersText('endpoint_offers'));
+/** Why no payment for an offer can be observed, '' where one can. */
+export const UNOBSERVED: Sql = trustedText(unobservedText('chain_status', ''));
 
 /**
  * Maps the offers of an older rule version to capabilities again. Reading a source does that too; this is for sources that do not
@@ -213,6 +226,8 @@ const STORED = reading(ENDPOINT_OFFERS, [
   'pay_to',
   'amount',
   'price_usd',
+  'item_pay_tos',
+  'unobserved',
   'max_timeout_seconds',
   'service_name',
   'description',

@@ -144,12 +144,15 @@ export interface ContestedOrigin {
   readonly resources: ReadonlySet<string>;
 }
 
+/** Contested, or settled by what the domain publishes: without its file the resource would be contested again. */
+const IS_OPEN = sql`(contested = 1 OR (JSONLength(claimants) > 1 AND NOT JSONExtractBool(claimants, 1, 'is_unpublished')))`;
+
 /** Origins that have answered come first, so that new contests do not displace them; then those paid most. */
 export async function loadContestedOrigins(writer: Writer): Promise<ContestedOrigin[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-list-contested-origins',
     sql: sql`SELECT ${ORIGIN} AS origin, arraySort(groupUniqArray(${uint32(RESOURCES_MAX)})(resource))
-      FROM endpoint_list FINAL WHERE del = 0 AND contested = 1 AND origin != ''
+      FROM endpoint_list FINAL WHERE del = 0 AND ${IS_OPEN} AND origin != ''
       GROUP BY origin ORDER BY max(is_published) DESC, max(settlement_count) DESC, origin LIMIT ${uint32(ORIGINS_MAX)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: ORIGINS_MAX,

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
-import { type ItemFacts, readItem } from './item.ts';
+import { LISTED_PAYEE_GRACE_MS } from './activity.ts';
+import { type ItemFacts, readItem, unreadReason } from './item.ts';
 import type { ListingOutcome, SourceKind, TakeItems } from './list.ts';
 import {
   type KnownOffers,
@@ -42,6 +44,8 @@ export interface SyncDeps {
 export interface SyncOutcome extends ListingOutcome {
   /** Offers that were seen. */
   readonly offers: number;
+  /** Items of the list that are no offer, by reason. */
+  readonly unread: Readonly<Partial<Record<UnreadReason, number>>>;
   /** Rows that were written: new, changed or gone. */
   readonly written: number;
 }
@@ -63,7 +67,7 @@ export async function syncSource(
 ): Promise<SyncOutcome> {
   const { writer, versions, log, signal } = deps;
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
-  const known = await acknowledged(() => loadOffers(writer, source.id));
+  const known = await acknowledged(() => loadOffers(writer, source.id, deps.nowMs() - LISTED_PAYEE_GRACE_MS));
   const nowSeconds = Math.floor(deps.nowMs() / 1_000);
   const changes = createChanges(known, nowSeconds);
   const flush = (atLeast: number) =>
@@ -76,11 +80,19 @@ export async function syncSource(
     nowSeconds,
     ...(source.origin === undefined ? {} : { origin: source.origin }),
   };
+  const unread: Partial<Record<UnreadReason, number>> = {};
+  const see = (item: unknown): void => {
+    const offers = readItem(item, facts);
+    if (offers.length === 0) {
+      const reason = unreadReason(item, facts);
+      unread[reason] = (unread[reason] ?? 0) + 1;
+    }
+    for (const offer of offers)
+      if (source.resources?.has(offer.resource) !== false) changes.see(offerRow(source.id, offer));
+  };
   const outcome = await source.read(async (items) => {
     for (let at = 0; at < items.length; at += ITEMS_PER_TURN) {
-      for (const item of items.slice(at, at + ITEMS_PER_TURN))
-        for (const offer of readItem(item, facts))
-          if (source.resources?.has(offer.resource) !== false) changes.see(offerRow(source.id, offer));
+      items.slice(at, at + ITEMS_PER_TURN).forEach(see);
       await flush(ROWS_PER_INSERT);
       await nextTurn();
     }
@@ -95,11 +107,15 @@ export async function syncSource(
     problem: outcome.problem ?? (changes.isFull() ? 'too_many_items' : null),
     isWhole: outcome.isWhole && !changes.isFull(),
     offers: changes.seen(),
+    unread,
     written: changes.written() + gone.length,
   };
 }
 
-/** Compares listed with stored offers. If an offer is listed twice the first one counts. */
+/**
+ * Compares listed with stored offers. If an offer is listed twice the first one counts. One that comes back within the grace of a listed
+ * payee has the times that it had.
+ */
 function createChanges(known: KnownOffers, nowSeconds: number) {
   const seen = new Set<string>();
   let waiting: SeenOffer[] = [];
@@ -114,7 +130,7 @@ function createChanges(known: KnownOffers, nowSeconds: number) {
       }
       seen.add(row.offerId);
       const old = known.get(row.offerId);
-      if (old?.contentId === row.contentId) return;
+      if (old?.contentId === row.contentId && !old.isGone) return;
       const isSameAmount = old !== undefined && old.amount === row.offer.amount;
       waiting.push({
         row,
@@ -129,7 +145,7 @@ function createChanges(known: KnownOffers, nowSeconds: number) {
       await save(rows);
       written += rows.length;
     },
-    unseen: (): string[] => [...known.keys()].filter((id) => !seen.has(id)),
+    unseen: (): string[] => [...known].flatMap(([id, { isGone }]) => (isGone || seen.has(id) ? [] : [id])),
     seen: () => seen.size,
     written: () => written,
     isFull: () => isFull,

@@ -96,7 +96,8 @@ export async function createSourceWatch(
     const state = stateAfter(source, outcome, states.get(id), Math.floor(deps.nowMs() / 1_000));
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: false }));
     states.set(id, state);
-    const fields = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
+    const { offers, written, unread } = outcome;
+    const fields = { source: id, host: source.host, offers, written, unread };
     if (isGood) log.info(fields, 'endpoints read');
     else if (source.kind === 'contested')
       log.debug({ ...fields, problem: outcome.problem }, 'a contested origin did not answer');
@@ -107,7 +108,7 @@ export async function createSourceWatch(
       );
   };
   const forget = async (state: SourceState): Promise<void> => {
-    const known = await acknowledged(() => loadOffers(writer, state.source));
+    const known = await acknowledged(() => loadOffers(writer, state.source, null));
     const offerIds = [...known.keys()];
     await acknowledged(() =>
       tombstoneOffers(writer, { source: state.source, offerIds }, () => versions.next()),
@@ -154,12 +155,21 @@ function hostnameOf(host: string): string {
 
 function stateAfter(
   { id, kind, host }: EndpointSource,
-  { problem, offers }: SyncOutcome,
+  { problem, offers, unread }: SyncOutcome,
   before: SourceState | undefined,
   now: number,
 ): SourceState {
   const goodAt = problem === null ? now : (before?.goodAt ?? 0);
-  return { source: id, kind, host, triedAt: now, goodAt, problem, items: offers };
+  return {
+    source: id,
+    kind,
+    host,
+    triedAt: now,
+    goodAt,
+    problem,
+    items: offers,
+    unread: JSON.stringify(unread),
+  };
 }
 
 /**

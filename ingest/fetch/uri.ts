@@ -91,3 +91,8 @@ function encodeSegment(segment: string): string | null {
     return null; // malformed encoding
   }
 }
+
+/** The URL with braces of route templates (`{agentId}`) as they were written: easier to read than escaped, and as safe. */
+export function templateHref(url: URL): string {
+  return url.href.replaceAll('%7B', '{').replaceAll('%7D', '}');
+}

@@ -99,12 +99,26 @@ function settingsClause(
     if (!isName(name) || equals?.kind !== 'Equals') return null;
     const sign = tokens[next + 2]?.kind === 'Minus' ? '-' : '';
     const end = next + 2 + sign.length;
-    const value = literalOf(tokens[end]);
+    const map = mapFrom(tokens, end);
+    const value = map?.text ?? literalOf(tokens[end]);
     if (value === null) return null;
     settings.push({ name: bare(name), value: sign + value });
-    if (tokens[end + 1]?.kind !== 'Comma') return { settings, end };
-    next = end + 2;
+    const last = map?.end ?? end;
+    if (tokens[last + 1]?.kind !== 'Comma') return { settings, end: last };
+    next = last + 2;
   }
+}
+
+/** `{'name': 'text', …}` as it is written, and its last token. */
+function mapFrom(
+  tokens: readonly Token[],
+  at: number,
+): { readonly text: string; readonly end: number } | null {
+  if (tokens[at]?.kind !== 'OpeningCurlyBrace') return null;
+  const end = tokens.findIndex(({ kind }, index) => index > at && kind === 'ClosingCurlyBrace');
+  const inside = tokens.slice(at, end + 1);
+  const isMap = inside.every(({ kind }) => /^(StringLiteral|Colon|Comma|\w+CurlyBrace)$/.test(kind));
+  return end === -1 || !isMap ? null : { text: inside.map(({ text }) => text).join(''), end };
 }
 
 function literalOf(token: Token | undefined): string | null {

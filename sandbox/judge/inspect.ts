@@ -5,7 +5,7 @@ import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
-import { bare, leftOutWarning, plainText } from './client-text.ts';
+import { bare, leftOutWarning, type PlainText, plainText } from './client-text.ts';
 import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
@@ -21,6 +21,7 @@ import {
 import { readTree, type TreeNode } from './query-tree.ts';
 import { literalPositions, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
+import { withStandIns } from './stand-ins.ts';
 
 /**
  * The first wall around callers' SQL: the engine parses the text, the rules of rules.ts decide, and only the engine's canonical text
@@ -110,23 +111,35 @@ async function plainQuery(
 ): Promise<Omit<ParsedQuery, 'values' | 'policy'> & { readonly namedBy: ReadonlySet<string> }> {
   const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer, settings: sentApart };
   const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : [], values);
-  if (plain === null) return { ...sent, ...found, text: sent.canonical, namedBy: new Set() };
-  const { text, settings, hadPrewhere, namedBy } = plain;
-  const parsed = read(await parser.parse(text));
-  if (!isSameText(parsed, text, hadPrewhere || namedBy.size > 0)) refuse('unexplained', { near: 'SETTINGS' });
+  const { settings, hadPrewhere, namedBy } = plain ?? NOTHING_CHANGED;
+  const parsed =
+    plain === null ? sent : await parsedAgain(plain.text, hadPrewhere || namedBy.size > 0, parser);
+  const all = [...sentApart, ...settings];
+  const standIns = await withStandIns(parsed, all, parser);
+  const whole = standIns === null ? parsed : await parsedAgain(standIns.text, true, parser);
   const warnings: QueryWarning[] = [
     ...leftOutWarning(settings),
     ...(hadPrewhere ? [{ code: 'prewhere_as_where' } as const] : []),
   ];
   return {
-    ...parsed,
+    ...whole,
     ...found,
     written: sent.written,
-    text: parsed.canonical,
-    settings: [...sentApart, ...settings],
+    text: whole.canonical,
+    settings: all,
+    replacedTables: standIns?.replaced ?? new Map(),
     warnings,
     namedBy,
   };
+}
+
+const NOTHING_CHANGED: Omit<PlainText, 'text'> = { settings: [], hadPrewhere: false, namedBy: new Set() };
+
+/** The engine must read the text as it was put together. */
+async function parsedAgain(text: string, formMayDiffer: boolean, parser: SqlParser): Promise<Parsed> {
+  const parsed = read(await parser.parse(text));
+  if (!isSameText(parsed, text, formMayDiffer)) refuse('unexplained', { near: 'SETTINGS' });
+  return parsed;
 }
 
 function without(values: QueryParameters, names: ReadonlySet<string>): QueryParameters {
@@ -154,6 +167,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   safeToPlan: false,
   format: undefined,
   settings: [],
+  replacedTables: new Map(),
 };
 
 function judgeTokens(parsed: ParsedQuery): ParsedQuery {

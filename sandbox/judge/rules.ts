@@ -1,5 +1,11 @@
 import type { SqlPolicy } from '../policy/policy.ts';
-import { COLUMNS_FIRST, readsColumnsFirst, type SqlSetting } from '../policy/settings.ts';
+import {
+  COLUMNS_FIRST,
+  readsColumnsFirst,
+  SESSION_ZONE,
+  type SqlSetting,
+  timeZoneOf,
+} from '../policy/settings.ts';
 import {
   checkClauses,
   checkFirstWord,
@@ -26,9 +32,16 @@ import {
   type QueryParameter,
 } from './literals/parameters.ts';
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
-import { checkFunctions, checkSecondView, checkTableFunctions, checkTables, checkWords } from './names.ts';
+import {
+  checkFunctions,
+  checkSecondView,
+  checkTableFunctions,
+  checkTables,
+  checkWords,
+  tableNodes,
+} from './names.ts';
 import type { Parsed, QueryParameters } from './parser.ts';
-import type { TreeNode } from './query-tree.ts';
+import { attribute, type TreeNode } from './query-tree.ts';
 import { type Position, refuse } from './refusal.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
 import { walletKeys } from './wallet-keys.ts';
@@ -65,6 +78,8 @@ export interface Facts {
   /** The format that it ends with, where that is kept. */
   readonly format: string | undefined;
   readonly settings: readonly SqlSetting[];
+  /** How often each table was replaced by a subquery over it (stand-ins.ts). */
+  readonly replacedTables: ReadonlyMap<string, number>;
 }
 
 /** The inputs of a rule, by the form of the query that it applies to. */
@@ -331,11 +346,31 @@ export const RULES: readonly Rule[] = [
     find: ({ root }) => ({ safeToPlan: isSafeToPlan(root) }),
   },
   {
-    name: 'columns-first',
+    name: 'stand-ins',
     on: 'tree',
-    says: 'Where the caller asks for it, a name is a column before it is an alias.',
-    find: ({ text, settings }) =>
-      readsColumnsFirst(settings) ? { text: `${text} SETTINGS ${COLUMNS_FIRST} = 1` } : {},
+    says: 'A filter or a time zone that a client sent apart from the text holds wherever the text names the table.',
+    check(query) {
+      const named = tableNodes(query).map((node) => attribute(node, 'identifier'));
+      for (const [table, times] of query.replacedTables)
+        if (named.filter((name) => name === table).length !== times)
+          refuse('settings', {
+            near: table,
+            detail: `A filter or time zone cannot be applied to ${table} in this query. Write it into the query.`,
+          });
+    },
+  },
+  {
+    name: 'own-settings',
+    on: 'tree',
+    says: 'Where the caller asks for it, a name is a column before it is an alias, and times are of its zone.',
+    find({ text, settings }) {
+      const zone = timeZoneOf(settings);
+      const own = [
+        ...(readsColumnsFirst(settings) ? [`${COLUMNS_FIRST} = 1`] : []),
+        ...(zone === null ? [] : [`${SESSION_ZONE} = '${zone}'`]),
+      ];
+      return own.length === 0 ? {} : { text: `${text} SETTINGS ${own.join(', ')}` };
+    },
   },
   {
     name: 'second-view',

@@ -1,4 +1,5 @@
 import { OUTPUT_SETTINGS } from '../../clickhouse/guest/settings.ts';
+import { readTableFilters } from './table-filters.ts';
 
 /**
  * Settings of the engine that a text or a client may send. None of them reaches the engine by its name alone: settings of the form are
@@ -89,15 +90,23 @@ const LEFT_OUT_FAMILIES =
 
 /** A name is a column of a table before it is an alias of the query, as in standard SQL. */
 export const COLUMNS_FIRST = 'prefer_column_name_to_alias';
-/** Settings that change what a query means, and may be sent with these values (sandbox/judge/differences.ts). */
-const MEANING: Readonly<Record<string, readonly string[]>> = { [COLUMNS_FIRST]: ['0', '1'] };
+/** Conditions on the rows of tables, which Grafana's filters become. */
+export const TABLE_FILTERS = 'additional_table_filters';
+/** The zone that times are shown in, and that days and hours are of. */
+export const SESSION_ZONE = 'session_timezone';
+
+/** Settings that change what a query means, and which values each may have (sandbox/judge/differences.ts, stand-ins.ts). */
+const MEANING: Readonly<Record<string, (value: string) => boolean>> = {
+  [COLUMNS_FIRST]: (value) => ['0', '1'].includes(plain(value)),
+  [TABLE_FILTERS]: (value) => readTableFilters(value) !== null,
+  [SESSION_ZONE]: (value) => zoneNamed(value) !== null,
+};
 
 /** Settings that change what a query means: they may be sent with the value that holds here anyway. */
 const AS_SET: Readonly<Record<string, readonly string[]>> = {
   readonly: ['1', '2'],
   enable_analyzer: ['1'],
   allow_experimental_analyzer: ['1'],
-  session_timezone: ['', 'UTC', 'Etc/UTC', 'GMT'],
   join_use_nulls: ['1'],
   group_by_use_nulls: ['1'],
   union_default_mode: ['DISTINCT'],
@@ -123,8 +132,7 @@ export function settingKind({ name, value }: SqlSetting): SettingKind | 'value' 
   if (LIMITS.has(name)) return isLimit(name, value) ? 'limit' : 'value';
   if (LEFT_OUT_FAMILIES.test(name)) return BOUNDS.test(name) && isZero(value) ? 'value' : 'left_out';
   if (Object.hasOwn(OF_CLIENTS, name)) return 'of_clients';
-  if (Object.hasOwn(MEANING, name))
-    return MEANING[name]?.includes(plain(value)) === true ? 'meaning' : 'value';
+  if (Object.hasOwn(MEANING, name)) return MEANING[name]?.(value) === true ? 'meaning' : 'value';
   if (!Object.hasOwn(AS_SET, name)) return null;
   return AS_SET[name]?.includes(plain(value)) === true ? 'of_clients' : 'value';
 }
@@ -185,6 +193,27 @@ export function meaningSettings(settings: readonly SqlSetting[]): readonly SqlSe
 /** Whether names are read as columns before they are read as aliases. The last value of a setting holds. */
 export function readsColumnsFirst(settings: readonly SqlSetting[]): boolean {
   return plain(settings.findLast(({ name }) => name === COLUMNS_FIRST)?.value ?? '0') === '1';
+}
+
+/** The time zone that was asked for; null for UTC, which holds without one. The last value of the setting holds. */
+export function timeZoneOf(settings: readonly SqlSetting[]): string | null {
+  const zone = zoneNamed(settings.findLast(({ name }) => name === SESSION_ZONE)?.value ?? '');
+  return zone === null || UTC.test(zone) ? null : zone;
+}
+
+/** IANA names, as the engine's own data has them: no offsets. */
+const ZONE = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/;
+const UTC = /^(?:Etc\/)?(?:UTC|GMT)$/;
+
+/** The name as IANA spells it; `UTC` for none. Null for a name that is no time zone. */
+function zoneNamed(value: string): string | null {
+  if (value === '' || UTC.test(value)) return 'UTC';
+  if (!ZONE.test(value)) return null;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
 }
 
 /** Those that shape the answer, as the engine takes them. */

@@ -113,7 +113,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
     const { figures, body } = await guest.query(
       {
         name: 'guest-changeable',
-        text: 'SELECT number FROM numbers(2)',
+        text: "SELECT number FROM numbers(2) SETTINGS session_timezone = 'UTC'",
         queryId: randomUUID(),
         format: 'CSV',
         maxRows: 1,
@@ -130,7 +130,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization, prefer_column_name_to_alias and the settings of output formats (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization, prefer_column_name_to_alias, session_timezone and the settings of output formats (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

@@ -103,7 +103,7 @@ export function createOperationDeps(options: OperationDepsOptions) {
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
     indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
-    publicTableRows: createPublicTableRows({ reader, clock }),
+    publicTableRows: createPublicTableRows({ reader, clock, tokens: knownTokens(config.chains).size }),
     bundles: createBundleCatalogue({ store: directoryStore(config.bundles.dir), chains, clock }),
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),

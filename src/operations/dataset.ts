@@ -173,11 +173,18 @@ const STORES_MAX = 100;
 export function createPublicTableRows(deps: {
   readonly reader: Reader;
   readonly clock: Clock;
+  /** Rows of `tokens`, which is not stored: its view holds them. */
+  readonly tokens: number;
 }): PublicTableRows {
-  return { counts: cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load: () => readCounts(deps.reader) }) };
+  const { reader, clock, tokens } = deps;
+  return { counts: cached({ clock, maxAgeMs: MAX_AGE_MS, load: () => readCounts(reader, tokens) }) };
 }
 
-async function readCounts(reader: Reader): Promise<ReadonlyMap<PublicTableName, number>> {
+/** Rows of the generation that is published; its table also holds those before and after it. */
+const PUBLISHED = sql`SELECT 'wallet_verdicts', count() FROM wallet_verdicts WHERE gen IN (SELECT max(gen) FROM verdict_passes)
+  UNION ALL SELECT 'wallet_rings', count() FROM wallet_rings WHERE gen IN (SELECT max(gen) FROM ring_passes)`;
+
+async function readCounts(reader: Reader, tokens: number): Promise<ReadonlyMap<PublicTableName, number>> {
   const stores = PUBLIC_TABLE_NAMES.map((name) => PUBLIC_TABLE_STORES[name]).filter(
     (store) => store !== null,
   );
@@ -188,8 +195,15 @@ async function readCounts(reader: Reader): Promise<ReadonlyMap<PublicTableName, 
     sql: sql`SELECT table, sum(rows) FROM ${trustedText(NODE_VIEWS.parts)}
 WHERE active AND database = currentDatabase() AND table IN ${texts(stores)} GROUP BY table`,
   });
-  const stored = new Map(rows.map((row) => [textField(row[0]), integerField(row[1])]));
-  return new Map(
-    PUBLIC_TABLE_NAMES.map((name) => [name, stored.get(PUBLIC_TABLE_STORES[name] ?? '') ?? 0] as const),
-  );
+  const { rows: published } = await ask(reader, 'sql', {
+    name: 'published-rows',
+    maxSeconds: MAX_SECONDS,
+    maxRows: STORES_MAX,
+    sql: PUBLISHED,
+  });
+  const countOf = (row: readonly unknown[]) => [textField(row[0]), integerField(row[1])] as const;
+  const stored = new Map([...rows.map(countOf), ...published.map(countOf)]);
+  const rowsOf = (name: PublicTableName): number =>
+    name === 'tokens' ? tokens : (stored.get(PUBLIC_TABLE_STORES[name] ?? '') ?? 0);
+  return new Map(PUBLIC_TABLE_NAMES.map((name) => [name, rowsOf(name)] as const));
 }

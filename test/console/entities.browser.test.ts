@@ -86,7 +86,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await rows.first().waitFor();
       expect(await rows.filter({ hasText: SHOP_NAME }).count()).toBe(await rows.count());
       await looksRight(watched, 'pair');
-      await page.getByRole('link', { name: '24 h' }).click();
+      await page.getByRole('link', { name: '24h' }).click();
       await page.waitForURL('**window=24h');
     },
     TIMEOUT_MS,
@@ -143,7 +143,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       const card = page.locator('section', { has: page.getByRole('heading', { name: 'Evidence' }) }).last();
       await card.waitFor();
       expect(await card.locator('.chip').first().textContent()).toMatch(
-        new RegExp(`^${Math.floor((proven.usd / usd) * 100)}\\.\\d %|% proven$`),
+        new RegExp(`^${Math.floor((proven.usd / usd) * 100)}\\.\\d%|% proven$`),
       );
       expect(await card.locator('tbody tr').count()).toBe(tiers.length);
       expect(await card.locator('.tier-bar rect').count()).toBe(tiers.length);

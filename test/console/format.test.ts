@@ -75,12 +75,12 @@ describe('values', () => {
 
   it('changes are percentages with a sign, and multiples where they are large', () => {
     expect([0.12, -0.034, 0, 0.0001, 11, -1].map(changeText)).toEqual([
-      '+12 %',
-      '−3.4 %',
-      '0 %',
-      'under 0.1 %',
+      '+12%',
+      '−3.4%',
+      '0%',
+      'under 0.1%',
       '×12',
-      '−100 %',
+      '−100%',
     ]);
   });
 
@@ -123,10 +123,10 @@ describe('money', () => {
   });
 
   it('a share is 100 % only of everything and 0 % only of nothing', () => {
-    expect(shareText(999_999n, 1_000_000n)).toBe('99.9 %');
-    expect(shareText(1_000_000n, 1_000_000n)).toBe('100 %');
-    expect(shareText(1n, 1_000_000n)).toBe('under 0.1 %');
-    expect(shareText(0n, 1_000_000n)).toBe('0 %');
+    expect(shareText(999_999n, 1_000_000n)).toBe('99.9%');
+    expect(shareText(1_000_000n, 1_000_000n)).toBe('100%');
+    expect(shareText(1n, 1_000_000n)).toBe('under 0.1%');
+    expect(shareText(0n, 1_000_000n)).toBe('0%');
     expect(shareText(0n, 0n)).toBeNull();
   });
 

@@ -87,7 +87,7 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
   test('a table keeps every value at every width: next to its name, stacked, or on a card', async () => {
     await show(1_440);
     const table = page.getByRole('region', { name: 'Sellers', exact: true });
-    const VALUES = ['0x40…0001', 'Base', '$34,127.48', '120,433', '+12 %', 'clean'];
+    const VALUES = ['0x40…0001', 'Base', '$34,127.48', '120,433', '+12%', 'clean'];
     for (const width of [1_440, 900, 700, 390]) {
       await show(width);
       const row = table.getByRole('row').filter({ hasText: 'Weather desk' });
@@ -231,14 +231,14 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     test('a logarithmic axis has decades, and a second axis its own labels', async () => {
       await show(1_440);
       await guessed().getByLabel('Logarithmic').check();
-      await waitUntil('the axis has decades', async () => /text-anchor="end"[^>]*>100</.test(await svgOf()));
+      await waitUntil('the axis has decades', async () => /text-anchor="end"[^>]*>\$100</.test(await svgOf()));
       await guessed().getByLabel('Logarithmic').uncheck();
       const two = page.locator('[data-chart="Two axes"]');
       const coming = page.waitForEvent('download');
       await two.getByRole('button', { name: 'SVG' }).click();
       const svg = readFileSync(await (await coming).path()).toString();
       expect(svg).toMatch(/text-anchor="start"[^>]*>10</);
-      expect(svg).toMatch(/text-anchor="end"[^>]*>100k</);
+      expect(svg).toMatch(/text-anchor="end"[^>]*>\$100k</);
     });
 
     test('the figures under the pointer are in a table, largest first, with every digit', async () => {
@@ -247,10 +247,10 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
       const rows = guessed().locator('.chart-hover tr');
       expect(await rows.count()).toBe(FACILITATORS.length);
       const figures = (await rows.locator('td').allTextContents()).map((text) =>
-        Number(text.replaceAll(',', '')),
+        Number(text.replace('$', '').replaceAll(',', '')),
       );
       expect(figures).toEqual([...figures].sort((a, b) => b - a));
-      expect(await rows.first().locator('td').textContent()).toMatch(/^\d{1,3}(,\d{3})*\.\d{6}$/);
+      expect(await rows.first().locator('td').textContent()).toMatch(/^\$\d{1,3}(,\d{3})*\.\d{6}$/);
       expect(await guessed().locator('.chart-hover-title').textContent()).toMatch(/^2026-11-\d\d day$/);
       await page.mouse.move(1, 1);
       await guessed().locator('.chart-hover').waitFor({ state: 'detached' });

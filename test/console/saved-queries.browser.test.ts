@@ -19,7 +19,7 @@ let visitor: WatchedPage;
 let ownKey: string;
 
 const dialog = () => visitor.page.getByRole('dialog');
-const field = (name: string) => dialog().getByLabel(name);
+const field = (name: string) => dialog().getByLabel(name, { exact: name === 'Name' });
 
 async function openWith(sql: string, params: Readonly<Record<string, string>>): Promise<void> {
   await visitor.page.goto(`/console/sql${fragmentOf({ sql, tier: DEFAULT_TIER, params })}`);
@@ -81,7 +81,11 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     await useOwnKey();
     const { page } = visitor;
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await field('Title').fill('Payments of a shop');
+    await field('Name').fill('Payments of a shop');
+    // A name is enough; the rest is for those who share it.
+    expect(await field('Name in its address').isVisible()).toBe(false);
+    await dialog().getByText('Share, refresh and limits').click();
+    expect(await field('Name in its address').inputValue()).toBe('payments-of-a-shop');
     await field('Name in its address').fill('shop-payments');
     await field('What it answers').fill('How many payments a shop got.');
     await field('Meaning').fill('Address of the shop');
@@ -111,7 +115,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     await page.keyboard.insertText(SECOND);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog().getByRole('heading', { name: 'Save a version of shop-payments' }).waitFor();
-    expect(await field('Title').inputValue()).toBe('Payments of a shop');
+    expect(await field('Name').inputValue()).toBe('Payments of a shop');
     expect(await field('Who may call it').inputValue()).toBe('public');
     expect(await field('Your price for each call of others').inputValue()).toBe('3');
     expect(await field('Meaning').inputValue()).toBe('Address of the shop');

@@ -143,6 +143,7 @@ async function seedCatalogue(writer: Writer, nowSeconds: number): Promise<void> 
       goodAt: nowSeconds,
       problem: null,
       items: 2,
+      unread: '',
     },
     { ver: versions.next(), isGone: false },
   );

@@ -1,12 +1,14 @@
-import { IS_PUBLISHED_TEXT, IS_RANGE_TEXT, ORIGIN_TEXT } from '../../tables/endpoints.ts';
+import { offersText, unobservedText } from '../../tables/endpoints.ts';
 import { hex, known, timeOrNull, type ViewBody } from './body.ts';
 import { literal, type PublicFacts } from './facts.ts';
 
 /** One row for each payment option and source that lists it. */
-/** Payments on the offer's terms since it was listed: the counts from the first start that is not before it. */
-const COUNTS = 'arrayFirst(one -> one.1 >= t.terms_since, a.counts)';
+/** Payments on the offer's terms since anyone first listed it: the counts from the first start that is not before it. */
+const COUNTS = 'arrayFirst(one -> one.1 >= t.since, a.counts)';
 
 export function endpointsBody(database: string): ViewBody<'endpoints'> {
+  const reason = unobservedText(`${database}.chain_status`, 't.');
+  const observed = (place: string): string => `if(${reason} = '', ${COUNTS}.${place}, NULL)`;
   return {
     columns: {
       resource: 't.resource',
@@ -29,14 +31,14 @@ export function endpointsBody(database: string): ViewBody<'endpoints'> {
       capabilities: "CAST(t.capabilities, 'Array(String)')",
       first_seen: 't.first_seen',
       terms_since: 't.terms_since',
-      settlement_count_30d: `${COUNTS}.2`,
-      unique_payers_30d: `${COUNTS}.3`,
-      settled_usd_30d: `${COUNTS}.4`,
+      settlement_count_30d: observed('2'),
+      unique_payers_30d: observed('3'),
+      settled_usd_30d: observed('4'),
+      unobserved_reason: `CAST(nullIf(${reason}, ''), 'LowCardinality(Nullable(String))')`,
       last_settled_at: `nullIf(${COUNTS}.5, toDateTime(0, 'UTC'))`,
       counted_at: `nullIf((SELECT max(counted_at) FROM ${database}.endpoint_counts), toDateTime(0, 'UTC'))`,
     },
-    from: `(SELECT *, ${ORIGIN_TEXT} AS origin, ${IS_RANGE_TEXT} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED_TEXT} AS published
-  FROM ${database}.endpoint_offers FINAL WHERE del = 0) AS t
+    from: `${offersText(`${database}.endpoint_offers`)} AS t
 LEFT JOIN (SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
     arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at))) AS counts
   FROM ${database}.offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin) AS a

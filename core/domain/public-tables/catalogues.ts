@@ -1,3 +1,4 @@
+import { UNOBSERVED_CODES } from '../unobserved.ts';
 import {
   addressColumn,
   chain,
@@ -55,11 +56,17 @@ export const ENDPOINTS = {
     column('terms_since', TIME, 'When the service first read it with these terms.'),
     column(
       'settlement_count_30d',
-      'UInt64',
-      'Settlements that fit the offer (its pay_to, chain, asset and amount) since it was listed, today and the 29 UTC days before, graded proven or probable, without self-payments.',
+      'Nullable(UInt64)',
+      'Settlements that fit the offer (its pay_to, chain, asset and amount) since anyone first listed it, NULL where none can be observed; today and the 29 UTC days before, graded proven or probable, without self-payments.',
     ),
-    column('unique_payers_30d', 'UInt64', 'Different payers of these, about two in a hundred off.'),
-    column('settled_usd_30d', USD, 'Dollars of these.'),
+    column('unique_payers_30d', 'Nullable(UInt64)', 'Different payers of these, about two in a hundred off.'),
+    column('settled_usd_30d', `Nullable(${USD})`, 'Dollars of these.'),
+    column(
+      'unobserved_reason',
+      NAME_OR_NULL,
+      'Why no payment for the offer can be observed; NULL where one can.',
+      UNOBSERVED_CODES,
+    ),
     column('last_settled_at', TIME_OR_NULL, 'Time of the newest of these; NULL without any.'),
     column('counted_at', TIME_OR_NULL, 'When these were last counted; NULL before the first count.'),
   ],

@@ -176,7 +176,7 @@ export const listEndpoints = defineOperation({
   words: {
     summary: 'Priced directory of services, most paid first, with what was observed of each offer',
     description:
-      'Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list, one row for each resource and HTTP method, by payments observed of its headline offer in the last 30 days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where the asset is a known dollar token, else the price that the seller declares. Everything but `observed` and `payee_observed` is what listings say. `pay_to`, `price_usd` and `observed` are those of one offer; where listings disagree about who is to be paid, `contested` is true and `claimants` names them all, with those first that the resource’s own domain publishes. A source that cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated. What was observed is counted anew every few minutes.',
+      'Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list, one row for each resource and HTTP method, by payments observed of its offers in the last 30 days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where the asset is a known dollar token, else the price that the seller declares. Everything but `observed` and `payee_observed` is what listings say. `pay_to` and `price_usd` are those of one offer, `observed` is the sum of all; what cannot be observed is null, with `unobserved_reason`. Where listings disagree about who is to be paid, `contested` is true and `claimants` names them all, with those first that the resource’s own domain publishes. A source that cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated. What was observed is counted anew every few minutes.',
     tool: 'Services that can be called and paid for over x402: URL, price, payee, and the payments observed of that offer. Search by words, capability, payee or price. contested: listings disagree about who is paid. All but what was observed is what listings say.',
     example: {
       endpoints: [ENDPOINT_EXAMPLE],
@@ -195,6 +195,7 @@ export const listEndpoints = defineOperation({
             tried_at: '2026-11-20T08:31:40Z',
             good_at: '2026-11-20T08:31:40Z',
             problem: null,
+            not_read: [],
             stale: false,
           },
         ],

@@ -3,6 +3,7 @@ import { integerField, textField } from '../../../clickhouse/engine/row-reader.t
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import type { UnobservedReason } from '../../../core/domain/unobserved.ts';
 import { ask } from '../ask.ts';
 
 /**
@@ -39,8 +40,9 @@ export interface EndpointOfferRow {
   readonly payTo: string;
   readonly source: string;
   readonly maxTimeoutSeconds: number;
-  /** Observed on its own terms, in the last 30 days. */
-  readonly settlementCount: number;
+  /** Observed on its own terms, in the last 30 days; null where no payment for it can be observed. */
+  readonly settlementCount: number | null;
+  readonly unobserved: UnobservedReason | null;
 }
 
 /** An address that a listing of the resource, under any method, wants to be paid at. */
@@ -71,14 +73,16 @@ export interface EndpointRow {
   readonly mimeType: string;
   readonly tags: readonly string[];
   readonly capabilities: readonly string[];
-  /** Of the headline offer, as are `network`, `priceUsdMicros` and `observed`. */
+  /** Of the headline offer, as are `network` and `priceUsdMicros`. */
   readonly payTo: string;
   readonly network: string;
   readonly priceUsdMicros: bigint | null;
   /** Cheapest first; those without a known price last. */
   readonly offers: readonly EndpointOfferRow[];
   readonly sources: readonly string[];
-  /** Of the headline offer; `since` (Unix seconds): when it was first seen at this price. */
+  /** Why nothing can be observed of it; null where something can. */
+  readonly unobserved: UnobservedReason | null;
+  /** Of all its offers, or where it is contested of those to `payTo`; `since` (Unix seconds): when anyone first listed one of them. */
   readonly observed: ObservedPayments & { readonly since: number };
   /** Other resources of its origin on the same terms: what was observed may have been for them. */
   readonly sameTerms: number;
@@ -114,7 +118,7 @@ export async function readEndpoints(
         offers, sources, shared_pay_to, settlement_count, unique_payers, toString(settled_usd), toUnixTimestamp(last_settled_at),
         toUnixTimestamp(last_updated), toUnixTimestamp(observed_since), same_terms, is_published, contested, claimants,
         payee_count, payee_payers, toString(payee_usd), toUnixTimestamp(payee_last),
-        (SELECT toUnixTimestamp(max(counted_at)) FROM endpoint_counts)
+        (SELECT toUnixTimestamp(max(counted_at)) FROM endpoint_counts), unobserved
       FROM endpoint_list FINAL
       WHERE del = 0 AND (resource, method) IN (
         SELECT resource, method FROM endpoint_list FINAL WHERE ${allOf([sql`del = 0`, ...conditions(filter)])}
@@ -171,6 +175,7 @@ function decodeEndpoint(row: readonly unknown[]): EndpointRow {
     claimants: readClaimants(textField(row[22])),
     payeeObserved: paymentsField(row.slice(23, 27)),
     countedAt: timeField(row[27]),
+    unobserved: reasonField(row[28]),
   };
 }
 
@@ -181,6 +186,11 @@ function paymentsField([count, payers, usd, last]: readonly unknown[]): Observed
     settledUsdMicros: microsFromDecimal(textField(usd)),
     lastSettledAt: timeField(last),
   };
+}
+
+/** Written by ingest from the closed list; '' where payments can be observed. */
+function reasonField(field: unknown): UnobservedReason | null {
+  return field === '' ? null : (textField(field) as UnobservedReason);
 }
 
 function textsField(field: unknown): readonly string[] {
@@ -211,8 +221,9 @@ function readOffers(json: string): EndpointOfferRow[] {
     payTo: textField(offer['pay_to']),
     source: textField(offer['source']),
     maxTimeoutSeconds: integerField(offer['max_timeout_seconds']),
-    // Rows that an earlier release derived do not have it, until ingest derives them anew.
-    settlementCount: integerField(offer['settlement_count'] ?? 0),
+    // Rows that an earlier release derived do not have these, until ingest derives them anew.
+    settlementCount: offer['unobserved'] ? null : integerField(offer['settlement_count'] ?? 0),
+    unobserved: reasonField(offer['unobserved'] ?? ''),
   }));
 }
 

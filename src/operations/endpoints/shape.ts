@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { observedFrom } from '../../../clickhouse/tables/endpoints.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
+import {
+  PLAUSIBLE_PRICE_MAX_USD,
+  UNOBSERVED_CODES,
+  UNOBSERVED_REASONS,
+} from '../../../core/domain/unobserved.ts';
+import { UNREAD_CODES, UNREAD_REASONS } from '../../../core/domain/unread-items.ts';
 import { CountShape, oneOf, orNull, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
 import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
 import type { ConfiguredSourceState, EndpointSourceState } from './sources.ts';
@@ -13,6 +19,12 @@ const NullableText = orNull(Type.String());
 const PriceShape = orNull(
   Type.Number({ description: 'Dollars, rounded up to a millionth; null when it is not known.' }),
 );
+
+const UnobservedShape = orNull(oneOf(UNOBSERVED_CODES), {
+  description: `Why no payment can be observed; null where one can. ${Object.entries(UNOBSERVED_REASONS)
+    .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+    .join(' ')}`,
+});
 
 const AcceptShape = Type.Object(
   {
@@ -33,10 +45,11 @@ const AcceptShape = Type.Object(
       ...CountShape,
       description: 'Seconds for which the offer is valid; 0 when it is not published.',
     },
-    settlement_count_30d: {
-      ...CountShape,
-      description: 'Payments observed on the terms of this offer, counted as in `observed`.',
-    },
+    settlement_count_30d: orNull(CountShape, {
+      description:
+        'Payments observed on the terms of this offer, counted as in `observed`; null where none can be observed.',
+    }),
+    unobserved_reason: UnobservedShape,
   },
   { title: 'EndpointOffer' },
 );
@@ -61,7 +74,8 @@ const ObservedShape = Type.Object(
     ...PAYMENT_FIELDS,
     since: {
       ...TimeShape,
-      description: 'The later of: when the offer was first seen at this price, and the start of the 30 days.',
+      description:
+        'The later of: when anyone first listed the resource on these terms, and the start of the 30 days.',
     },
     resources_on_same_terms: {
       ...CountShape,
@@ -72,7 +86,7 @@ const ObservedShape = Type.Object(
   {
     title: 'ObservedActivity',
     description:
-      'Payments that fit the headline offer: to its pay_to, on its chain, in its asset, of exactly its amount (at most its amount where the scheme signs a ceiling), since it was listed, today and the 29 UTC days before. Only settlements graded proven or probable; self-payments do not count. What fits offers of several origins counts for the one that was listed first.',
+      'Payments that fit an offer of the resource: to its pay_to, on its chain, in its asset, of exactly its amount (at most its amount where the scheme signs a ceiling), since anyone first listed it, today and the 29 UTC days before; summed over the offers, and where the resource is contested over those to `pay_to` alone. A payer who paid at two addresses counts at each. Only settlements graded proven or probable; self-payments do not count. What fits offers of several origins counts for the one that was listed first.',
   },
 );
 
@@ -108,9 +122,12 @@ export const EndpointShape = Type.Object(
     mime_type: NullableText,
     accepts: Type.Array(AcceptShape, { description: 'Ways to pay, cheapest first.' }),
     price_usd: PriceShape,
+    price_implausible: Type.Boolean({
+      description: `Whether price_usd is above ${PLAUSIBLE_PRICE_MAX_USD} dollars for a call: most likely the listing mistakes the units of its amount.`,
+    }),
     pay_to: Type.String({
       description:
-        'Of the headline offer, as are `network`, `price_usd` and `observed`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
+        'Of the headline offer, as are `network` and `price_usd`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
     }),
     network: Type.String(),
     published_by_domain: Type.Boolean({
@@ -118,7 +135,7 @@ export const EndpointShape = Type.Object(
     }),
     contested: Type.Boolean({
       description:
-        'Whether listings of this resource, under any method, name more than one address to be paid on the same kind of network.',
+        'Whether listings of this resource, under any method, name different addresses to be paid on the same kind of network, and the domain does not publish all of them.',
     }),
     claimants: Type.Array(ClaimantShape, {
       description:
@@ -131,7 +148,10 @@ export const EndpointShape = Type.Object(
     last_updated: orNull(Type.String({ format: 'date-time' }), {
       description: 'As the listing says; null when it does not.',
     }),
-    observed: ObservedShape,
+    observed: orNull(ObservedShape, {
+      description: 'Null where no payment for any of its offers can be observed: see `unobserved_reason`.',
+    }),
+    unobserved_reason: UnobservedShape,
     payee_observed: PayeeObservedShape,
     shared_pay_to: Type.Boolean({
       description: 'Whether other listed resources are paid at `pay_to` too, at whatever price.',
@@ -154,6 +174,10 @@ export const EndpointSourceShape = Type.Object(
       description: 'Its last reading to the end; null without one.',
     }),
     problem: orNull(Type.String({ description: 'Why the last reading failed; null when it was good.' })),
+    not_read: Type.Array(
+      Type.Object({ reason: oneOf(UNREAD_CODES), items: CountShape, meaning: Type.String() }),
+      { description: 'Items of the last reading that are no offer, by reason.' },
+    ),
     stale: Type.Boolean(),
   },
   { title: 'EndpointSource' },
@@ -171,6 +195,7 @@ export function endpointAnswer(
     mime_type: textOrNull(row.mimeType),
     accepts: row.offers.map(acceptAnswer),
     price_usd: priceAnswer(row.priceUsdMicros),
+    price_implausible: (priceAnswer(row.priceUsdMicros) ?? 0) > PLAUSIBLE_PRICE_MAX_USD,
     pay_to: row.payTo,
     network: row.network,
     published_by_domain: row.isPublished,
@@ -179,11 +204,15 @@ export function endpointAnswer(
     tags: [...row.tags],
     capabilities: [...row.capabilities],
     last_updated: timeTextOrNull(row.lastUpdated),
-    observed: {
-      ...paymentsAnswer(row.observed, row),
-      since: timeText(Math.max(row.observed.since, observedFrom(Math.floor(nowMs / 1_000)))),
-      resources_on_same_terms: row.sameTerms,
-    },
+    observed:
+      row.unobserved === null
+        ? {
+            ...paymentsAnswer(row.observed, row),
+            since: timeText(Math.max(row.observed.since, observedFrom(Math.floor(nowMs / 1_000)))),
+            resources_on_same_terms: row.sameTerms,
+          }
+        : null,
+    unobserved_reason: row.unobserved,
     payee_observed: paymentsAnswer(row.payeeObserved, row),
     shared_pay_to: row.isPayToShared,
     stale: row.sources.every(isStale),
@@ -202,6 +231,7 @@ function acceptAnswer(offer: EndpointOfferRow): Static<typeof AcceptShape> {
     source: offer.source,
     max_timeout_seconds: offer.maxTimeoutSeconds,
     settlement_count_30d: offer.settlementCount,
+    unobserved_reason: offer.unobserved,
   };
 }
 
@@ -241,6 +271,7 @@ export function sourceAnswer(
     tried_at: timeText(state.triedAt),
     good_at: timeTextOrNull(state.goodAt),
     problem: textOrNull(state.problem),
+    not_read: state.unread.map(({ reason, items }) => ({ reason, items, meaning: UNREAD_REASONS[reason] })),
     stale: isSourceStale(state, nowMs),
   };
 }
@@ -280,9 +311,11 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
       source: 'bazaar:coinbase',
       max_timeout_seconds: 60,
       settlement_count_30d: 18_204,
+      unobserved_reason: null,
     },
   ],
   price_usd: 0.01,
+  price_implausible: false,
   pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   network: 'base',
   published_by_domain: true,
@@ -309,6 +342,7 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
     since: '2026-10-22T00:00:00Z',
     resources_on_same_terms: 0,
   },
+  unobserved_reason: null,
   payee_observed: {
     settlement_count_30d: 20_911,
     unique_payers_30d: 342,

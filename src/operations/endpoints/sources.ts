@@ -2,6 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
+import { UNREAD_CODES, type UnreadReason } from '../../../core/domain/unread-items.ts';
 import { ask, cached } from '../ask.ts';
 import type { OperationDeps } from '../deps.ts';
 
@@ -35,6 +36,8 @@ export interface EndpointSourceState {
   readonly problem: string;
   /** Offers that the last reading saw. */
   readonly items: number;
+  /** Items that it did not read. */
+  readonly unread: readonly { readonly reason: UnreadReason; readonly items: number }[];
 }
 
 /** Sources are read every hour, and a long list takes some time. */
@@ -57,7 +60,7 @@ async function readStates(reader: Reader): Promise<readonly EndpointSourceState[
     name: 'endpoint-sources',
     maxSeconds: MAX_SECONDS,
     maxRows: SOURCES_MAX,
-    sql: sql`SELECT source, toString(kind), host, toUnixTimestamp(tried_at), toUnixTimestamp(good_at), problem, items
+    sql: sql`SELECT source, toString(kind), host, toUnixTimestamp(tried_at), toUnixTimestamp(good_at), problem, items, unread
       FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source LIMIT ${uint32(SOURCES_MAX)}`,
   });
   return rows.map((row) => {
@@ -70,7 +73,17 @@ async function readStates(reader: Reader): Promise<readonly EndpointSourceState[
       goodAt: goodAt === 0 ? null : goodAt,
       problem: textField(row[5]),
       items: integerField(row[6]),
+      unread: unreadField(textField(row[7])),
     };
+  });
+}
+
+/** JSON that ingest wrote from the closed list of reasons; '' in a row of an earlier release. */
+function unreadField(json: string): EndpointSourceState['unread'] {
+  const counts = json === '' ? {} : (JSON.parse(json) as Partial<Record<UnreadReason, number>>);
+  return UNREAD_CODES.flatMap((reason) => {
+    const items = counts[reason] ?? 0;
+    return items === 0 ? [] : [{ reason, items }];
   });
 }
 

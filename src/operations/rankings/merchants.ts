@@ -7,6 +7,7 @@ import { ordersOf } from './orders.ts';
 import { checkedRanking, rankingPage } from './page.ts';
 import {
   includeFlaggedParam,
+  merchantNameParam,
   minCounterpartiesParam,
   rankedByParam,
   rankedCapabilityParam,
@@ -30,6 +31,7 @@ export const listMerchants = defineOperation({
         toolText: 'Default organic_usd.',
       },
       window: { ...rankedWindowParam, toolText: 'Default 30d.' },
+      q: merchantNameParam,
       chain: chainParam,
       capability: rankedCapabilityParam,
       min_counterparties: minCounterpartiesParam,

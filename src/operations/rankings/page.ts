@@ -39,6 +39,8 @@ interface PageInput {
   readonly chain: Chain | undefined;
   readonly chosen: Chosen;
   readonly capability: string | undefined;
+  /** Part of a name. */
+  readonly q?: string | undefined;
   readonly min_counterparties: number;
   readonly include_flagged: boolean;
 }
@@ -50,7 +52,7 @@ interface Page {
 }
 
 export async function rankingPage(
-  { limit, offset, chain, chosen, capability, ...filters }: PageInput,
+  { limit, offset, chain, chosen, capability, q, ...filters }: PageInput,
   deps: RankingDeps,
 ): Promise<Page> {
   const {
@@ -67,6 +69,7 @@ export async function rankingPage(
     by,
     chain,
     capability,
+    name: q,
     minCounterparties: filters.min_counterparties,
     includeFlagged: filters.include_flagged,
   };

@@ -63,6 +63,23 @@ export const rankedCapabilityParam: Param<string | undefined> = {
     'Only agents, merchants or endpoints that offer this capability, by its slug as `/capabilities` lists it. A merchant offers what the resources that are paid at it, or the agents paid at it, offer.',
 };
 
+const NAME_MAX_CHARS = 100;
+
+export const merchantNameParam: Param<string | undefined> = {
+  in: 'query',
+  description: `Only merchants whose name has this text, in any case: as the catalogue of the deployment, a listing or the card of its agent names them. Up to ${NAME_MAX_CHARS} characters.`,
+  toolText: 'Part of its name.',
+  required: false,
+  schema: Type.String({ maxLength: NAME_MAX_CHARS }),
+  example: 'weather',
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    const part = typeof raw === 'string' ? raw.trim() : '';
+    if (part !== '' && part.length <= NAME_MAX_CHARS) return part;
+    throw invalid(name, `${name} must be a text of 1 to ${NAME_MAX_CHARS} characters, not ${quoted(raw)}.`);
+  },
+};
+
 export const minCounterpartiesParam: Param<number> = {
   in: 'query',
   description:

@@ -33,6 +33,8 @@ export interface RankingScope {
   /** Undefined: every served chain. */
   readonly chain: Chain | undefined;
   readonly capability: string | undefined;
+  /** Part of the name of a merchant. */
+  readonly name?: string | undefined;
   readonly minCounterparties: number;
   readonly includeFlagged: boolean;
 }

@@ -21,6 +21,8 @@ export interface WalletQuery {
   readonly by: PaymentOrder;
   readonly chains: readonly Chain[];
   readonly capability: string | undefined;
+  /** Part of the name of a merchant. */
+  readonly name?: string | undefined;
   readonly minCounterparties: number;
   readonly includeFlagged: boolean;
 }
@@ -71,7 +73,11 @@ export function figureThatRanks(by: PaymentOrder, back: 0 | 1): Sql {
 function rankingSql(query: WalletQuery, pass: RankedPass, depth: number): Sql {
   const { of, by, chains, minCounterparties, includeFlagged } = query;
   const scope = { role: roleOf(of), chains, byChain: of === 'agents' };
-  const kept = [...(includeFlagged ? [] : [sql`verdict != 'suspect'`]), ...capabilityOf(query)];
+  const kept = [
+    ...(includeFlagged ? [] : [sql`verdict != 'suspect'`]),
+    ...capabilityOf(query),
+    ...namedLike(query),
+  ];
   const wallets = withAgents(query, rankedWallets(pass, scope, kept));
   const inOrder = (back: 0 | 1, columns: Sql, limit: number): Sql => {
     const value = figureThatRanks(by, back);
@@ -123,6 +129,18 @@ function capabilityOf({ of, capability }: WalletQuery): Sql[] {
         WHERE del = 0 AND ${offers} AND match(pay_to, '^0x[0-9a-f]{40}$') AND (NOT contested OR is_published OR settlement_count > 0)
       UNION DISTINCT
       SELECT wallet FROM (SELECT wallet, capabilities, del FROM agents FINAL) WHERE del = 0 AND ${offers})`,
+  ];
+}
+
+/** Wallets that the catalogue or the card of an agent gives such a name; what they are called in the answer, names.ts decides. */
+function namedLike({ name }: WalletQuery): Sql[] {
+  if (name === undefined) return [];
+  const isLike = sql`positionCaseInsensitiveUTF8(name, ${text(name)}) > 0`;
+  return [
+    sql`wallet IN (
+      SELECT address FROM (SELECT address, name, del FROM catalogued_payees FINAL) WHERE del = 0 AND ${isLike}
+      UNION DISTINCT
+      SELECT wallet FROM (SELECT wallet, name, domain_proof, del FROM agents FINAL) WHERE del = 0 AND domain_proof != 'refuted' AND ${isLike})`,
   ];
 }
 

@@ -12,6 +12,7 @@ import {
   formSettings,
   meaningSettings,
   type SqlSetting,
+  timeZoneOf,
 } from '../../../sandbox/policy/settings.ts';
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
@@ -174,7 +175,7 @@ const operation = defineOperation({
       answer: (charge) => ({
         stream: {
           mediaType: result.mediaType ?? 'application/octet-stream',
-          headers: headersOf(result, format, charge),
+          headers: headersOf(result, { format, charge, zone: timeZoneOf(settings) }),
           body: bounded(result.body, STREAMED_BYTES_MAX),
         },
       }),
@@ -211,11 +212,19 @@ export const CLICKHOUSE_HEADERS = [
   'X-Units-Balance',
 ] as const;
 
-function headersOf(result: SandboxResult, format: string, charge: Charge): Record<string, string> {
+function headersOf(
+  result: SandboxResult,
+  {
+    format,
+    charge,
+    zone,
+  }: { readonly format: string; readonly charge: Charge; readonly zone: string | null },
+): Record<string, string> {
   const { contentCoding } = result;
   return {
     'x-clickhouse-summary': summaryOf(result),
     'x-clickhouse-format': format,
+    ...(zone === null ? {} : { 'x-clickhouse-timezone': zone }),
     ...chargeHeaders(charge),
     ...(contentCoding === undefined ? {} : { 'content-encoding': contentCoding }),
   };

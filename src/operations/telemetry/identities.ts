@@ -129,6 +129,7 @@ export const IDENTITIES_EXAMPLE: Static<typeof IdentitiesShape> = {
       tried_at: '2026-11-20T08:31:40Z',
       good_at: '2026-11-20T08:31:40Z',
       problem: null,
+      not_read: [],
       stale: false,
     },
   ],

@@ -74,7 +74,7 @@ const BasisShape = Type.Object(
     }),
     distinct_counterparties: oneOf(['exact', 'estimated'], {
       description:
-        'estimated: a merged sketch with a standard error of about 2 %, because the scan was truncated.',
+        'estimated: a merged sketch with a standard error of about 2%, because the scan was truncated.',
     }),
     signals: oneOf(['all_settlements', 'newest_settlements'], {
       description: 'newest_settlements: only the settlements_scanned newest ones.',

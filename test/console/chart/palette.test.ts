@@ -4,8 +4,10 @@ import {
   COLOURS,
   facilitatorColour,
   facilitatorSeries,
+  facilitatorShape,
   UNNAMED_COLOUR,
 } from '../../../console/chart/palette.ts';
+import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 import relayers from '../../../ingest/grading/facilitator-relayers.json' with { type: 'json' };
 
 it('a facilitator has one of the colours, by its id alone, however its letters are written', () => {
@@ -35,4 +37,11 @@ it('the eight facilitators with the most relayers have eight colours', () => {
 
 it('a series without a name is grey', () => {
   expect([facilitatorColour(null), facilitatorColour('')]).toEqual([UNNAMED_COLOUR, UNNAMED_COLOUR]);
+});
+
+it('no two built-in facilitators have the same colour and shape', () => {
+  const marks = Object.keys(FACILITATOR_NAMES).map(
+    (id) => `${facilitatorColour(id)} ${facilitatorShape(id)}`,
+  );
+  expect(new Set(marks).size).toBe(marks.length);
 });

@@ -173,10 +173,30 @@ describe('words and files', () => {
     const noon = Date.parse('2026-11-20T12:30:00Z') / 1_000;
     expect([60, 86_400, 31 * 86_400, 366 * 86_400].map((every) => timeLabel(noon, every))).toEqual([
       '12:30',
-      '11-20',
-      '2026-11',
+      '20 Nov',
+      'Nov 2026',
       '2026',
     ]);
+  });
+
+  it('the newest hour or day is drawn as unfinished while it is not over, and only then', () => {
+    const days = ['2026-11-18', '2026-11-19', '2026-11-20'].map((day, at) => [day, 'a', at + 1]);
+    const noon = Date.parse('2026-11-20T12:00:00Z') / 1_000;
+    const { spec } = prepared(days, { by: 'facilitator' });
+    const chart = (nowSeconds: number, kind: 'line' | 'bar' = 'bar') =>
+      prepare({ columns: COLUMNS, rows: days }, { ...spec, kind }, nowSeconds);
+    expect(chart(noon).x.openFrom).toBe(2);
+    expect(chart(noon + 86_400).x.openFrom).toBe(3);
+    const boxes = shapesOf(chart(noon), SCALES).flatMap((shape) => (shape.kind === 'box' ? [shape] : []));
+    expect(boxes.map(({ opacity, boxes: all }) => [opacity < 1, all.length / 4])).toEqual([
+      [false, 2],
+      [true, 1],
+    ]);
+    const lines = shapesOf(chart(noon, 'line'), SCALES).flatMap((shape) =>
+      shape.kind === 'line' ? [shape.dash] : [],
+    );
+    expect(lines).toEqual([0, 2]);
+    expect(leftText(chart(noon))).toBe('2026-11-20 is not over: its figures are so far.');
   });
 
   it('a file holds every series and no markup of the data', () => {

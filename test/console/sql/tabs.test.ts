@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { mergeTabs } from '../../../console/sql/tab-store.ts';
 import {
   entryOf,
   newTab,
@@ -40,8 +41,8 @@ describe('open queries', () => {
     expect(withoutTab(list('a'), 'a', 'z')).toEqual({ tabs: [newTab('z')], activeId: 'z' });
     expect(withoutTab(list('a', 'b', 'c'), 'a', 'z').activeId).toBe('b');
     const full = list(...Array.from({ length: TABS_MAX }, (_, n) => `t${n}`));
-    const more = withTab(full, newTab('new', { sql: 'SELECT new' }));
-    expect([more.tabs.length, more.tabs[0]?.id, more.activeId]).toEqual([TABS_MAX, 't1', 'new']);
+    // None goes for a new one.
+    expect(withTab(full, newTab('new', { sql: 'SELECT new' }))).toBe(full);
   });
 
   it('are read from storage, whatever a version before or another program left there', () => {
@@ -58,5 +59,31 @@ describe('open queries', () => {
     expect(tabName({ name: null, sql: '-- top payees\nSELECT 1' })).toBe('top payees');
     expect(tabName({ name: null, sql: "SELECT ' FROM x' FROM wallets" })).toBe('wallets');
     expect(tabName({ name: null, sql: 'SELECT 1' })).toBe('New query');
+  });
+});
+
+describe('open queries of two windows', () => {
+  const at = (id: string, changedAt: number, sql = `SELECT ${id}`) => newTab(id, { sql, changedAt });
+  const textsOf = (merged: ReturnType<typeof mergeTabs>) => merged.tabs.map(({ sql }) => sql);
+
+  it('are the queries of both, each in its later state', () => {
+    const own = { tabs: [at('a', 1), at('b', 5, 'mine')], activeId: 'a' };
+    const theirs = { tabs: [at('a', 1), at('b', 3, 'older'), at('c', 4)], activeId: 'c' };
+    const merged = mergeTabs(own, theirs, {});
+    expect(textsOf(merged)).toEqual(['SELECT a', 'mine', 'SELECT c']);
+    expect(merged.activeId).toBe('a');
+    expect(textsOf(mergeTabs(theirs, own, {}))).toEqual(['SELECT a', 'mine', 'SELECT c']);
+  });
+
+  it('keep what this window shows, whatever another one wrote', () => {
+    const own = { tabs: [at('a', 1, 'being typed')], activeId: 'a' };
+    expect(textsOf(mergeTabs(own, { tabs: [at('a', 9, 'later')], activeId: 'a' }, { a: 10 }))).toEqual([
+      'being typed',
+    ]);
+  });
+
+  it('lose those that one of them closed since they were changed, and no others', () => {
+    const own = { tabs: [at('a', 1), at('b', 2), at('c', 8)], activeId: 'a' };
+    expect(textsOf(mergeTabs(own, own, { b: 5, c: 5 }))).toEqual(['SELECT a', 'SELECT c']);
   });
 });

@@ -126,6 +126,65 @@ describe('an agent is what its events say', () => {
     expect((await states()).map(({ agentId }) => agentId)).toEqual(['1', '2', '9']);
   });
 
+  test('an agent without a readable file is named by its metadata on chain, as far as that is safe to show', async () => {
+    const hex = (text: string): `0x${string}` => `0x${Buffer.from(text).toString('hex')}`;
+    const packed = (text: string): `0x${string}` => {
+      const word = (value: number): string => value.toString(16).padStart(64, '0');
+      const bytes = Buffer.from(text);
+      return `0x${word(32)}${word(bytes.length)}${bytes.toString('hex').padEnd(64, '0')}`;
+    };
+    const said = (agentId: bigint, entries: readonly (readonly [key: string, data: `0x${string}`])[]) =>
+      entries.map(([key, data], at) =>
+        agentEvent({
+          agentId,
+          kind: 'metadata_set',
+          text: key,
+          data,
+          blockNumber: 1_030,
+          logIndex: Number(agentId) * 10 + at,
+        }),
+      );
+    await insertAgentEvents(engine.writer, [
+      ...registration({ agentId: 20n, blockNumber: 1_029 }),
+      ...said(20n, [
+        ['name', hex('Old name')],
+        ['name', hex('天気エージェント')],
+        ['endpoint/mcp', hex('https://weather.example/mcp')],
+        ['endpoint/a2a', packed('https://weather.example/a2a')],
+        ['endpoint/evil', hex('javascript:alert(1)')],
+        ['model', hex('secret')],
+      ]),
+      ...registration({ agentId: 21n, blockNumber: 1_029 }),
+      ...said(21n, [
+        ['name', hex('Pаypal')], // a Cyrillic letter among Latin ones
+        ['endpoint/m\u202ecp', hex('https://weather.example/')],
+      ]),
+    ]);
+    await derive();
+    const { rows } = await engine.reader.rows({
+      name: 'test-metadata',
+      sql: sql`SELECT toString(agent_id), name, services FROM agents FINAL WHERE agent_id IN (20, 21) ORDER BY agent_id`,
+      maxSeconds: 10,
+      maxRows: 10,
+    });
+    const service = (name: string) => ({
+      name,
+      endpoint: `https://weather.example/${name}`,
+      version: '',
+      skills: [],
+      domains: [],
+    });
+    expect(rows.map(([id, name]) => [id, name])).toEqual([
+      ['20', '天気エージェント'],
+      ['21', ''],
+    ]);
+    expect(JSON.parse(String(rows[0]?.[2]))).toEqual([service('a2a'), service('mcp')]);
+    expect(rows[1]?.[2]).toBe('');
+    const gone = [20n, 21n].flatMap((agentId) => registration({ agentId, blockNumber: 1_029 }));
+    await insertAgentEvents(engine.writer, gone, 1);
+    await derive();
+  });
+
   test('an agent that nothing was written about is not derived again', async () => {
     expect(await derive()).toBe(0);
     await insertAttestations(engine.writer, [attestation({ agentId: 2n })]);

@@ -276,7 +276,7 @@ test('offers of a source whose first reading was cut off, and which is not confi
     {
       writer: engine.writer,
       versions: createVersions(0n),
-      tokens: { decimalsOf: () => null },
+      tokens: { addressOf: () => null, decimalsOf: () => null },
       nowMs: Date.now,
       log: testLog,
       signal,

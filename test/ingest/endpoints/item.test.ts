@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { chainOfNetwork } from '../../../core/domain/chains.ts';
-import { dollarTokens, type ItemFacts, readItem } from '../../../ingest/endpoints/item.ts';
+import { dollarTokens, type ItemFacts, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
 import { BASE_USDC, listedItem } from '../../kit/bazaar.ts';
 
 /** Items as bazaars, sellers and enemies publish them. */
@@ -49,6 +49,8 @@ test('an item of version 1', () => {
       payTo: SHOP,
       amount: 10_000n,
       priceUsdMicros: 10_000n,
+      itemPayTos: [SHOP],
+      unobserved: '',
       maxTimeoutSeconds: 60,
       serviceName: '',
       description: 'Premium data',
@@ -292,4 +294,66 @@ test('nothing that JSON can hold makes the reading fail', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+describe('offers as sellers write them', () => {
+  const offer = (fields: Record<string, unknown>) => {
+    const {
+      asset: _asset,
+      amount: _amount,
+      ...entry
+    } = (listedItem('https://a.example/')['accepts'] as Record<string, unknown>[])[0] as Record<
+      string,
+      unknown
+    >;
+    return readItem({ ...listedItem('https://a.example/'), accepts: [{ ...entry, ...fields }] }, FACTS);
+  };
+  const USDC = { asset: BASE_USDC.toLowerCase(), amount: 10_000n, priceUsdMicros: 10_000n, unobserved: '' };
+
+  test.each([
+    ['a symbol for the asset', { asset: 'USDC', amount: '10000' }],
+    ['a symbol in lower case', { asset: 'usdc', amount: '10000' }],
+    ['a price in dollars instead of an amount', { price: '$0.01' }],
+    ['a symbol and a price', { asset: 'USDC', price: '$0.01' }],
+    ['an amount in dollars', { asset: BASE_USDC, amount: '$0.01' }],
+    ['an amount with its token', { asset: 'USDC', amount: '0.01 USDC' }],
+    ['a price of version 2 in a token', { price: { asset: BASE_USDC, amount: '10000' } }],
+  ])('%s is read as its atomic units', (_what, fields) => {
+    expect(offer(fields)).toMatchObject([USDC]);
+  });
+
+  test.each([
+    ['a symbol of no token of the chain', { asset: 'DOGE', amount: '10000' }],
+    ['no asset and no price in dollars', { amount: '10000' }],
+    ['no asset and a price in another currency', { price: '0.01 EUR' }],
+  ])('%s is no offer', (_what, fields) => {
+    expect(offer(fields)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'settles_off_chain',
+      { asset: BASE_USDC, amount: '10000', extra: { name: 'GatewayWalletBatched', version: '1' } },
+    ],
+    ['chain_not_indexed', { asset: 'M1', payTo: 'S0', amount: '10000', network: 'solana' }],
+    ['asset_not_indexed', { asset: SHOP, amount: '10000' }],
+    ['amount_not_published', { asset: BASE_USDC }],
+    ['', { asset: BASE_USDC, amount: '10000' }],
+  ])('%j is why a payment cannot be observed', (reason, fields) => {
+    expect(offer(fields)).toMatchObject([{ unobserved: reason }]);
+  });
+});
+
+test.each([
+  ['plain_url', 'https://a.example/v1'],
+  ['mcp_tool', { ...listedItem('https://a.example/'), type: 'mcp' }],
+  ['mcp_tool', listedItem('mcp://tool/forecast')],
+  ['not_http', listedItem('ftp://a.example/')],
+  ['not_http', 7],
+  ['other_origin', listedItem('https://b.example/')],
+  ['no_offer', { ...listedItem('https://a.example/'), accepts: [] }],
+] as const)('%s is the reason for an item that is not read', (reason, item) => {
+  const facts = { ...FACTS, origin: 'https://a.example' };
+  expect(readItem(item, facts)).toEqual([]);
+  expect(unreadReason(item, facts)).toBe(reason);
 });

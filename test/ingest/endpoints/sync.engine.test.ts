@@ -63,10 +63,10 @@ const urlsTo = (end: number, from = 0) => Array.from({ length: end - from }, (_,
 
 test('a list of many pages is stored whole, and a second reading writes nothing', async ({ engine }) => {
   bazaar.items = itemsTo(95);
-  expect(await sync(engine)).toEqual({ problem: null, isWhole: true, offers: 95, written: 95 });
+  expect(await sync(engine)).toEqual({ problem: null, isWhole: true, offers: 95, unread: {}, written: 95 });
   expect(await stored(engine)).toEqual(urlsTo(95));
   expect(bazaar.asked.map(({ offset }) => offset)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
-  expect(await sync(engine)).toEqual({ problem: null, isWhole: true, offers: 95, written: 0 });
+  expect(await sync(engine)).toEqual({ problem: null, isWhole: true, offers: 95, unread: {}, written: 0 });
 });
 
 test('only changed resources are written, and each keeps its first day', async ({ engine }) => {
@@ -95,8 +95,26 @@ test('what a whole list no longer has is buried, and comes back when it is liste
   expect(await sync(engine)).toMatchObject({ isWhole: true, written: 12 });
   expect(await stored(engine)).toEqual(urlsTo(25, 12));
   bazaar.items = itemsTo(25);
+  nowSeconds += 3_600;
   await sync(engine);
   expect(await stored(engine)).toEqual(urlsTo(25));
+  // As if they had never left: since when each was listed decides what counts for it.
+  expect(
+    await ask(
+      engine,
+      sql`SELECT DISTINCT toUnixTimestamp(first_seen), toUnixTimestamp(terms_since) FROM endpoint_offers FINAL WHERE del = 0`,
+    ),
+  ).toEqual([[NOON, NOON]]);
+});
+
+test('items that are no offer are counted by their reason', async ({ engine }) => {
+  bazaar.items = [
+    ...itemsTo(3),
+    'https://a.example/',
+    { ...listedItem(url(9)), accepts: [] },
+    { type: 'mcp' },
+  ];
+  expect(await sync(engine)).toMatchObject({ offers: 3, unread: { plain_url: 1, no_offer: 1, mcp_tool: 1 } });
 });
 
 describe('what was stored stays when the list', () => {

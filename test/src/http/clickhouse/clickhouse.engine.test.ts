@@ -255,7 +255,10 @@ describe('settings', () => {
     ['no_such_setting', '1', 115],
     ['allow_introspection_functions', '1', 115],
     ['readonly_typo', '1', 115],
-    ['additional_table_filters', '{}', 115],
+    ['additional_table_filters', 'x', 452],
+    ['additional_table_filters', "{'settlements': '1", 452],
+    ['session_timezone', 'Europe/Nowhere', 452],
+    ['session_timezone', "UTC'", 452],
     ['enable_scalar_subquery_optimization', '0', 115],
     ['max_execution_time', 'soon', 452],
     ['max_execution_time', '0', 452],
@@ -398,9 +401,85 @@ describe('what tools add to a text', () => {
     'SELECT count() FROM settlements SETTINGS readonly = 1',
     'SELECT * FROM numbers(1, SETTINGS max_threads = 1)',
     'SELECT 1 SETTINGS max_rows_to_read = 0',
-    "SELECT 1 SETTINGS additional_table_filters = {'settlements': '1'}",
+    "SELECT 1 FROM settlements SETTINGS additional_table_filters = {'system.tables': '1'}",
+    "SELECT 1 FROM settlements SETTINGS additional_table_filters = {'settlements': '1) UNION ALL (SELECT 1'}",
+    "SELECT 1 FROM settlements SETTINGS additional_table_filters = {'settlements': '1) ORDER BY (1'}",
+    "SELECT 1 FROM settlements SETTINGS additional_table_filters = {'settlements': 'file(\\'/etc/passwd\\') = 1'}",
+    "SELECT 1 FROM settlements SETTINGS additional_table_filters = {'settlements': '1 -- '}",
   ])('%s is refused', async (text) => {
-    expect(await refusal(text)).toMatch(/^(164|62) /);
+    expect(await refusal(text)).toMatch(/^(164|62|46) /);
+  });
+});
+
+describe('filters on tables, as Grafana sends them', () => {
+  const filter = "{'default.settlements': 'log_index < 3'}";
+  const all = 'SELECT count(), max(log_index) FROM ';
+
+  test.each([
+    `${all}settlements`,
+    `${all}default.settlements`,
+    `${all}\`default\`.\`settlements\` AS s WHERE s.log_index >= 0`,
+    `SELECT count(), max(settlements.log_index) FROM settlements`,
+    `${all}(SELECT * FROM settlements)`,
+    `WITH few AS (SELECT log_index FROM settlements) ${all}few`,
+    `${all}(SELECT a.log_index AS log_index FROM settlements AS a INNER JOIN settlements AS b ON a.tx_hash = b.tx_hash AND a.log_index = b.log_index)`,
+  ])('hold in %s', async (text) => {
+    expect((await door.ask(text, { additional_table_filters: filter })).text).toBe('3\t2\n');
+    const inText = await door.ask(
+      `${text} SETTINGS additional_table_filters = {'settlements': 'log_index < 3'}`,
+    );
+    expect(inText.text).toBe('3\t2\n');
+  });
+
+  test('hold on the right of IN, and leave other tables alone', async () => {
+    const words = { additional_table_filters: filter };
+    const within =
+      'SELECT count() FROM (SELECT DISTINCT log_index AS n FROM settlements) WHERE n IN (SELECT log_index FROM settlements)';
+    expect((await door.ask(within, words)).text).toBe('3\n');
+    expect((await door.ask('SELECT count() > 0 FROM tokens', words)).text).toBe('1\n');
+  });
+
+  test('with quotes in their conditions are read as ClickHouse reads them', async () => {
+    const quoted = "{'settlements': 'chain = \\'eip155:8453\\' AND log_index = 1'}";
+    expect((await door.ask(`${all}settlements`, { additional_table_filters: quoted })).text).toBe('1\t1\n');
+    const doubled = "{'settlements': 'chain = ''eip155:8453'' AND log_index = 1'}";
+    expect((await door.ask(`${all}settlements`, { additional_table_filters: doubled })).text).toBe('1\t1\n');
+  });
+});
+
+describe('a time zone', () => {
+  const times =
+    'SELECT toString(block_time), toString(toDate(block_time)), toTypeName(block_time) FROM settlements ORDER BY block_time LIMIT 1';
+
+  test('shows times, days and hours of that zone, and says so', async () => {
+    const utc = (await door.ask(times)).text.trim().split('\t');
+    const answer = await door.ask(times, { session_timezone: 'Pacific/Kiritimati' });
+    const [at, day, type] = answer.text.trim().split('\t');
+    expect(answer.headers.get('x-clickhouse-timezone')).toBe('Pacific/Kiritimati');
+    expect(type).toBe("DateTime(\\'Pacific/Kiritimati\\')");
+    const shifted = new Date(Date.parse(`${utc[0]}Z`) + 14 * 3_600_000).toISOString();
+    expect(`${at}`).toBe(shifted.slice(0, 19).replace('T', ' '));
+    expect(day).toBe(shifted.slice(0, 10));
+  });
+
+  test('is that of texts which times are compared with, and of now()', async () => {
+    const zone = { session_timezone: 'America/New_York' };
+    const [first] = (await door.ask('SELECT toString(min(block_time)) FROM settlements', zone)).text
+      .trim()
+      .split('\t');
+    const count = `SELECT count() > 0, countIf(block_time < '${first}') FROM settlements WHERE block_time >= '${first}'`;
+    expect((await door.ask(count, zone)).text).toBe('1\t0\n');
+    expect(
+      (await door.ask(`SELECT count() > 0 FROM settlements WHERE block_time = toDateTime('${first}')`, zone))
+        .text,
+    ).toBe('1\n');
+    expect((await door.ask('SELECT toString(toDateTime(0))', zone)).text).toBe('1969-12-31 19:00:00\n');
+  });
+
+  test('in the text holds as well', async () => {
+    const text =
+      "SELECT toTypeName(block_time) FROM settlements LIMIT 1 SETTINGS session_timezone = 'Asia/Tokyo'";
+    expect((await door.ask(text)).text).toBe("DateTime(\\'Asia/Tokyo\\')\n");
   });
 });
 

@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
+import { address } from '../../../../core/domain/address.ts';
 import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
 import { type ItemFields, listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
-import { BASE, insertSettlements, NOON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
+import { BASE, insertSettlements, NOON, POLYGON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
 
 /** A listing is a claim: what it can make of payments that were made to others, and what it cannot. */
 
@@ -52,7 +53,7 @@ interface Shown {
   readonly price_usd: number;
   readonly contested: boolean;
   readonly published_by_domain: boolean;
-  readonly observed: Record<string, unknown>;
+  readonly observed: Record<string, unknown> | null;
   readonly payee_observed: Record<string, unknown>;
   readonly claimants: readonly Record<string, unknown>[];
   readonly accepts: readonly Record<string, unknown>[];
@@ -66,7 +67,7 @@ async function directory(query = ''): Promise<Shown[]> {
 }
 
 const countsOf = (shown: readonly Shown[]) =>
-  shown.map(({ resource, observed }) => [resource, observed['settlement_count_30d']]);
+  shown.map(({ resource, observed }) => [resource, observed?.['settlement_count_30d']]);
 
 describe('an impostor on the resource of another', () => {
   test('shows next to the seller, never with his figures: price, pay_to and payments belong to the paid offer', async () => {
@@ -149,6 +150,99 @@ describe('an impostor on the resource of another', () => {
     const accepts = [...(item['accepts'] as object[]), solana];
     await listings.list('bazaar:one', [{ ...item, accepts }]);
     expect(await directory()).toMatchObject([{ contested: false }]);
+  });
+});
+
+describe('a seller with several addresses', () => {
+  const POLYGON_USDC = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359';
+  const second = (payTo: string) => ({
+    scheme: 'exact',
+    network: POLYGON,
+    amount: '1000',
+    asset: POLYGON_USDC,
+    payTo,
+  });
+  const OTHER = wallet(0x5e12);
+
+  test('that one source names is not contested, and is paid the sum of its offers', async () => {
+    await reportChain(engine.writer, POLYGON);
+    const item = weather(FORECAST);
+    await listings.list(
+      'bazaar:one',
+      [{ ...item, accepts: [...(item['accepts'] as object[]), second(OTHER)] }],
+      daysAgo(20),
+    );
+    await pay(times(4));
+    await pay(times(3, { chain: POLYGON, payee: OTHER, asset: address(POLYGON_USDC) }));
+    const [row] = await directory();
+    expect(row).toMatchObject({
+      contested: false,
+      observed: { settlement_count_30d: 7, unique_payers_30d: 7, settled_usd_30d: 0.007 },
+    });
+    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual([3, 4]);
+    // Somebody who lists a third address contests it, and the sum is of the headline's address alone.
+    await listings.list('bazaar:two', [weather(FORECAST, { payTo: THIEF, amount: '1' })], daysAgo(1));
+    expect(await directory()).toMatchObject([
+      { contested: true, pay_to: SELLER, observed: { settlement_count_30d: 4 } },
+    ]);
+  });
+
+  test('keeps what was observed when its domain confirms what a facilitator listed before', async () => {
+    await listings.list('bazaar:one', [weather(FORECAST)], daysAgo(20));
+    await pay(times(5));
+    await listings.list('well_known:https://weather-now.example', [weather(FORECAST)], NOON);
+    expect(await directory()).toMatchObject([
+      {
+        published_by_domain: true,
+        contested: false,
+        observed: { settlement_count_30d: 5, since: '2026-10-31T12:00:00Z' },
+      },
+    ]);
+    // The facilitator drops it: the payments were for this offer all the same.
+    await listings.list('bazaar:one', [], NOON);
+    expect(await directory()).toMatchObject([{ observed: { settlement_count_30d: 5 } }]);
+  });
+});
+
+describe('an offer whose payments cannot be observed', () => {
+  const accept = (fields: Record<string, unknown>) => {
+    const item = weather(FORECAST);
+    return { ...item, accepts: [{ ...(item['accepts'] as object[])[0], ...fields }] };
+  };
+
+  test.each([
+    ['chain_not_indexed', { network: 'eip155:56', asset: wallet(0x55d) }],
+    ['chain_not_indexed', { network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payTo: 'S0', asset: 'M1' }],
+    ['asset_not_indexed', { asset: wallet(0xfa4e) }],
+    ['settles_off_chain', { extra: { name: 'GatewayWalletBatched' } }],
+  ])('has null with the reason %s, never 0', async (reason, fields) => {
+    await listings.list('bazaar:one', [accept(fields)], daysAgo(2));
+    const [row] = await directory();
+    expect(row).toMatchObject({ observed: null, unobserved_reason: reason });
+    expect(row?.accepts).toMatchObject([{ settlement_count_30d: null, unobserved_reason: reason }]);
+  });
+
+  test('of one of two offers is null there alone', async () => {
+    const item = weather(FORECAST);
+    const batched = {
+      ...(item['accepts'] as object[])[0],
+      extra: { name: 'GatewayWalletBatched' },
+      payTo: THIEF,
+    };
+    await listings.list(
+      'bazaar:one',
+      [{ ...item, accepts: [...(item['accepts'] as object[]), batched] }],
+      daysAgo(2),
+    );
+    await pay(times(2));
+    const [row] = await directory();
+    expect(row).toMatchObject({ observed: { settlement_count_30d: 2 }, unobserved_reason: null });
+    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual([2, null]);
+  });
+
+  test('a price that nobody means is marked', async () => {
+    await listings.list('bazaar:one', [weather(FORECAST, { amount: '1000000000000' })], daysAgo(2));
+    expect(await directory()).toMatchObject([{ price_usd: 1_000_000, price_implausible: true }]);
   });
 });
 

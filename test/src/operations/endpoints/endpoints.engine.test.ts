@@ -40,6 +40,7 @@ async function answered(source: string, state: Partial<SourceState> = {}): Promi
       goodAt: NOON - 60,
       problem: null,
       items: 3,
+      unread: '',
       ...state,
     },
     { ver: versions.next(), isGone: false },
@@ -89,7 +90,12 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
     listedItem('https://weather.example/v1', { payTo: BUSY, amount: '20000', network: 'base' }),
   ]);
   await answered('bazaar:one');
-  await answered('bazaar:two', { goodAt: NOON - 600, triedAt: NOON, problem: 'unreachable' });
+  await answered('bazaar:two', {
+    goodAt: NOON - 600,
+    triedAt: NOON,
+    problem: 'unreachable',
+    unread: '{"plain_url":4}',
+  });
   await insertSettlements(engine.writer, [
     ...[1, 2, 3].map((at) => payment({ payee: BUSY, payer: wallet(at % 2), amount: 10_000n })),
     payment({ payee: wallet(0x1000), amount: 550_000n }),
@@ -128,6 +134,7 @@ test('it answers without a key, the most paid first, each row with its offers an
         source: 'bazaar:one',
         max_timeout_seconds: 60,
         settlement_count_30d: 3,
+        unobserved_reason: null,
       },
       expect.objectContaining({ network: 'base', amount: '20000', price_usd: 0.02, source: 'bazaar:two' }),
     ],
@@ -167,6 +174,8 @@ test('it answers without a key, the most paid first, each row with its offers an
     },
     shared_pay_to: false,
     stale: false,
+    price_implausible: false,
+    unobserved_reason: null,
   });
   expect(body.endpoints[1]).toMatchObject({
     resource: url(55),
@@ -262,6 +271,7 @@ describe('what cannot be read any more', () => {
         tried_at: '2026-11-20T11:59:00Z',
         good_at: '2026-11-20T11:59:00Z',
         problem: null,
+        not_read: [],
         stale: false,
       },
       expect.objectContaining({
@@ -269,6 +279,7 @@ describe('what cannot be read any more', () => {
         problem: 'unreachable',
         stale: true,
         good_at: '2026-11-20T11:50:00Z',
+        not_read: [{ reason: 'plain_url', items: 4, meaning: expect.stringContaining('accepts') }],
       }),
     ]);
   });

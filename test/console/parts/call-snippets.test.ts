@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type CallFacts, callSnippets } from '../../../console/parts/call-snippets.ts';
+
+const FACTS: CallFacts = {
+  method: 'POST',
+  url: 'https://weather.example/v1/forecast?city=Rome',
+  price: '$0.01',
+  network: 'Base',
+  payTo: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+};
+
+it('every text names the URL, and those that pay name the price and the network', () => {
+  for (const { id, text } of callSnippets(FACTS)) {
+    expect(text, id).toContain(FACTS.url);
+    if (id !== 'curl') expect(text, id).toContain('$0.01 on Base');
+  }
+});
+
+it('the shell gets the URL of a listing as one word, whatever it holds', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ maxLength: 40 }).filter((text) => !text.includes('\0')),
+      (text) => {
+        const [curl] = callSnippets({ ...FACTS, url: `https://a.example/${text}` });
+        const words = execFileSync('/bin/sh', [
+          '-c',
+          `printf '%s\\n' "$#" && set -- ${curl?.text.slice('curl '.length)} && printf '%s\\0' "$@"`,
+        ]);
+        expect(words.toString().split('\0').at(-2)).toBe(`https://a.example/${text}`);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+it('the texts of programs hold the URL as a text of their language', () => {
+  const odd = 'https://a.example/"); process.exit(1); ("';
+  for (const { id, text } of callSnippets({ ...FACTS, url: odd }))
+    if (id === 'typescript' || id === 'python') expect(text).toContain(JSON.stringify(odd));
+});
