@@ -117,14 +117,15 @@ function sizesOf(type: string): Sizes {
   const plain = type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1');
   const bits = Number(/^U?Int(\d+)$/.exec(plain)?.[1] ?? (plain === 'Bool' ? 8 : 0));
   const [, digits, scale] = /^Decimal\((\d+), (\d+)\)$/.exec(plain) ?? [];
-  const float = Number(/^Float(\d+)$/.exec(plain)?.[1] ?? 0);
+  // The engine says nothing of a float that may be NULL.
+  const float = Number(/^Float(\d+)$/.exec(type)?.[1] ?? 0);
   const [precision, radix] = digits === undefined ? [bits + float, 2] : [Number(digits), 10];
   const hasPrecision = precision > 0;
   return {
     numeric_precision: hasPrecision ? precision : null,
     numeric_precision_radix: hasPrecision ? radix : null,
     numeric_scale: hasPrecision && float === 0 ? Number(scale ?? 0) : null,
-    datetime_precision: /^DateTime(\(|$)/.test(plain) ? 0 : null,
+    datetime_precision: /^Date(32|Time)?(\(|$)/.test(plain) ? 0 : null,
   };
 }
 
@@ -256,7 +257,8 @@ const ROWS: Readonly<Record<string, readonly CatalogueRow[]>> = {
       table_name: table,
       column_name: name,
       ordinal_position: position,
-      is_nullable: type.includes('Nullable(') ? 'YES' : 'NO',
+      is_nullable: type.startsWith('Nullable(') ? 1 : 0,
+      extra: '',
       data_type: type,
       column_type: type,
       column_comment: comment,

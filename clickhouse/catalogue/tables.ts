@@ -204,7 +204,7 @@ export const CATALOGUE = {
       column_name: TEXT,
       ordinal_position: COUNT,
       column_default: TEXT,
-      is_nullable: TEXT,
+      is_nullable: FLAG,
       data_type: TEXT,
       character_maximum_length: COUNT_OR_NULL,
       character_octet_length: COUNT_OR_NULL,

@@ -30,11 +30,13 @@ export async function findNames(
     capabilityEntries().then(matching),
   ];
   const found = await Promise.allSettled(asked);
-  return found.flatMap((one) => {
+  const entries = found.flatMap((one) => {
     if (one.status === 'fulfilled') return one.value;
     onProblem(one.reason);
     return [];
   });
+  // An agent that is paid is a merchant too, with one page.
+  return entries.filter(({ href }, at) => entries.findIndex((other) => other.href === href) === at);
 }
 
 /** The entries of an address with the name of the wallet, where it has one. */
@@ -66,13 +68,18 @@ function agentEntry({ agent_id: id, chain, name, wallet }: Agents['agents'][numb
 }
 
 /** Most paid first, as the API ranks them. */
-function merchantEntry({ wallet, name, value: usd }: Merchants['merchants'][number]): Entry[] {
+function merchantEntry({
+  wallet,
+  name,
+  name_source: source,
+  value: usd,
+}: Merchants['merchants'][number]): Entry[] {
   if (wallet === undefined) return [];
   return [
     {
       kind: 'merchant',
       title: name ?? wallet,
-      detail: `merchant, ${moneyText(usd)} in payments`,
+      detail: `merchant, ${moneyText(usd)} in payments, ${nameSourceText(source)}`,
       href: `${CONSOLE_BASE}${walletPath(wallet, 'payee')}`,
       wallet,
     },

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { ENDPOINT_OFFERS, ORIGIN_TEXT, offersText, unobservedText } from '../../clickhouse/tables/endpoints.ts';
+import {
+  ENDPOINT_OFFERS,
+  ORIGIN_TEXT,
+  offersText,
+  unobservedText,
+} from '../../clickhouse/tables/endpoints.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import { CAPABILITY_RULE_VERSION, capabilitiesOf, type EndpointOffer } from '../../core/domain/capability.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';

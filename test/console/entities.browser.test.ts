@@ -176,7 +176,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page.goto(`/console/merchants/${SHOP}`);
       await page.getByRole('heading', { level: 2, name: /^Settlements received/ }).waitFor();
       asked.length = 0;
-      await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: '7 d' }).click();
+      await page.getByRole('navigation', { name: 'Time window' }).getByRole('link', { name: '7d' }).click();
       await page
         .getByRole('heading', { level: 2, name: 'Settlements received in the last 7 days' })
         .waitFor();

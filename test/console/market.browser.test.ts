@@ -139,7 +139,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       .waitFor();
     await page
       .getByRole('navigation', { name: 'Time window' })
-      .getByRole('link', { name: '7 d', exact: true })
+      .getByRole('link', { name: '7d', exact: true })
       .click();
     await page.waitForURL('**/merchants?by=settlements&window=7d');
     const answer = page.waitForResponse(
@@ -322,7 +322,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await shows(SHOP_NAME);
       await openSearch();
       await page.keyboard.type('weather by');
-      await option(new RegExp(`${SHOP_NAME}.*named by its card`)).waitFor();
+      await option(new RegExp(`${SHOP_NAME}.*named by its agent card`)).waitFor();
       expect(await seriousFindings(page)).toEqual([]);
       await keepPicture(page, 'search-1440-light');
       const active = async (): Promise<string> => {
@@ -443,7 +443,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
         .waitFor();
       await shows('Some names could not be searched yet.');
       isBusy = false;
-      await option(new RegExp(`${SHOP_NAME}.*named by its card`)).waitFor();
+      await option(new RegExp(`${SHOP_NAME}.*named by its agent card`)).waitFor();
       expect(refused).toBeGreaterThan(0);
     });
 

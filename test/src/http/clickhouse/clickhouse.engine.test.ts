@@ -473,7 +473,9 @@ describe('a time zone', () => {
       (await door.ask(`SELECT count() > 0 FROM settlements WHERE block_time = toDateTime('${first}')`, zone))
         .text,
     ).toBe('1\n');
-    expect((await door.ask('SELECT toString(toDateTime(0))', zone)).text).toBe('1969-12-31 19:00:00\n');
+    expect((await door.ask('SELECT toString(toDateTime(0)) FROM settlements LIMIT 1', zone)).text).toBe(
+      '1969-12-31 19:00:00\n',
+    );
   });
 
   test('in the text holds as well', async () => {
