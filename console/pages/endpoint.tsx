@@ -1,4 +1,4 @@
-import { UNOBSERVED_REASONS } from '../../core/domain/unobserved.ts';
+import { unobservedMeaning } from '../../core/domain/unobserved.ts';
 import { segment } from '../api.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -225,7 +225,7 @@ function ObservedStats({ endpoint }: { readonly endpoint: Endpoint }) {
   const { observed, unobserved_reason: reason } = endpoint;
   if (observed === null)
     return (
-      <Stat name="Payments, 30 days" note={reason === null ? '' : UNOBSERVED_REASONS[reason]}>
+      <Stat name="Payments, 30 days" note={reason === null ? '' : unobservedMeaning(reason)}>
         not observed
       </Stat>
     );

@@ -1,4 +1,4 @@
-import { UNOBSERVED_REASONS } from '../../core/domain/unobserved.ts';
+import { unobservedMeaning } from '../../core/domain/unobserved.ts';
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
@@ -134,7 +134,7 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
 export function NotObserved({ endpoint }: { readonly endpoint: Pick<Endpoint, 'unobserved_reason'> }) {
   const reason = endpoint.unobserved_reason;
   return (
-    <span class="muted" {...(reason === null ? {} : { title: UNOBSERVED_REASONS[reason] })}>
+    <span class="muted" {...(reason === null ? {} : { title: unobservedMeaning(reason) })}>
       not observed
     </span>
   );

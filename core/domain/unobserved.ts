@@ -8,6 +8,11 @@ export const UNOBSERVED_REASONS = {
 
 export type UnobservedReason = keyof typeof UNOBSERVED_REASONS;
 
+/** What a code of an answer means; the code itself where a newer service has another one. */
+export function unobservedMeaning(code: string): string {
+  return Object.hasOwn(UNOBSERVED_REASONS, code) ? UNOBSERVED_REASONS[code as UnobservedReason] : code;
+}
+
 export const UNOBSERVED_CODES = Object.keys(UNOBSERVED_REASONS) as readonly UnobservedReason[];
 
 /** Dollars. Prices of x402 are for one call: a higher one is more likely a mistake of units than a price. */

@@ -17,6 +17,7 @@ import { waitUntil } from '../kit/wait-until.ts';
 const ALL_TASKS_MAX_TOKENS = 15_000;
 const BYTES_PER_TOKEN = 4;
 const READY_TIMEOUT_MS = 120_000;
+const JOB_MAX_MS = 60_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Said = any;
@@ -51,7 +52,7 @@ async function use(name: string, given: Record<string, unknown> = {}): Promise<S
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
   const handed = structuredContent ?? content;
   handedBytes += Buffer.byteLength(JSON.stringify(handed));
-  expect([name, isError ?? false, isError === true ? structuredContent : null]).toEqual([name, false, null]);
+  if (isError === true) throw new Error(`${name} was refused: ${JSON.stringify(handed)}`);
   return structuredContent;
 }
 
@@ -73,9 +74,9 @@ task('who was paid most this week, and can I trust it', async () => {
 });
 
 task('find a cheap API, check its payee, pay and use it', async () => {
-  const shops = printed(run, 'shops');
+  // What it wants in the words of its user.
   const { endpoints } = await use('list_endpoints', {
-    q: new URL(shops).host,
+    q: 'random number dice',
     max_price_usd: 0.05,
     limit: 1,
   });
@@ -93,7 +94,7 @@ task('find a cheap API, check its payee, pay and use it', async () => {
 
 task('what did a wallet spend by day', async () => {
   const { rows } = await use('run_sql', {
-    sql: `SELECT day, sum(usd) AS usd FROM payer_days WHERE payer = (SELECT payer FROM payer_days GROUP BY payer ORDER BY sum(usd) DESC LIMIT 1)
+    sql: `SELECT day, sum(settled_usd) AS usd FROM payer_days WHERE payer = (SELECT payer FROM payer_days GROUP BY payer ORDER BY sum(settled_usd) DESC LIMIT 1)
       GROUP BY day ORDER BY day DESC LIMIT 7`,
   });
   expect(rows.length).toBeGreaterThan(0);
@@ -119,19 +120,18 @@ task('watch a seller: what came in since I last looked', async () => {
 task('export a month', async () => {
   const job = await use('create_sql_job', {
     sql: 'SELECT block_time, payer, payee, amount_usd FROM settlements WHERE block_time >= now() - INTERVAL 30 DAY LIMIT 1000',
-    format: 'csv',
   });
   let state = job;
   await waitUntil(
     'the job has ended',
     async () => {
-      state = await use('get_sql_job', { job: job.job.id });
-      return state.job.status === 'succeeded';
+      state = await use('get_sql_job', { job: job.job });
+      return state.state === 'succeeded';
     },
-    60_000,
+    JOB_MAX_MS,
   );
-  const result = await use('get_result', { result: state.job.result.id });
-  expect(JSON.stringify(result)).toContain('http');
+  const file = await fetch(new URL(state.result.signed_url, printed(run, 'API')));
+  expect([file.status, (await file.text()).length > 0]).toEqual([200, true]);
 });
 
 task('compare two sellers', async () => {
@@ -145,7 +145,7 @@ task('compare two sellers', async () => {
 });
 
 task('save a query and sell it', async () => {
-  await use('claim_handle', { handle: 'agent-tasks' });
+  const { organisation } = await use('get_account');
   const saved = await use('save_query', {
     slug: 'payments-by-hour',
     sql: 'SELECT toStartOfHour(block_time) AS hour, count() AS payments FROM settlements GROUP BY hour ORDER BY hour DESC LIMIT 24',
@@ -154,7 +154,10 @@ task('save a query and sell it', async () => {
     price_qu: 2,
   });
   expect(saved.query.price_qu).toBe(2);
-  const called = await use('call_saved_query', { owner: 'agent-tasks', slug: 'payments-by-hour' });
+  const called = await use('call_saved_query', {
+    owner: organisation.handle ?? saved.query.owner,
+    slug: 'payments-by-hour',
+  });
   expect(called.rows.length).toBeGreaterThan(0);
 });
 
@@ -166,13 +169,14 @@ task('wait for a payment', async () => {
 
 task('which listing changed its price last', async () => {
   const { rows } = await use('run_sql', {
-    sql: 'SELECT resource, price_usd, terms_since FROM endpoints WHERE terms_since > first_seen OR 1 ORDER BY terms_since DESC LIMIT 3',
+    sql: 'SELECT resource, price_usd, terms_since FROM endpoints ORDER BY terms_since DESC LIMIT 3',
   });
   expect(rows).toHaveLength(3);
 });
 
 test('all ten take no more than 15,000 tokens', () => {
   const total = Object.values(spent).reduce((sum, tokens) => sum + tokens, 0);
+  process.stdout.write(`tokens of the tasks: ${total}, ${JSON.stringify(spent)}\n`);
   expect(Object.keys(spent)).toHaveLength(10);
   expect(total, JSON.stringify(spent)).toBeLessThan(ALL_TASKS_MAX_TOKENS);
 });

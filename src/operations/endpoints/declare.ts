@@ -110,7 +110,7 @@ const RESOURCE_MAX_CHARS = 2_048;
 export const resourceParam: Param<string | undefined> = {
   in: 'query',
   description: 'Only the endpoint with exactly this URL, under each of its methods.',
-  toolText: 'Exactly this URL.',
+  toolText: 'This URL.',
   required: false,
   schema: Type.String({ maxLength: RESOURCE_MAX_CHARS }),
   example: 'https://weather.example/v1/forecast',

@@ -1,11 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { observedFrom } from '../../../clickhouse/tables/endpoints.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import {
-  PLAUSIBLE_PRICE_MAX_USD,
-  UNOBSERVED_CODES,
-  UNOBSERVED_REASONS,
-} from '../../../core/domain/unobserved.ts';
+import { PLAUSIBLE_PRICE_MAX_USD, UNOBSERVED_REASONS } from '../../../core/domain/unobserved.ts';
 import { UNREAD_CODES, UNREAD_REASONS } from '../../../core/domain/unread-items.ts';
 import { CountShape, oneOf, orNull, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
 import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
@@ -20,11 +16,14 @@ const PriceShape = orNull(
   Type.Number({ description: 'Dollars, rounded up to a millionth; null when it is not known.' }),
 );
 
-const UnobservedShape = orNull(oneOf(UNOBSERVED_CODES), {
-  description: `Why no payment can be observed; null where one can. ${Object.entries(UNOBSERVED_REASONS)
-    .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-    .join(' ')}`,
-});
+const UnobservedShape = orNull(
+  Type.String({
+    title: 'UnobservedReason',
+    description: `Why no payment can be observed; null where one can. ${Object.entries(UNOBSERVED_REASONS)
+      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+      .join(' ')}`,
+  }),
+);
 
 const AcceptShape = Type.Object(
   {
@@ -175,7 +174,10 @@ export const EndpointSourceShape = Type.Object(
     }),
     problem: orNull(Type.String({ description: 'Why the last reading failed; null when it was good.' })),
     not_read: Type.Array(
-      Type.Object({ reason: oneOf(UNREAD_CODES), items: CountShape, meaning: Type.String() }),
+      Type.Object(
+        { reason: oneOf(UNREAD_CODES), items: CountShape, meaning: Type.String() },
+        { title: 'UnreadItems' },
+      ),
       { description: 'Items of the last reading that are no offer, by reason.' },
     ),
     stale: Type.Boolean(),

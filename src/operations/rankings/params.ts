@@ -68,7 +68,7 @@ const NAME_MAX_CHARS = 100;
 export const merchantNameParam: Param<string | undefined> = {
   in: 'query',
   description: `Only merchants whose name has this text, in any case: as the catalogue of the deployment, a listing or the card of its agent names them. Up to ${NAME_MAX_CHARS} characters.`,
-  toolText: 'Part of its name.',
+  toolText: 'Its name.',
   required: false,
   schema: Type.String({ maxLength: NAME_MAX_CHARS }),
   example: 'weather',

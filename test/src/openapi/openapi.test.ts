@@ -153,7 +153,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listMerchants',
       '/merchants',
-      'limit offset by window chain capability min_counterparties include_flagged',
+      'limit offset by window q chain capability min_counterparties include_flagged',
       'keyed',
       0,
       0.001,
