@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { facilitatorColour, facilitatorShape, type MarkShape } from '../chart/palette.ts';
 import { Link } from '../router.tsx';
 
 /** Colours by meaning. The text must say the same: colour is never the only sign. */
@@ -41,12 +40,8 @@ export function Swatch({
   shape = 'square',
 }: {
   readonly colour: string;
-  readonly shape?: MarkShape;
+  /** A class of components.css. */
+  readonly shape?: string;
 }) {
   return <span class={`swatch is-${shape}`} style={{ color: colour }} aria-hidden="true" />;
-}
-
-/** The mark of a facilitator: eight colours are too few for all of them, so those of one colour differ in their shape. */
-export function FacilitatorSwatch({ id }: { readonly id: string | null }) {
-  return <Swatch colour={facilitatorColour(id)} shape={facilitatorShape(id)} />;
 }

@@ -209,6 +209,7 @@ const NEEDS_KEY: readonly number[] = [401, 402, 403];
 
 const SIGNS: Readonly<Record<EntryKind, string>> = {
   wallet: 'M2 4.5h12v8H2zM10.5 8.5h1',
+  merchant: 'M2.5 6.5h11M3.5 6.5v6h9v-6M4 3h8l1.5 3.5h-11z',
   transaction: 'M2 5h10M9 2l3 3-3 3M14 11H4M7 8l-3 3 3 3',
   agent: 'M3.5 5.5h9v7h-9zM8 5.5v-3M6 9h.5M9.5 9h.5',
   endpoint: 'M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5',

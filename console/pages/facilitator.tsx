@@ -1,6 +1,6 @@
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { Chip, FacilitatorSwatch } from '../components/chip.tsx';
+import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
@@ -9,6 +9,7 @@ import { EmptyState, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { countText, microsOf } from '../format.ts';
 import { catalogueSourceText } from '../name-source.ts';
+import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { RankMove, RowChange, Trend } from '../parts/ranking.tsx';

@@ -1,10 +1,10 @@
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { FacilitatorSwatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
+import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { PageTabs } from '../parts/page-tabs.tsx';

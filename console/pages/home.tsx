@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Window } from '../../core/domain/window.ts';
 import { facilitatorColour } from '../chart/palette.ts';
-import { FacilitatorSwatch } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
@@ -9,6 +8,7 @@ import { settlementKey } from '../flow/live-copy.ts';
 import { useLiveFlow } from '../flow/use-live-flow.ts';
 import { chainText, countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
+import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { FreshnessStrip } from '../parts/health.tsx';
 import { LiveSign } from '../parts/live-sign.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';

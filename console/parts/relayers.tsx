@@ -1,4 +1,3 @@
-import { FacilitatorSwatch } from '../components/chip.tsx';
 import type { Column } from '../components/data-table.tsx';
 import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
@@ -7,6 +6,7 @@ import { catalogueSourceText } from '../name-source.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath } from '../routes.ts';
 import type { Relayer } from '../wire.ts';
+import { FacilitatorSwatch } from './facilitator-swatch.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 /** Addresses that send settlements, as tables show them. */

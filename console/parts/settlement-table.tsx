@@ -1,4 +1,4 @@
-import { Chip, FacilitatorSwatch } from '../components/chip.tsx';
+import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
 import { Money } from '../components/money.tsx';
@@ -9,6 +9,7 @@ import { Link } from '../router.tsx';
 import { facilitatorPath, type WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
 import { EvidenceChip } from './evidence.tsx';
+import { FacilitatorSwatch } from './facilitator-swatch.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 interface SettlementTableProps {

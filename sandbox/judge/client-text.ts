@@ -1,5 +1,5 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
-import { type SettingKind, type SqlSetting, settingKind } from '../policy/settings.ts';
+import { type SettingKind, type SqlSetting, settingKind, TABLE_FILTERS } from '../policy/settings.ts';
 import type { QueryWarning } from './literals/constants.ts';
 import type { Parsed, QueryParameters, Token } from './parser.ts';
 import { refuse } from './refusal.ts';
@@ -26,7 +26,7 @@ interface Edit {
   readonly by: string;
 }
 
-/** Null where the text needs no change. Throws `Refused` (`settings`, `parameter`). */
+/** Null where the text needs no change. `named`: databases that a server's client may name. Throws `Refused` (`settings`, `parameter`). */
 export function plainText(
   { canonical, tokens }: Parsed,
   named: readonly string[],
@@ -51,12 +51,13 @@ export function plainText(
       edits.push(nameInstead(tokens, at, nameOf(placeholder, values)));
     }
   }
-  for (const setting of settings) checkSetting(setting);
+  for (const setting of settings) checkSetting(setting, named.length > 0);
   return edits.length === 0 ? null : { text: edited(canonical, edits), settings, hadPrewhere, namedBy };
 }
 
-function checkSetting(setting: SqlSetting): SettingKind {
-  const kind = settingKind(setting);
+/** Filters on tables are of the tools that speak to a server; a text of one's own has a WHERE. */
+function checkSetting(setting: SqlSetting, isOfServer: boolean): SettingKind {
+  const kind = setting.name === TABLE_FILTERS && !isOfServer ? null : settingKind(setting);
   if (kind !== null && kind !== 'value' && kind !== 'of_clients') return kind;
   const { name, value } = setting;
   return refuse('settings', {
