@@ -69,6 +69,13 @@ describe('a registration file', () => {
     });
   });
 
+  test('a URL with a placeholder stays as it was declared', () => {
+    const endpoint = 'https://a.example/agents/{agentId}/mcp';
+    expect(read({ name: 'A', services: [{ name: 'MCP', endpoint }] })).toMatchObject({
+      services: [{ endpoint }],
+    });
+  });
+
   test.each([
     [
       {
