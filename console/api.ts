@@ -80,9 +80,23 @@ interface Session {
 }
 
 const STORED_AS = 'six.key';
-const VISITOR_KEY_NAME = 'six-visitor-key';
 
-export const session = createStore<Session>(readSession());
+/** Without a key until `openSession`. */
+export const session = createStore<Session>({
+  key: null,
+  origin: 'none',
+  remembered: false,
+  isRefused: false,
+});
+
+/** The key that the deployment lends to every visitor; null where it lends none. */
+let lentKey: string | null = null;
+
+/** Takes the key that the visitor entered before, otherwise the one that is lent, and reads the account of it. Called once, by the entry. */
+export function openSession(lent: string | null): void {
+  lentKey = lent;
+  session.set(readSession());
+}
 
 export function enterKey(key: string, { remember }: { readonly remember: boolean }): void {
   forgetStored();
@@ -110,10 +124,7 @@ function readSession(): Session {
 
 /** The key that the deployment lends, or none. */
 function withoutOwnKey(isRefused: boolean): Session {
-  const visitorKey = document.querySelector<HTMLMetaElement>(`meta[name="${VISITOR_KEY_NAME}"]`)?.content;
-  return visitorKey === undefined
-    ? { key: null, origin: 'none', remembered: false, isRefused }
-    : { key: visitorKey, origin: 'visitor', remembered: false, isRefused };
+  return { key: lentKey, origin: lentKey === null ? 'none' : 'visitor', remembered: false, isRefused };
 }
 
 /** Requests to the API of this origin, with the visitor’s key in a header. They reject with an `ApiProblem` or the caller’s abort. */

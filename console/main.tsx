@@ -1,12 +1,12 @@
 import { type ComponentType, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { refreshAccount } from './api.ts';
+import { openSession } from './api.ts';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
 import { copyExactTexts } from './components/money.tsx';
 import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
-import { followLinks, Link, place } from './router.tsx';
+import { followLinks, Link, place, readPlace } from './router.tsx';
 import type { PageProps, RouteParams } from './routes.ts';
 import { useStore } from './store.ts';
 import { applyStoredTheme } from './theme.ts';
@@ -22,7 +22,7 @@ import { applyStoredTheme } from './theme.ts';
  * - `DataTable` of `components/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
  * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
  * - `components/` has `Stat`, `Chip`, `Money`, `Sparkline`, `Time`, `CopyButton`, `EmptyState`, `Loading`, `ProblemState`; `chart/` has
- *   `Chart` and the colours of facilitators. /console/parts shows each of them in its states. `format.ts` writes figures.
+ *   `Chart` and the colours of facilitators. `test/kit/parts/` shows each of them in its states. `format.ts` writes figures.
  * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
  *   with `useStore`.
  * - Style sheets are in `style/`, imported by `style/console.css`, with the colours of `tokens.css`. The content security policy allows
@@ -33,7 +33,6 @@ function App() {
   const { path, query } = useStore(place);
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
-    void refreshAccount();
     const stops = [followLinks(), copyExactTexts()];
     return () => {
       for (const stop of stops) stop();
@@ -144,6 +143,8 @@ function NoSuchPage() {
 }
 
 applyStoredTheme();
+readPlace();
+openSession(document.querySelector<HTMLMetaElement>('meta[name="six-visitor-key"]')?.content ?? null);
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no #app');
 render(<App />, root);

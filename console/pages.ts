@@ -14,9 +14,6 @@ export interface PageEntry {
   load(): Promise<ComponentType<PageProps>>;
 }
 
-/** Set by the bundler. In a build that is shipped it is false, and the chunk of the page is left out. */
-declare const CONSOLE_HAS_PARTS: boolean;
-
 /** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
@@ -215,18 +212,6 @@ export const PAGES: readonly PageEntry[] = [
     section: '/account',
     load: () => import('./account/saved-queries.tsx').then(({ SavedQueriesPage }) => SavedQueriesPage),
   },
-  // Here and not in a constant: the bundler leaves out only what it sees behind a constant condition.
-  ...(CONSOLE_HAS_PARTS
-    ? [
-        {
-          path: '/parts',
-          title: 'Parts',
-          inNavigation: false,
-          section: '',
-          load: () => import('./pages/parts.tsx').then(({ PartsPage }) => PartsPage),
-        },
-      ]
-    : []),
 ];
 
 export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {

@@ -9,16 +9,18 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-export const place: Store<Place> = createStore(placeNow());
+/** The home page until `readPlace`. */
+export const place: Store<Place> = createStore({ path: '/', query: new URLSearchParams() });
 
-function placeNow(): Place {
-  return { path: consolePath(location.pathname) ?? '/', query: pageQuery(location.search) };
+/** Takes the place from the address of the browser. */
+export function readPlace(): void {
+  place.set({ path: consolePath(location.pathname) ?? '/', query: pageQuery(location.search) });
 }
 
 /** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. */
 export function navigate(to: string): void {
   history.pushState(null, '', hrefOf(to));
-  place.set(placeNow());
+  readPlace();
 }
 
 /** The `href` of a path below /console. */
@@ -52,14 +54,13 @@ export function followLinks(): () => void {
     if (isSamePage(anchor)) return;
     event.preventDefault();
     history.pushState(null, '', anchor.href);
-    place.set(placeNow());
+    readPlace();
   };
-  const onPop = (): void => place.set(placeNow());
   document.addEventListener('click', onClick);
-  addEventListener('popstate', onPop);
+  addEventListener('popstate', readPlace);
   return () => {
     document.removeEventListener('click', onClick);
-    removeEventListener('popstate', onPop);
+    removeEventListener('popstate', readPlace);
   };
 }
 

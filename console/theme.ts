@@ -11,10 +11,12 @@ export const theme = createStore<Theme>('system');
 /** Whether the page is dark, by choice or by the setting of the browser. */
 export const isDark = createStore(false);
 
-const darkScheme = matchMedia('(prefers-color-scheme: dark)');
+function darkScheme(): MediaQueryList {
+  return matchMedia('(prefers-color-scheme: dark)');
+}
 
 export function applyStoredTheme(): void {
-  darkScheme.addEventListener('change', showTheme);
+  darkScheme().addEventListener('change', showTheme);
   theme.set(readTheme());
   showTheme();
 }
@@ -35,5 +37,5 @@ function showTheme(): void {
   const chosen = theme.get();
   if (chosen === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = chosen;
-  isDark.set(chosen === 'system' ? darkScheme.matches : chosen === 'dark');
+  isDark.set(chosen === 'system' ? darkScheme().matches : chosen === 'dark');
 }

@@ -4,7 +4,7 @@ import { buildConsole, CONSOLE_MANIFEST, type ConsoleManifest } from '../src/htt
 /** Writes the bundled console to dist, where the compiled service reads it. Part of `npm run build`. */
 
 const directory = new URL('../dist/console/assets/', import.meta.url);
-const { script, style, files } = await buildConsole({ hasParts: false });
+const { script, style, files } = await buildConsole();
 const manifest: ConsoleManifest = { script, style };
 
 // Files of an older build have other names and would never be removed.

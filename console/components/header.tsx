@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { account, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
-import { isPaletteOpen, listenForShortcut, SHORTCUT } from '../palette/open.ts';
+import { isPaletteOpen, listenForShortcut, shortcutText } from '../palette/open.ts';
 import { Link, place } from '../router.tsx';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
@@ -138,7 +138,7 @@ function SearchButton() {
       >
         <SearchSign />
         <span class="search-button-text">Search wallets or agents</span>
-        <kbd class="search-button-keys">{SHORTCUT}</kbd>
+        <kbd class="search-button-keys">{shortcutText()}</kbd>
       </button>
       {isOpen && Palette !== null ? <Palette /> : null}
     </>

@@ -3,10 +3,12 @@ import { createStore } from '../store.ts';
 /** Whether the search of the header is open. Any page may open it. */
 export const isPaletteOpen = createStore(false);
 
-const isApple = /mac|iphone|ipad/i.test(navigator.platform);
+const isApple = (): boolean => /mac|iphone|ipad/i.test(navigator.platform);
 
 /** The shortcut, as the keyboard of the visitor writes it. */
-export const SHORTCUT = isApple ? '⌘K' : 'Ctrl K';
+export function shortcutText(): string {
+  return isApple() ? '⌘K' : 'Ctrl K';
+}
 
 /**
  * Opens the search on ⌘K or Ctrl-K everywhere, and on `/` outside of fields. Ctrl-K edits text on Apple keyboards and is left alone there.
@@ -18,7 +20,7 @@ export function listenForShortcut(): () => void {
       event.key.toLowerCase() === 'k' &&
       !event.shiftKey &&
       !event.altKey &&
-      (isApple ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
+      (isApple() ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey);
     const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField(event);
     if (!isShortcut && !isSlash) return;
     // A dialog that is open already keeps the keyboard.

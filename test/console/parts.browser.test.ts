@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { browserIsThere, openPage, seriousFindings, type WatchedPage } from '../kit/browser.ts';
 import { differenceFrom } from '../kit/kept-pictures.ts';
-import { openParts, type PartsWorld } from '../kit/parts-world.ts';
+import { openParts, type PartsWorld } from '../kit/parts/parts-world.ts';
 import { keepPicture } from '../kit/pictures.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
@@ -130,11 +130,6 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
     await show(390);
     await table.getByLabel('Sort by').selectOption('Seller');
     expect(await first()).toContain('Maps');
-    const linked = page.getByRole('region', { name: 'Sellers sorted by the API' });
-    await show(1_440);
-    await linked.getByRole('link', { name: 'Payments' }).click();
-    await page.waitForURL('**/parts?by=payments&order=desc');
-    await linked.locator('th[aria-sort="descending"]', { hasText: 'Payments' }).waitFor();
   });
 
   test('the header of a table stays in view while its rows scroll', async () => {

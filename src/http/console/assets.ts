@@ -21,27 +21,22 @@ export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
 /** From the sources under `tsx`, from the build in the compiled service. */
 export function loadConsole(): Promise<ConsoleBuild> {
   return extname(import.meta.url) === '.ts'
-    ? buildConsole({ hasParts: true })
+    ? buildConsole()
     : readConsole(new URL('../../../console/assets/', import.meta.url));
 }
 
 /** The oldest browsers are of 2024: the first that know `light-dark()`. */
 const TARGET = 'es2022';
 
-interface BuildOptions {
-  /** Whether /console/parts is in it: the page of the design system, for development and its tests. */
-  readonly hasParts: boolean;
-}
-
 /**
  * Bundles `console/` in memory, in about half a second: scripts in chunks, and one style sheet. The bundler is imported here only, so
- * that the compiled service runs without it.
+ * that the compiled service runs without it. Tests have a `script` of their own, which draws the parts alone.
  */
-export async function buildConsole({ hasParts }: BuildOptions): Promise<ConsoleBuild> {
+export async function buildConsole(script = 'console/main.tsx'): Promise<ConsoleBuild> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     absWorkingDir: fileURLToPath(new URL('../../../', import.meta.url)),
-    entryPoints: { app: 'console/main.tsx', style: 'console/style/console.css' },
+    entryPoints: { app: script, style: 'console/style/console.css' },
     outdir: 'out',
     bundle: true,
     splitting: true,
@@ -51,7 +46,6 @@ export async function buildConsole({ hasParts }: BuildOptions): Promise<ConsoleB
     jsxImportSource: 'preact',
     // The compiler's configuration is for type checks alone.
     tsconfigRaw: {},
-    define: { CONSOLE_HAS_PARTS: String(hasParts) },
     minify: true,
     charset: 'utf8',
     legalComments: 'eof',
@@ -68,7 +62,7 @@ export async function buildConsole({ hasParts }: BuildOptions): Promise<ConsoleB
     return basename(path);
   };
   return {
-    script: nameOf('console/main.tsx'),
+    script: nameOf(script),
     style: nameOf('console/style/console.css'),
     files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
   };

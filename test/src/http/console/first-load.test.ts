@@ -7,7 +7,7 @@ const FIRST_LOAD_MAX_BYTES = 150_000;
 let build: ConsoleBuild;
 
 beforeAll(async () => {
-  build = await buildConsole({ hasParts: false });
+  build = await buildConsole();
 });
 
 /** A script with everything that it imports at once; a later import is no part of the first load. */

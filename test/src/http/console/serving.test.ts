@@ -36,7 +36,7 @@ function serve(visitorKey: string | null): FastifyInstance {
 }
 
 beforeAll(async () => {
-  build = await buildConsole({ hasParts: false });
+  build = await buildConsole();
   app = serve(null);
 });
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { Chart } from '../chart/chart.tsx';
-import type { ChartData, ChartSpec } from '../chart/spec.ts';
-import { datesFrom } from '../format.ts';
+import { Chart } from '../../../console/chart/chart.tsx';
+import type { ChartData, ChartSpec } from '../../../console/chart/spec.ts';
+import { datesFrom } from '../../../console/format.ts';
 
-/** The charts of the page /console/parts, of figures that are the same on every visit. */
+/** The charts of the page of the parts, of figures that are the same on every visit. */
 
 const DAYS = datesFrom('2026-10-28', '2026-11-26');
 const FACILITATORS = ['coinbase', 'payAI', 'thirdweb', 'x402rs', null] as const;

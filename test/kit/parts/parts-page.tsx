@@ -1,20 +1,20 @@
 import type { ComponentChildren } from 'preact';
-import { ApiProblem } from '../api.ts';
-import { COLOURS, facilitatorColour, seriesColour, UNNAMED_COLOUR } from '../chart/palette.ts';
-import { Chip, Swatch, type Tone } from '../components/chip.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import type { List } from '../components/list-state.tsx';
-import { Money } from '../components/money.tsx';
-import { Skeleton } from '../components/skeleton.tsx';
-import { Sparkline, type SparkPoint } from '../components/sparkline.tsx';
-import { Change, Stat, Stats } from '../components/stat.tsx';
-import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
-import { countText, datesFrom, moneyText } from '../format.ts';
-import type { PageProps } from '../routes.ts';
+import { ApiProblem } from '../../../console/api.ts';
+import { COLOURS, facilitatorColour, seriesColour, UNNAMED_COLOUR } from '../../../console/chart/palette.ts';
+import { Chip, Swatch, type Tone } from '../../../console/components/chip.tsx';
+import { type Column, DataTable } from '../../../console/components/data-table.tsx';
+import type { List } from '../../../console/components/list-state.tsx';
+import { Money } from '../../../console/components/money.tsx';
+import { Skeleton } from '../../../console/components/skeleton.tsx';
+import { Sparkline, type SparkPoint } from '../../../console/components/sparkline.tsx';
+import { Change, Stat, Stats } from '../../../console/components/stat.tsx';
+import { EmptyState, Loading, ProblemState } from '../../../console/components/states.tsx';
+import { countText, datesFrom, moneyText } from '../../../console/format.ts';
+import type { PageProps } from '../../../console/routes.ts';
 import { EveryChart, FiftySeries, GuessedChart } from './parts-charts.tsx';
 
-/** Every component of the design system in each of its states. In development only; the subject of test/console/parts.browser.test.ts. */
-export function PartsPage({ query }: PageProps) {
+/** Every component of the design system in each of its states. The subject of test/console/parts.browser.test.ts. */
+export function PartsPage({ query }: Pick<PageProps, 'query'>) {
   return (
     <>
       <h1>Parts of the console</h1>
@@ -56,7 +56,7 @@ export function PartsPage({ query }: PageProps) {
 /** A section; visual tests take its picture by its name. */
 function Part({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
-    <section class="part" aria-label={name} data-part={name}>
+    <section aria-label={name} data-part={name}>
       <h2>{name}</h2>
       {children}
     </section>
@@ -65,19 +65,20 @@ function Part({ name, children }: { readonly name: string; readonly children: Co
 
 function State({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
-    <div class="part-state" data-state={name}>
+    <div data-state={name} style={{ marginBottom: 'var(--space-4)' }}>
       <p class="muted small">{name}</p>
       {children}
     </div>
   );
 }
 
+const GAP = 'calc(var(--space-2) + var(--space-4))';
 const TEXT_CLASSES = ['text', 'muted', 'good', 'warn', 'bad'] as const;
 
 function Colours() {
   return (
     <>
-      <p class="row">
+      <p class="row" style={{ columnGap: GAP }}>
         {TEXT_CLASSES.map((name) => (
           <span key={name} class={name}>
             {name}
@@ -85,7 +86,7 @@ function Colours() {
         ))}
         <a href="#main">to the content</a>
       </p>
-      <p class="row">
+      <p class="row" style={{ columnGap: GAP }}>
         {Array.from({ length: COLOURS }, (_, at) => (
           <span key={at}>
             <Swatch colour={seriesColour(at)} />
@@ -106,7 +107,7 @@ const TONES: readonly Tone[] = ['good', 'info', 'warn', 'bad', 'neutral'];
 function Chips() {
   return (
     <>
-      <p class="row">
+      <p class="row" style={{ columnGap: GAP }}>
         {TONES.map((tone) => (
           <Chip key={tone} tone={tone} title={`The tone ${tone}`}>
             {tone}
@@ -114,7 +115,7 @@ function Chips() {
         ))}
         <Chip to="/capabilities/weather">a link</Chip>
       </p>
-      <p class="row">
+      <p class="row" style={{ columnGap: GAP }}>
         {['coinbase', 'payAI', 'thirdweb', 'x402rs'].map((id) => (
           <Chip key={id} swatch={facilitatorColour(id)}>
             {id}
@@ -130,7 +131,7 @@ const AMOUNTS = ['1284.029999', '34127483.27', '0.5', '0.0125', '0.123456', '0.0
 
 function Amounts() {
   return (
-    <p class="row">
+    <p class="row" style={{ columnGap: GAP }}>
       {AMOUNTS.map((usd) => (
         <Money key={usd} usd={usd} />
       ))}
@@ -154,7 +155,7 @@ function Sparklines() {
   const gaps = wave(100).map((point, day) => (day > 8 && day < 13 ? { ...point, value: null } : point));
   const zeros = DAYS.map((label) => ({ label, value: 0 }));
   return (
-    <p class="row">
+    <p class="row" style={{ columnGap: GAP }}>
       <Sparkline name="Settled per day" points={wave(1_000)} format={moneyText} />
       <Sparkline name="With gaps" points={gaps} format={moneyText} colour={seriesColour(1)} />
       <Sparkline name="Nothing" points={zeros} format={moneyText} colour={seriesColour(2)} />
@@ -285,12 +286,12 @@ function Tables({ query }: { readonly query: URLSearchParams }) {
         <DataTable {...table} caption="Sellers" rows={SELLERS} />
       </State>
       <State name="In a column, where cells are stacked">
-        <div class="part-column">
+        <div style={{ maxWidth: '640px' }}>
           <DataTable {...table} caption="Sellers in a column" rows={SELLERS} />
         </div>
       </State>
       <State name="In a narrow column, where rows are cards">
-        <div class="part-narrow">
+        <div style={{ maxWidth: '420px' }}>
           <DataTable {...table} caption="Sellers as cards" rows={SELLERS} />
         </div>
       </State>
