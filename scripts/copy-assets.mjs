@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 const ASSETS = [
   'clickhouse/embedded/host.mjs',
   'clickhouse/migrations',
+  'console/style/page.css',
   'console/style/tokens.css',
   'docs',
   'ingest/grading/facilitator-relayers.json',

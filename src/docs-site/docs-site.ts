@@ -48,6 +48,7 @@ const require = createRequire(import.meta.url);
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: () => string | URL }>> = {
   'bundles.sql': { type: PLAIN, file: () => new URL('../../docs/bundles.sql', import.meta.url) },
   'docs.css': { type: CSS, file: () => new URL('assets/docs.css', import.meta.url) },
+  'page.css': { type: CSS, file: () => new URL('../../console/style/page.css', import.meta.url) },
   'tokens.css': { type: CSS, file: () => new URL('../../console/style/tokens.css', import.meta.url) },
   'icon.svg': { type: SVG, file: () => new URL('assets/icon.svg', import.meta.url) },
   'theme.js': { type: SCRIPT, file: () => new URL('assets/theme.js', import.meta.url) },

@@ -34,6 +34,7 @@ export function shell({ title, description, body, page, headings, base }: ShellP
 <link rel="icon" href="${base}/docs/assets/icon.svg" type="image/svg+xml">
 <script src="${base}/docs/assets/theme.js"></script>
 <link rel="stylesheet" href="${base}/docs/assets/tokens.css">
+<link rel="stylesheet" href="${base}/docs/assets/page.css">
 <link rel="stylesheet" href="${base}/docs/assets/docs.css">
 <script type="module" src="${base}/docs/assets/docs.js"></script>
 </head>
@@ -64,10 +65,10 @@ function header(base: string): string {
 <form class="search scripted" role="search">
 <input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" aria-keyshortcuts="/" autocomplete="off" spellcheck="false">
 <div id="results" class="results" hidden></div>
-<p id="found" class="unseen" role="status"></p>
+<p id="found" class="visually-hidden" role="status"></p>
 </form>
 <nav class="interfaces" aria-label="Other interfaces"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
-<label class="theme scripted"><span class="unseen">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
+<label class="theme scripted"><span class="visually-hidden">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
 </header>`;
 }
 

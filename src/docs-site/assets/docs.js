@@ -89,7 +89,7 @@ function offerSearch() {
     results.replaceChildren(...(hits ?? []).map((hit) => resultOf(hit, search.marked)));
     results.hidden = hits === null || hits.length === 0;
     found.textContent = countText(hits);
-    found.classList.toggle('unseen', hits !== null && hits.length > 0);
+    found.classList.toggle('visually-hidden', hits !== null && hits.length > 0);
   };
   input.form.addEventListener('submit', (event) => {
     event.preventDefault();
