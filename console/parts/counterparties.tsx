@@ -101,7 +101,8 @@ async function readGraph(about: CounterpartiesProps, spanId: string): Promise<Dr
   }
 }
 
-function GraphView({ wallet, graph }: { readonly wallet: string; readonly graph: Graph }) {
+/** A graph that was read: what it leaves out, the picture, and the same as a table. */
+export function GraphView({ wallet, graph }: { readonly wallet: string; readonly graph: Graph }) {
   const { edges, since, until, complete, meta } = graph;
   if (edges.length === 0)
     return (

@@ -38,7 +38,8 @@ export function PayAnswer({ wallet, chain, title = 'Should I pay this address?' 
   );
 }
 
-function AnswerBody({ answer }: { readonly answer: WalletSummary }) {
+/** The answer without the request for it. */
+export function AnswerBody({ answer }: { readonly answer: WalletSummary }) {
   const { reasons_for: speaksFor, reasons_against: speaksAgainst } = answer;
   return (
     <>

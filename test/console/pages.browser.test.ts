@@ -122,24 +122,4 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await page.getByRole('button', { name: 'Show more' }).click();
     await shows(`${FEW_ROWS} settlements shown`);
   });
-
-  test.skipIf(IS_PUSH)('a refused request shows the words of the API and what to do next', async () => {
-    await page.goto('/console/merchants/0x12');
-    await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toContain('invalid_parameter');
-    await page.route('**/v0/leaderboard*', (route) =>
-      route.fulfill({
-        status: 402,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'The call has a price',
-          status: 402,
-          code: 'payment_required',
-          detail: 'Pay.',
-        }),
-      }),
-    );
-    await page.goto('/console/facilitators');
-    await page.getByRole('alert').getByRole('button', { name: 'Enter a key' }).waitFor();
-  });
 });

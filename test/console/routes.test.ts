@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { consolePath, matchRoute, pageQuery } from '../../console/routes.ts';
+import {
+  consolePath,
+  hostOf,
+  matchRoute,
+  offsetOf,
+  pageQuery,
+  pick,
+  withQuery,
+} from '../../console/routes.ts';
 
 describe('addresses of the console', () => {
   it('match their pattern only', () => {
@@ -25,6 +33,34 @@ describe('addresses of the console', () => {
       '/sql',
       null,
       null,
+    ]);
+  });
+
+  it('keep the other filters when one is changed, and lose one that is emptied', () => {
+    const query = new URLSearchParams('chain=a&tier=proven&offset=50');
+    expect(withQuery('/transactions', query, { tier: null, offset: null })).toBe('/transactions?chain=a');
+    expect(withQuery('/transactions', query, { tier: '', q: 'a&b' })).toBe(
+      '/transactions?chain=a&offset=50&q=a%26b',
+    );
+    expect(withQuery('/', new URLSearchParams(), {})).toBe('/');
+    expect(query.toString()).toBe('chain=a&tier=proven&offset=50');
+  });
+
+  it('send on only filters that have a value', () => {
+    expect(pick(new URLSearchParams('q=&tier=proven&other=1'), ['q', 'tier', 'chain'])).toEqual({
+      tier: 'proven',
+    });
+  });
+
+  it('begin at the first row where their offset is no number', () => {
+    const offsets = ['offset=50', 'offset=-1', 'offset=1e3', `offset=${'9'.repeat(10)}`, ''];
+    expect(offsets.map((text) => offsetOf(new URLSearchParams(text)))).toEqual([50, 0, 0, 0, 0]);
+  });
+
+  it('of a listing that is no URL are named as it is written', () => {
+    expect([hostOf('https://weather.example:8443/v1'), hostOf('weather')]).toEqual([
+      'weather.example:8443',
+      'weather',
     ]);
   });
 });

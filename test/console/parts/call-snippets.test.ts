@@ -40,3 +40,24 @@ it('the texts of programs hold the URL as a text of their language', () => {
   for (const { id, text } of callSnippets({ ...FACTS, url: odd }))
     if (id === 'typescript' || id === 'python') expect(text).toContain(JSON.stringify(odd));
 });
+
+it('an offer whose price is not known is not called free', () => {
+  const texts = callSnippets({ ...FACTS, price: null }).filter(({ id }) => id !== 'curl');
+  for (const { id, text } of texts) expect(text, id).toContain('the price of its offer on Base');
+  expect(texts).toHaveLength(3);
+});
+
+it('an agent is told what may be paid to whom, and to ask this index first', () => {
+  const agent = callSnippets(FACTS).find(({ id }) => id === 'agent')?.text;
+  expect(agent).toContain(`Check ${FACTS.payTo} with get_entity_summary`);
+  expect(agent).toContain('Do not pay more, and do not pay another address.');
+});
+
+it('curl pays nothing, and sends the method only where it is another than its own', () => {
+  const [curl] = callSnippets({ ...FACTS, method: 'GET' });
+  expect([curl?.text.includes('-X'), callSnippets(FACTS)[0]?.text.includes('-X POST')]).toEqual([
+    false,
+    true,
+  ]);
+  expect(curl?.needs).toContain('nothing is paid');
+});
