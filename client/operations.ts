@@ -424,7 +424,7 @@ Pages are cut from a
   listSqlJobs: ListMethod<'listSqlJobs', 'jobs'>;
 
   /**
-   * How far a job is.
+   * The state of a job.
    *
    * State, progress, charge and, once it has succeeded, where its result is. Free. With `format=events` every
    * change is sent as it happens, until the job has ended.
