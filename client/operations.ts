@@ -5,7 +5,7 @@ import type { ListMethod, Method, RepeatableOptions } from './call.ts';
 /** One method for each operation of the API. */
 export interface Operations {
   /**
-   * Who the caller is, which lane applies, and what every route costs.
+   * Who the caller is, which lane applies and what each route costs.
    *
    * Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is
    * answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key
@@ -18,11 +18,11 @@ export interface Operations {
   getAccount: Method<'getAccount'>;
 
   /**
-   * What the account used, by day, operation, key and lane.
+   * Usage of the account by day, operation, key and lane.
    *
    * Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are
-   * those of the ledger, exactly; calls that drew none appear within seconds. A key that manages keys, and a
-   * bearer token, see the whole organization, any other key what it used itself.
+   * those of the ledger, exactly; calls that cost no units appear within seconds. A key that manages keys, and a
+   * bearer token, see the whole organization; any other key sees its own usage.
    *
    * Price: Free, no key needed.
    *
@@ -31,7 +31,7 @@ export interface Operations {
   getAccountUsage: Method<'getAccountUsage'>;
 
   /**
-   * The SQL that the account ran, newest first.
+   * The account’s SQL history, newest first.
    *
    * Every query of the last 30 days that was judged or run, over any surface, with its text, jobs included
    * once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages
@@ -45,7 +45,7 @@ export interface Operations {
   listAccountQueries: ListMethod<'listAccountQueries', 'queries'>;
 
   /**
-   * The keys of the organization, and what was done to them.
+   * The organization’s keys and their history.
    *
    * A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id;
    * any other key sees itself. `history` says what was done to a key, when, and with which one. No key is
@@ -129,10 +129,10 @@ export interface Operations {
   getEntitySummary: Method<'getEntitySummary'>;
 
   /**
-   * Whom a wallet was paid by and whom it paid, with sums.
+   * Who paid a wallet and whom it paid, with sums.
    *
    * One row for each other wallet, with exact sums in both directions, days with settlements, first and
-   * last. `role`: what the wallet of the path was; `payee` lists its payers, `payer` those that it paid.
+   * last. `role` is the role of the wallet in the path: `payee` lists its payers, `payer` lists those it paid.
    * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
    * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
    * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. Over
@@ -160,7 +160,7 @@ export interface Operations {
   getPair: Method<'getPair'>;
 
   /**
-   * Every wallet that paid or was paid, by address.
+   * All wallets that paid or were paid, by address.
    *
    * Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next
    * ones. The order does not change while the index grows: a walk meets every wallet that was there all the
@@ -174,7 +174,7 @@ export interface Operations {
   listWallets: ListMethod<'listWallets', 'wallets'>;
 
   /**
-   * Relayers per chain, busiest first, with what their accounts hold.
+   * Relayers per chain, busiest first, with their gas balances.
    *
    * Every address that sent settlements, one row for each chain, by number of settlements, then chain and
    * address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is
@@ -190,7 +190,7 @@ export interface Operations {
   listFacilitators: ListMethod<'listFacilitators', 'facilitators'>;
 
   /**
-   * Wallets that are paid, by the organic payments of a window.
+   * Merchants ranked by organic payments in a window.
    *
    * Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`,
    * whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless
@@ -204,7 +204,7 @@ export interface Operations {
   listMerchants: ListMethod<'listMerchants', 'merchants'>;
 
   /**
-   * What a wallet was paid, and what the figures are worth.
+   * What a wallet received, and how far to trust the figures.
    *
    * Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is
    * proven, what is left without self-payments, and signals against wash trading. Over every indexed chain;
@@ -218,7 +218,7 @@ export interface Operations {
   getMerchant: Method<'getMerchant'>;
 
   /**
-   * What a wallet paid, and what the figures are worth.
+   * What a wallet paid, and how far to trust the figures.
    *
    * The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays.
    * Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by
@@ -307,7 +307,7 @@ Pages are cut from a
   getGraph: Method<'getGraph'>;
 
   /**
-   * The jobs that services offer, and how many offer them.
+   * Capabilities that services offer, and how many providers each has.
    *
    * Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent
    * offers what is decided by a published rule (docs/capabilities.md) over what it says of itself.
@@ -321,7 +321,7 @@ Pages are cut from a
   listCapabilities: Method<'listCapabilities'>;
 
   /**
-   * Who offers one job, at what price, and the payments they received.
+   * Providers of one capability, their prices and the payments they received.
    *
    * The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in
    * /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost
@@ -336,7 +336,7 @@ Pages are cut from a
   getCapability: Method<'getCapability'>;
 
   /**
-   * Priced directory of services, most paid first, with what was observed of each offer.
+   * Directory of paid services, most paid first, with observed payments of each offer.
    *
    * Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list,
    * one row for each resource and HTTP method, by payments observed of its offers in the last 30 days, then
@@ -347,7 +347,7 @@ Pages are cut from a
    * listings disagree about who is to be paid, `contested` is true and `claimants` names them all, with
    * those first that the resource’s own domain publishes. A source that cannot be read keeps what it listed;
    * `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it
-   * may be outdated. What was observed is counted anew every few minutes.
+   * may be outdated. Observed figures are recounted every few minutes.
    *
    * Price: Free, no key needed.
    *
@@ -370,7 +370,7 @@ Pages are cut from a
   listBundles: ListMethod<'listBundles', 'bundles'>;
 
   /**
-   * A Parquet file of a day, or the signed manifest of a table.
+   * The Parquet file of one day, or the signed manifest of a table.
    *
    * The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files
    * take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call.
@@ -398,7 +398,7 @@ Pages are cut from a
   getTelemetry: Method<'getTelemetry'>;
 
   /**
-   * What SQL may read: tables, columns, functions and limits.
+   * Tables, columns, functions and limits of SQL.
    *
    * Without parameters the public tables in one line each, the limits, and example queries. `table` gives a
    * table with every column and its meaning, the predicates that are cheap, about how many rows there are,
@@ -424,9 +424,9 @@ Pages are cut from a
   listSqlJobs: ListMethod<'listSqlJobs', 'jobs'>;
 
   /**
-   * How far a job is.
+   * The state of a job.
    *
-   * State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every
+   * State, progress, charge and, once it has succeeded, where its result is. Free. With `format=events` every
    * change is sent as it happens, until the job has ended.
    *
    * Price: Free, no key needed.
@@ -529,7 +529,7 @@ Pages are cut from a
   /**
    * What a saved query answers, takes and costs.
    *
-   * For everyone who may call it. `sql` is null where its author hides the text.
+   * Available to everyone who may call the query. `sql` is null where the author hides the text.
    *
    * Price: Free, no key needed.
    *

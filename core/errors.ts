@@ -30,7 +30,7 @@ export const ERRORS = {
   },
   invalid_query: {
     status: 400,
-    title: 'The query is not run here',
+    title: 'The query is refused',
     advice: 'Correct the query as `detail` and `hint` say; it was not run and cost nothing.',
     retryable: false,
   },
@@ -38,18 +38,18 @@ export const ERRORS = {
     status: 400,
     title: 'The query ran and failed',
     advice:
-      'See `reason`: narrow the query, buy more time (`max_qu`, `tier`), or correct it. What it used until then is charged, and nothing where it failed before it read a row.',
+      'See `reason`: narrow the query, give it more time (`max_qu`, `tier`), or correct it. The units used before it failed are charged; a query that failed before it read a row costs nothing.',
     retryable: false,
   },
   invalid_api_key: {
     status: 401,
-    title: 'The key is not known, revoked or expired',
+    title: 'The key is unknown, revoked or expired',
     advice: 'Send a valid key as `Authorization: Bearer` or `X-API-Key`, or none where the route is open.',
     retryable: false,
   },
   api_key_required: {
     status: 401,
-    title: 'The route takes a key',
+    title: 'The route needs a key',
     advice:
       'Send a key as `Authorization: Bearer` or `X-API-Key`. This deployment does not sell single calls over x402.',
     retryable: false,
@@ -57,7 +57,7 @@ export const ERRORS = {
   payment_required: {
     status: 402,
     title: 'The call has a price',
-    advice: 'Send a key that covers it, or pay one of `accepts` and send the same request with `X-PAYMENT`.',
+    advice: 'Send a key whose organization has enough units, or pay one of `accepts` and send the same request with `X-PAYMENT`.',
     retryable: false,
   },
   payment_malformed: {
@@ -81,7 +81,7 @@ export const ERRORS = {
   insufficient_qu: {
     status: 402,
     title: 'The organization is out of Query Units',
-    advice: 'Top up, hold less (`max_qu` of SQL), or pay for this call with one of `accepts`.',
+    advice: 'Top up, lower `max_qu` (SQL), or pay for this call with one of `accepts`.',
     retryable: false,
   },
   forbidden_origin: {
@@ -136,21 +136,21 @@ export const ERRORS = {
   key_already_issued: {
     status: 409,
     title: 'That settlement already bought a key',
-    advice: 'Not a second charge. Pay again for another key.',
+    advice: 'You were not charged again. Pay again to get another key.',
     retryable: false,
   },
   cursor_expired: {
     status: 410,
-    title: 'The cursor is older than the changes that are kept',
+    title: 'The cursor is older than the changes kept',
     advice:
-      'Read the list again from the start, without `after`, and go on from the `prev_after` of its first page.',
+      'Read the list again from the start, without `after`, and continue from the `prev_after` of its first page.',
     retryable: false,
   },
   snapshot_gone: {
     status: 410,
-    title: 'The snapshot cannot be answered any more',
+    title: 'The snapshot is no longer available',
     advice:
-      'Use a newer one: `snapshot` of `meta` in any answer of settlements. `detail` says why, and names the oldest revision that is left.',
+      'Use a newer one: `meta.snapshot` of any answer about settlements. `detail` says why, and names the oldest revision still available.',
     retryable: false,
   },
   not_found: {
@@ -163,13 +163,13 @@ export const ERRORS = {
     status: 404,
     title: 'No settlement of this transaction is in the index',
     advice:
-      'Check the hash. A new transaction is here once its block is indexed: compare `indexed_block` of `meta` in any list. One without an x402 settlement never is.',
+      'Check the hash. A new transaction appears once its block is indexed: compare `meta.indexed_block` of any list. A transaction without an x402 settlement never appears.',
     retryable: false,
   },
   job_not_found: {
     status: 404,
     title: 'There is no such job',
-    advice: 'List the jobs of your organization with /v0/sql/jobs. A job is listed for a week after its end.',
+    advice: 'List the jobs of your organization with /v0/sql/jobs. A job stays listed for a week after it ends.',
     retryable: false,
   },
   result_not_found: {
@@ -183,7 +183,7 @@ export const ERRORS = {
     status: 404,
     title: 'There is no such saved query',
     advice:
-      'Check owner, slug and version: /v0/q lists the public ones, /v0/queries your organization’s. Private ones take a key of their owner.',
+      'Check owner, slug and version: /v0/q lists the public queries, /v0/queries those of your organization. A private query needs a key of its owner.',
     retryable: false,
   },
   handle_required: {
@@ -195,13 +195,13 @@ export const ERRORS = {
   handle_taken: {
     status: 409,
     title: 'The handle is not available',
-    advice: 'Choose another handle; one that the organization has stays for good.',
+    advice: 'Choose another handle. A handle cannot be changed once it is set.',
     retryable: false,
   },
   query_limit: {
     status: 409,
-    title: 'No more queries or versions can be saved',
-    advice: 'Remove saved queries that are not needed, or save under another slug.',
+    title: 'The limit of saved queries or versions is reached',
+    advice: 'Delete saved queries you no longer need, or save under another slug.',
     retryable: false,
   },
   method_not_allowed: {
@@ -237,19 +237,19 @@ export const ERRORS = {
   range_not_satisfiable: {
     status: 416,
     title: 'The file has no byte in the range',
-    advice: 'You have the whole file, or it is another one: compare its size and ETag.',
+    advice: 'You already have the whole file, or the file has changed: compare its size and ETag.',
     retryable: false,
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests this minute',
-    advice: 'Wait for the seconds in `Retry-After`, then send the same request.',
+    advice: 'Wait the number of seconds in `Retry-After`, then send the same request.',
     retryable: true,
   },
   key_budget_exhausted: {
     status: 429,
-    title: 'The key has used its units of the day',
-    advice: 'Wait until the UTC day ends (`Retry-After`), hold less, or have the budget of the key raised.',
+    title: 'The key has used its daily budget',
+    advice: 'Wait until the UTC day ends (`Retry-After`), lower `max_qu`, or raise the budget of the key.',
     retryable: true,
   },
   headers_too_large: {
@@ -275,20 +275,20 @@ export const ERRORS = {
     status: 502,
     title: 'Whether the payment settled is not known',
     advice:
-      'Look for the authorization’s nonce on the chain before anything else. Send the same request with the same payment again after `Retry-After`: once the chain shows the settlement it is served. Never sign again before that.',
+      'Do not sign a new payment yet. Send the same request with the same payment after `Retry-After`: once the chain shows the settlement, the call is answered. To check yourself, look up the nonce of the authorization on the chain.',
     retryable: true,
   },
   overloaded: {
     status: 503,
     title: 'The service is busy',
-    advice: 'Wait for the seconds in `Retry-After`, then send the same request. Nothing was run or charged.',
+    advice: 'Wait the number of seconds in `Retry-After`, then send the same request. Nothing was run or charged.',
     retryable: true,
   },
   upstream_unavailable: {
     status: 503,
     title: 'The index cannot be read right now',
     advice:
-      'Retry after the seconds in `Retry-After`. The resource named in `resource` refused or did not answer.',
+      'Wait the number of seconds in `Retry-After`, then retry. The resource named in `resource` refused or did not answer.',
     retryable: true,
   },
 } as const satisfies Record<string, ErrorEntry>;

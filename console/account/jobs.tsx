@@ -62,7 +62,7 @@ export function JobsPage({ query }: PageProps) {
                 </>
               }
             >
-              <p>A query that takes longer than its call becomes a job, and is listed here while it runs.</p>
+              <p>A query that takes longer than one call becomes a job and appears here while it runs.</p>
             </EmptyState>
           }
         />

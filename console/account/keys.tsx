@@ -227,7 +227,7 @@ function Actions({ of, edit, reload }: KeyActions & { readonly of: AccountKey })
   if (isAsking)
     return (
       <span class="row">
-        <span>Refused from the next call on.</span>
+        <span>It will be refused from its next call.</span>
         <button type="button" class="button danger" onClick={() => void revoke()}>
           Revoke “{of.label}”
         </button>

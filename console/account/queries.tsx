@@ -55,7 +55,7 @@ export function QueriesPage(_props: PageProps) {
               </Link>
             }
           >
-            <p>What you run on the SQL page, over the API or with an agent is listed here within seconds.</p>
+            <p>Queries you run on the SQL page, over the API or with an agent appear here within seconds.</p>
           </EmptyState>
         }
       />

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { type CardRole, cardRolesOf } from './card-roles.ts';
 import { type List, ListState, PageControls } from './list-state.tsx';
 import { Skeleton } from './skeleton.tsx';
 import {
@@ -31,6 +32,8 @@ export interface Column<Row> {
    * nearest column of priority 1 to their left (of the first column, where there is none). No column is ever hidden. Default 1.
    */
   readonly priority?: 1 | 2 | 3;
+  /** Where the value stands in a row of a narrow screen; by default that follows from the other columns. */
+  readonly card?: CardRole;
   /** Makes the column sortable among the rows that are shown. Ascending order; the table turns it round. */
   compare?(a: Row, b: Row): number;
   /** Makes the column sortable by the API: the value that the page puts into its address. Needs `sort` of the table. */
@@ -71,7 +74,7 @@ const SKELETON_ROWS = 8;
 
 /**
  * A table of dense rows under a header that stays in view. Columns of lower priority are stacked where the width does not suffice, and
- * narrow screens show each row as a card, so that no value is lost. With `list` it also shows that the rows are loading, could not be
+ * narrow screens show each row in two lines, with the rest behind a button of the row, so that no value is lost. With `list` it also shows that the rows are loading, could not be
  * read or do not exist, and the controls that page through them.
  */
 export function DataTable<Row>({
@@ -121,6 +124,7 @@ function Table<Row>({ rows, skeletonRows, what = 'rows', ...props }: FramedProps
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const shown = rows === null ? null : sortedRows(rows, columns, sorting);
   const placed = placedColumns(columns, fit);
+  const roles = fit.isCards ? cardRolesOf(columns) : null;
   const classes = ['data', kind, fit.isCards && 'is-cards'].filter(Boolean).join(' ');
   const wrapClass = [isCompact ? 'table-plain' : 'table-wrap', fit.isScrolling && 'is-scrolling'];
   return (
@@ -150,11 +154,13 @@ function Table<Row>({ rows, skeletonRows, what = 'rows', ...props }: FramedProps
             <SkeletonRows placed={placed} count={skeletonRows} />
           ) : (
             shown.map((row) => (
-              <tr key={props.keyOf(row)} class={props.rowClass?.(row)}>
-                {placed.map((place) => (
-                  <Cell key={place.column.name} place={place} row={row} />
-                ))}
-              </tr>
+              <Row
+                key={props.keyOf(row)}
+                row={row}
+                placed={placed}
+                roles={roles}
+                class={props.rowClass?.(row) ?? ''}
+              />
             ))
           )}
         </tbody>
@@ -196,14 +202,53 @@ function HeadCell<Row>({ column, sorting, onSort, sort }: HeadCellProps<Row>) {
   return <ClientSortHead {...common} name={name} isFigure={isFigure} sorting={sorting} onSort={onSort} />;
 }
 
-function Cell<Row>({
+interface RowProps<Item> {
+  readonly row: Item;
+  readonly placed: readonly PlacedColumn<Item>[];
+  /** Of each column, where rows have two lines; else null. */
+  readonly roles: readonly CardRole[] | null;
+  readonly class: string;
+}
+
+function Row<Item>({ row, placed, roles, class: kind }: RowProps<Item>) {
+  const [isOpen, setOpen] = useState(false);
+  const classes = [kind, isOpen && roles !== null && 'is-open'].filter(Boolean).join(' ');
+  return (
+    <tr {...(classes === '' ? {} : { class: classes })}>
+      {placed.map((place, at) => (
+        <Cell key={place.column.name} place={place} row={row} role={roles?.[at]} />
+      ))}
+      {roles?.includes('rest') ? (
+        <td class="row-more">
+          <button
+            type="button"
+            class="more-button"
+            aria-expanded={isOpen}
+            aria-label={isOpen ? 'Show less of this row' : 'Show more of this row'}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" focusable="false">
+              <path d="M2 4l4 4 4-4" fill="none" stroke="currentColor" stroke-width="1.6" />
+            </svg>
+          </button>
+        </td>
+      ) : null}
+    </tr>
+  );
+}
+
+function Cell<Item>({
   place: { column, stacked },
   row,
+  role,
 }: {
-  readonly place: PlacedColumn<Row>;
-  readonly row: Row;
+  readonly place: PlacedColumn<Item>;
+  readonly row: Item;
+  readonly role: CardRole | undefined;
 }) {
-  const classes = [column.isFigure && 'number', column.class].filter(Boolean).join(' ');
+  const classes = [column.isFigure && 'number', column.class, role && `card-${role}`]
+    .filter(Boolean)
+    .join(' ');
   const props = classes === '' ? {} : { class: classes };
   const content = (
     <>

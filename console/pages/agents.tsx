@@ -75,7 +75,7 @@ export function AgentsPage({ query }: PageProps) {
 function AgentFilters({ query }: { readonly query: URLSearchParams }) {
   const field = { path: AGENTS_PATH, query };
   return (
-    <FilterForm label="Filter agents">
+    <FilterForm label="Filter agents" query={query}>
       <TextFilter
         {...field}
         label="Words"
@@ -112,7 +112,7 @@ export function AgentsByRevenuePage({ query }: PageProps) {
         of the agent that registered first.
       </PageHead>
       <Tabs current={path} />
-      <FilterForm label="Filter agents">
+      <FilterForm label="Filter agents" query={query}>
         <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <CapabilityFilter {...field} />
@@ -208,7 +208,7 @@ export function LeaderboardPage({ query }: PageProps) {
         to 50. Rating costs only gas, so ratings that prove a payment say more.
       </PageHead>
       <Tabs current={LEADERBOARD_PATH} />
-      <FilterForm label="Filter the leaderboard">
+      <FilterForm label="Filter the leaderboard" query={query}>
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <SelectFilter {...field} label="By" name="by" options={RANKINGS} />
         <CheckFilter {...field} label="With unscored agents (spam)" name="include_spam" />

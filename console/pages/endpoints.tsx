@@ -51,7 +51,7 @@ export function EndpointsPage({ query }: PageProps) {
         Listed offers, with the payments that were observed on the terms of each offer.
       </PageHead>
       <Tabs current={PATH} />
-      <FilterForm label="Filter endpoints">
+      <FilterForm label="Filter endpoints" query={query}>
         <TextFilter
           {...field}
           label="Words"
@@ -153,7 +153,7 @@ const OFFERED_COLUMNS: readonly Column<PaidCapability>[] = [
     cell: ({ slug, name, summary }) => (
       <>
         <Link to={`/capabilities/${slug}`}>{name}</Link>
-        <span class="muted small">{summary}</span>
+        <span class="muted small clamp">{summary}</span>
       </>
     ),
   },

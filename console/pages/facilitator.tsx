@@ -39,7 +39,7 @@ export function FacilitatorPage({ params, query }: PageProps) {
   return (
     <>
       <FacilitatorHead id={id} name={name} relayers={relayers} />
-      <FilterForm label="Window and chain of the figures">
+      <FilterForm label="Window and chain of the figures" query={query}>
         <WindowChoice path={path} query={query} />
         <SelectFilter path={path} query={query} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>

@@ -58,7 +58,7 @@ export function FacilitatorsPage({ query }: PageProps) {
         verdict is about it.
       </PageHead>
       <Tabs current={PATH} />
-      <FilterForm label="Filter facilitators">
+      <FilterForm label="Filter facilitators" query={query}>
         <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>
@@ -139,7 +139,7 @@ export function RelayersPage({ query }: PageProps) {
         payers and payees are estimates.
       </PageHead>
       <Tabs current={RELAYERS_PATH} />
-      <FilterForm label="Filter relayers">
+      <FilterForm label="Filter relayers" query={query}>
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
         <CheckFilter {...field} label="Named only" name="named_only" />
         <CheckFilter {...field} label="Read from the chain only" name="enriched_only" />

@@ -51,7 +51,7 @@ export function HomePage({ query }: PageProps) {
         or listing. Every list opens as a query.
       </PageHead>
       <FreshnessStrip />
-      <FilterForm label="Window and chain of the rankings">
+      <FilterForm label="Window and chain of the rankings" query={query}>
         <WindowChoice {...field} windows={GROWTH_WINDOWS} fallback={DEFAULT_WINDOW} />
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>

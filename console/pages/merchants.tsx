@@ -124,7 +124,7 @@ function WalletFilters({ party, query, by }: WalletFiltersProps) {
   const { path, others } = PARTIES[party];
   const field = { path, query };
   return (
-    <FilterForm label={`Filter ${PARTIES[party].what}`}>
+    <FilterForm label={`Filter ${PARTIES[party].what}`} query={query}>
       <WindowChoice {...field} {...(by === 'growth' ? { windows: GROWTH_WINDOWS } : {})} />
       <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       {party === 'payee' ? <CapabilityFilter {...field} /> : null}
@@ -226,7 +226,7 @@ export function WalletsPage({ query }: PageProps) {
         Every wallet with a settlement, ranked or not. Ranked: <Link to="/merchants">merchants</Link>,{' '}
         <Link to="/payers">payers</Link>.
       </PageHead>
-      <FilterForm label="Filter wallets">
+      <FilterForm label="Filter wallets" query={query}>
         <SelectFilter {...field} label="Wallets that" name="role" options={ROLES} />
         <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       </FilterForm>

@@ -164,7 +164,7 @@ export function TransactionsPage({ query }: PageProps) {
 function SettlementFilters({ query }: { readonly query: URLSearchParams }) {
   const field = { path: PATH, query };
   return (
-    <FilterForm label="Filter settlements">
+    <FilterForm label="Filter settlements" query={query}>
       <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
       <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />

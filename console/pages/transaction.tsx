@@ -229,7 +229,7 @@ function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly is
         </div>
       </dl>
       <p class="card-links">
-        <Link to={pairPath(payer, payee)}>All payments between the two</Link>
+        <Link to={pairPath(payer, payee)}>All payments between them</Link>
         <Link to={walletPath(payee, 'payee')}>Should I pay this address?</Link>
       </p>
       <details class="ladder-fold" open={isOpen}>

@@ -27,11 +27,18 @@ export function AgentTable({ ranking, ...table }: AgentTableProps) {
 
 const TABLE_TAGS_SHOWN = 3;
 
-const RANK: Column<ListedAgent> = { name: 'Rank', isFigure: true, cell: ({ rank }) => rank };
+const RANK: Column<ListedAgent> = {
+  name: 'Rank',
+  class: 'rank',
+  card: 'head',
+  isFigure: true,
+  cell: ({ rank }) => rank,
+};
 
 const AGENT: Column<ListedAgent> = {
   name: 'Agent',
   class: 'agent-cell',
+  card: 'head',
   cell: (agent) => (
     <>
       <strong>{agent.name ?? <span class="muted">no name</span>}</strong>

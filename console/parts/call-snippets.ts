@@ -43,7 +43,7 @@ export function callSnippets(facts: CallFacts): readonly Snippet[] {
       id: 'agent',
       title: 'Agent',
       needs: 'A request to an agent that has a wallet, and this index as an MCP server.',
-      text: `Check ${facts.payTo} with get_entity_summary of the settlement index. If nothing speaks against it, call ${facts.method} ${facts.url} over x402. It should cost ${terms}, paid to ${facts.payTo}. Do not pay more, and do not pay another address.`,
+      text: `Check ${facts.payTo} with get_entity_summary of the settlement index. If it has no warnings against it, call ${facts.method} ${facts.url} over x402. It should cost ${terms}, paid to ${facts.payTo}. Do not pay more, and do not pay another address.`,
     },
   ];
 }

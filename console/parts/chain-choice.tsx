@@ -17,7 +17,7 @@ export function ChainChoice({ path, query }: ChainChoiceProps) {
   const chains = useChainOptions();
   if (chains.length <= 2) return null;
   return (
-    <FilterForm label="Chain of the figures">
+    <FilterForm label="Chain of the figures" query={query}>
       <SelectFilter path={path} query={query} label="Chain" name="chain" options={chains} />
     </FilterForm>
   );

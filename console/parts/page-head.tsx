@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, toChildArray } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { chainText } from '../format.ts';
 import { navigate } from '../router.tsx';
 import { withQuery } from '../routes.ts';
@@ -30,15 +31,57 @@ export function PageHead({ title, children, tools }: PageHeadProps) {
 
 interface FilterFormProps {
   readonly label: string;
+  readonly query: URLSearchParams;
   readonly children: ComponentChildren;
 }
 
-export function FilterForm({ label, children }: FilterFormProps) {
-  return (
+/** Parameters that choose a page or an order, and filter nothing. */
+const NOT_FILTERS: ReadonlySet<string> = new Set(['offset', 'before', 'after', 'by', 'order', 'window']);
+const NARROW = '(max-width: 560px)';
+/** Fewer filters need no sheet. */
+const SHEET_FROM = 3;
+
+/** The filters of a list; on a narrow screen a button that opens them in a sheet, and says how many are set. */
+export function FilterForm({ label, query, children }: FilterFormProps) {
+  const isNarrow = useMedia(NARROW);
+  const sheet = useRef<HTMLDialogElement>(null);
+  const form = (
     <form class="filters" aria-label={label} onSubmit={(event) => event.preventDefault()}>
       {children}
     </form>
   );
+  if (!isNarrow || toChildArray(children).length < SHEET_FROM) return form;
+  const set = [...query.keys()].filter((name) => !NOT_FILTERS.has(name)).length;
+  return (
+    <>
+      <button
+        type="button"
+        class="button filter-button"
+        aria-haspopup="dialog"
+        onClick={() => sheet.current?.showModal()}
+      >
+        Filters{set === 0 ? '' : ` (${set})`}
+      </button>
+      <dialog ref={sheet} class="dialog sheet" aria-label={label}>
+        {form}
+        <button type="button" class="button primary" onClick={() => sheet.current?.close()}>
+          Show the list
+        </button>
+      </dialog>
+    </>
+  );
+}
+
+function useMedia(text: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(text).matches);
+  useEffect(() => {
+    const media = matchMedia(text);
+    const follow = (): void => setMatches(media.matches);
+    follow();
+    media.addEventListener('change', follow);
+    return () => media.removeEventListener('change', follow);
+  }, [text]);
+  return matches;
 }
 
 interface FieldProps {

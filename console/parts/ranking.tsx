@@ -96,6 +96,7 @@ export function rankColumn(window: Window): Column<RankedRow> {
   return {
     name: 'Rank',
     class: 'rank',
+    card: 'head',
     help: `Place, and how many places it moved since ${WINDOW_BEFORE[window]}`,
     cell: (row) => (
       <>
@@ -185,6 +186,7 @@ export function changeColumn(window: Window, by: RankedOrder): Column<RankedRow>
   return {
     name: 'Change',
     isFigure: true,
+    card: 'meta',
     help: `Of the figure that ranks, against ${WINDOW_BEFORE[window]}. Sorts by the dollars gained`,
     sortKey: 'growth',
     cell: (row) => (
@@ -207,6 +209,7 @@ export function RowChange({ row, window }: { readonly row: RankedRow; readonly w
 
 export const VERDICT_COLUMN: Column<RankedRow> = {
   name: 'Verdict',
+  card: 'meta',
   help: 'What the data-quality rule says of the payments of the window',
   cell: ({ data_quality: verdict }) =>
     verdict === undefined ? (

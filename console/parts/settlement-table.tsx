@@ -37,6 +37,7 @@ export function SettlementTable({ isNew, own, ...table }: SettlementTableProps) 
 const TIME: Column<Settlement> = {
   name: 'Time',
   class: 'when',
+  card: 'meta',
   cell: ({ block_time: at, finality }) => (
     <>
       <Time at={at} ago />
@@ -47,6 +48,7 @@ const TIME: Column<Settlement> = {
 
 const PAYER: Column<Settlement> = {
   name: 'Payer',
+  card: 'head',
   cell: ({ payer, payer_name: name, payer_name_source: source }) => (
     <WalletLink wallet={payer} party="payer" name={name} source={source} />
   ),
@@ -54,6 +56,7 @@ const PAYER: Column<Settlement> = {
 
 const PAYEE: Column<Settlement> = {
   name: 'Payee',
+  card: 'head',
   cell: ({ payee, payee_name: name, payee_name_source: source }) => (
     <WalletLink wallet={payee} party="payee" name={name} source={source} />
   ),
@@ -62,6 +65,7 @@ const PAYEE: Column<Settlement> = {
 const DETAILS: readonly Column<Settlement>[] = [
   {
     name: 'Amount',
+    card: 'meta',
     isFigure: true,
     cell: ({ amount, amount_usd: usd, asset_symbol: symbol }) => (
       <>
@@ -73,7 +77,7 @@ const DETAILS: readonly Column<Settlement>[] = [
     ),
   },
   { name: 'Facilitator', priority: 2, cell: (row) => <Facilitator row={row} /> },
-  { name: 'Evidence', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },
+  { name: 'Evidence', card: 'meta', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },
   {
     name: 'Chain and transaction',
     class: 'where',

@@ -81,10 +81,10 @@ export function Downloads({ resultId }: { readonly resultId: string }) {
         ))}
         <label
           class="small muted"
-          title="Parquet and Arrow have decimals of 38 digits; as texts, larger numbers keep every digit."
+          title="Parquet and Arrow store decimals of at most 38 digits; as text, larger numbers keep every digit."
         >
-          <input type="checkbox" checked={asTexts} onChange={() => setAsTexts(!asTexts)} /> wide numbers as
-          texts
+          <input type="checkbox" checked={asTexts} onChange={() => setAsTexts(!asTexts)} /> large numbers as
+          text
         </label>
         {isRunning ? (
           <button type="button" class="button small-button danger" onClick={() => current.current?.abort()}>

@@ -56,7 +56,7 @@ export function Examples({ onOpen }: ExamplesProps) {
           </li>
         ))}
       </ul>
-      {shown.length === 0 ? <p class="muted small">No question has these words.</p> : null}
+      {shown.length === 0 ? <p class="muted small">No question matches.</p> : null}
       <p class="small">
         <a href="/docs/sql">The questions with explanations</a>
       </p>

@@ -171,7 +171,7 @@ function Failed({
 function Suggestion({ sql, onUse }: { readonly sql: string } & Pick<ResultPanelProps, 'onUse'>) {
   return (
     <div class="suggestion">
-      <p>This reads like another dialect of SQL. The same question in the SQL of ClickHouse:</p>
+      <p>This reads like another dialect of SQL. The same query in ClickHouse SQL:</p>
       <pre>
         <code>{sql}</code>
       </pre>
@@ -196,7 +196,7 @@ function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
   if (result.rows.length === 0)
     return (
       <EmptyState title="No rows">
-        <p>The query found no rows. Its charge is that of the time it took.</p>
+        <p>The query returned no rows. It is charged for the time it took.</p>
       </EmptyState>
     );
   return (

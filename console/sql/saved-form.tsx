@@ -101,7 +101,7 @@ function SaveForm({
       }}
     >
       <h2 id="save-title">{saved === null ? 'Save the query' : `Save a version of ${saved.slug}`}</h2>
-      <p class="muted">It is kept in the list of saved queries, and programs can call it by its address.</p>
+      <p class="muted">It stays in your list of saved queries, and programs can call it by its address.</p>
       <SavedFields
         written={written}
         isVersion={saved !== null}

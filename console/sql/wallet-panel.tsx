@@ -63,7 +63,7 @@ export function WalletPanel({ wallet, onClose }: WalletPanelProps) {
 }
 
 function Facts({ profile: { aggregates, coverage, erc8004_agents: agents } }: { readonly profile: Profile }) {
-  if (!coverage.known) return <p class="muted">The index has no settlement of this wallet.</p>;
+  if (!coverage.known) return <p class="muted">The index has no settlements for this wallet.</p>;
   const isEstimated = aggregates.basis.distinct_counterparties === 'estimated';
   return (
     <>

@@ -17,7 +17,7 @@ const LIMIT_MAX = 100;
 
 export const limitParam: Param<number> = {
   in: 'query',
-  description: `Rows on a page, 1 to ${LIMIT_MAX}. Values outside are clamped, not refused.`,
+  description: `Rows on a page, 1 to ${LIMIT_MAX}. Values out of range are clamped, not refused.`,
   toolText: `Rows, at most ${LIMIT_MAX}.`,
   required: false,
   schema: Type.Integer({ default: LIMIT_DEFAULT }),
@@ -51,7 +51,7 @@ export const beforeParam: Param<string | undefined> = {
 export const afterParam: Param<string | undefined> = {
   in: 'query',
   description:
-    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Gives what was written since, oldest first, and `retracted`. Not together with `before`, `finality=finalized`, `facilitator`, `tier` or `min_probability`.',
+    'Opaque cursor: `prev_after` of an earlier answer to the same list and filters. Returns what was written since, oldest first, and `retracted`. Cannot be combined with `before`, `finality=finalized`, `facilitator`, `tier` or `min_probability`.',
   toolText: 'prev_after: what is new since.',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
@@ -91,7 +91,7 @@ const ALL_CHAINS = 'all';
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description:
-    'Only this chain, by CAIP-2 name. Default, and `all`: every chain this deployment indexes, together. `meta.chain` says which one was served.',
+    'Only this chain, by CAIP-2 name. By default, and with `all`, every indexed chain. `meta.chain` says which was served.',
   toolText: 'Like base. Default all.',
   otherNames: { network: {}, chain_id: {}, blockchain: {} },
   meant: chainByName,

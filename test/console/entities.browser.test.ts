@@ -54,7 +54,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       expect(await page.getByText(`block ${row.block_number.toLocaleString('en')}`).count()).toBe(1);
       await shows('60,000 gas');
       expect(
-        await page.getByRole('link', { name: 'All payments between the two' }).getAttribute('href'),
+        await page.getByRole('link', { name: 'All payments between them' }).getAttribute('href'),
       ).toBe(`/console/pairs/${row.payer}/${row.payee}`);
       await looksRight(watched, 'transaction');
     },

@@ -114,6 +114,8 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     for (const size of SIZES) {
       await resize(page, size);
       const table = page.getByRole('region', { name: /^Merchants/ });
+      // A row of a phone has the rest of its columns behind its button.
+      if (size.width === 390) await table.getByRole('button', { name: 'Show more of this row' }).first().click();
       // Headers on wide screens; on cards and stacked cells the name stands with the value.
       const shown = await table.evaluate((region) =>
         [...region.querySelectorAll<HTMLElement>('th[scope=col], .stacked-name, td[data-name]')]

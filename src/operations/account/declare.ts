@@ -106,9 +106,9 @@ export const getAccount = defineOperation({
     sharedFields: ['metered_routes', 'sql_tiers'],
   },
   words: {
-    summary: 'Who the caller is, which lane applies, and what every route costs',
+    summary: 'Who the caller is, which lane applies and what each route costs',
     description:
-      'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
+      'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key gets an answer with `key_recognised: false`. `tier` is the plan of the organization behind a key; while the organization of a key cannot be read, the key has the lowest plan.',
     tool: 'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
     example: {
       authenticated: false,

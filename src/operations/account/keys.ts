@@ -93,9 +93,9 @@ export const listAccountKeys = defineOperation({
     paging: 'before',
   },
   words: {
-    summary: 'The keys of the organization, and what was done to them',
+    summary: 'The organization’s keys and their history',
     description:
-      'A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id; any other key sees itself. `history` says what was done to a key, when, and with which one. No key is shown again: only its digest is stored.',
+      'A key that manages keys, and a bearer token, see all keys of the organization by id, including revoked ones; any other key sees itself. `history` says what was done to a key, when, and with which key. A key is never shown again: only its digest is stored.',
     tool: 'Keys of your organization with their limits, or your own.',
     example: {
       keys: [
@@ -227,9 +227,9 @@ export const makeAccountKey = defineOperation({
     status: 201,
   },
   words: {
-    summary: 'Make a key for an agent',
+    summary: 'Create a key for an agent',
     description:
-      'Takes a key that manages keys. The new key draws the units of the organization, within its own budget of a UTC day: a call that would pass it is refused with `key_budget_exhausted`. It may call the named operations alone, until it expires. It is shown once.',
+      'Needs a key that manages keys. The new key uses the organization’s units, up to its own daily budget (UTC): a call beyond it is refused with `key_budget_exhausted`. The key may call only the named operations, and only until it expires. It is shown once.',
     tool: 'Make a key with limits, shown once.',
     example: { api_key: 'six_live_…', key: { ...KEY_EXAMPLE, units_used_today: 0 } },
   },
@@ -280,7 +280,7 @@ export const changeAccountKey = defineOperation({
   words: {
     summary: 'Change the limits of a key',
     description:
-      'Takes a key that manages keys. What is not sent stays as it is; `clear` takes limits away. It holds from the next call of the key on; what the key used this day counts against a new budget.',
+      'Needs a key that manages keys. Limits that are not sent stay as they are; `clear` removes limits. The change applies from the key’s next call; what the key has already used today counts against the new budget.',
     tool: 'Change limits of a key.',
     example: { key: KEY_EXAMPLE },
   },
@@ -307,7 +307,7 @@ export const revokeAccountKey = defineOperation({
   words: {
     summary: 'Revoke a key',
     description:
-      'Takes a key that manages keys, which may revoke itself. The key is refused from the next call on; a call that runs is finished. `was_revoked` where it was before.',
+      'Needs a key that manages keys; such a key may revoke itself. The revoked key is refused from its next call; a call that is running is finished. `was_revoked` says whether it was revoked before.',
     tool: 'Revoke a key at once.',
     example: { id: KEY_EXAMPLE.id, was_revoked: false },
   },

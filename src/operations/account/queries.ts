@@ -54,8 +54,8 @@ export const listAccountQueries = defineOperation({
     paging: 'before',
   },
   words: {
-    summary: 'The SQL that the account ran, newest first',
-    description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was judged or run, over any surface, with its text, jobs included once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages keys, and a bearer token, see all, any other key its own. They are in no backup, and \`DELETE\` forgets them at once. Runs appear within seconds.`,
+    summary: 'The account’s SQL history, newest first',
+    description: `Every query of the last ${QUERIES_KEPT_DAYS} days that was checked or run, over any interface, with its text; jobs are included once they have ended. At most the latest 10,000. Only the organization sees them: a key that manages keys, and a bearer token, see all; any other key sees its own. They are not in backups, and \`DELETE\` removes them at once. Runs appear within seconds.`,
     tool: 'The SQL that your account ran: text, rows, units, status.',
     example: {
       queries: [
@@ -140,9 +140,9 @@ export const forgetAccountQueries = defineOperation({
     fails: ['api_key_required'],
   },
   words: {
-    summary: 'Forget a run of SQL, or all of them',
+    summary: 'Delete one run from the SQL history, or all',
     description:
-      'What is forgotten cannot be read again, also not from a backup; charges stay in the ledger and in the usage. `all` forgets what the caller may see, up to now. A repetition forgets nothing more.',
+      'A deleted run cannot be restored, not even from a backup; its charge stays in the ledger and in the usage. `all` deletes every run that the caller may see. Repeating the call changes nothing.',
     tool: 'Forget the text and figures of one query that your account ran, or of all.',
     example: { forgotten: 12 },
   },

@@ -42,7 +42,7 @@ function dayParam(component: string, description: string, toolText: string): Par
 
 const groupParam: Param<readonly Group[]> = {
   in: 'query',
-  description: `What a row is for: some of ${GROUPS.join(', ')}, separated by commas. Default: day.`,
+  description: `What rows are grouped by: any of ${GROUPS.join(', ')}, separated by commas. Default: day.`,
   toolText: `Some of ${GROUPS.join(', ')}, comma-separated. Default day.`,
   required: false,
   schema: Type.String({ default: 'day', maxLength: 40 }),
@@ -109,9 +109,9 @@ export const getAccountUsage = defineOperation({
     fails: ['api_key_required'],
   },
   words: {
-    summary: 'What the account used, by day, operation, key and lane',
+    summary: 'Usage of the account by day, operation, key and lane',
     description:
-      'Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are those of the ledger, exactly; calls that drew none appear within seconds. A key that manages keys, and a bearer token, see the whole organization, any other key what it used itself.',
+      'Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are those of the ledger, exactly; calls that cost no units appear within seconds. A key that manages keys, and a bearer token, see the whole organization; any other key sees its own usage.',
     tool: 'Units, calls and dollars that your account used, by day.',
     example: {
       since: '2026-11-24',

@@ -38,7 +38,7 @@ export const getBundleFile = defineOperation({
       table: bundleTableParam,
       file: bundleFileParam,
       describe: {
-        ...flagParam('Whether to answer with what is known of the file, in the place of the file.', ''),
+        ...flagParam('Return what is known about the file instead of the file.', ''),
         toolDefault: true,
       },
     },
@@ -54,7 +54,7 @@ export const getBundleFile = defineOperation({
     caching: 'revalidate',
   },
   words: {
-    summary: 'A Parquet file of a day, or the signed manifest of a table',
+    summary: 'The Parquet file of one day, or the signed manifest of a table',
     description:
       'The bytes of a file that /bundles lists, or of an older revision that the manifest names. Parquet files take one `Range` and have a strong ETag, their SHA-256; each request for bytes is a call. `manifest.json` and `describe` are free.',
     tool: 'URL, size and hashes of one file of list_bundles. Download it from there with your key.',

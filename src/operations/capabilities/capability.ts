@@ -67,7 +67,7 @@ export const getCapability = defineOperation({
     }),
   },
   words: {
-    summary: 'Who offers one job, at what price, and the payments they received',
+    summary: 'Providers of one capability, their prices and the payments they received',
     description:
       'The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its headline offer; contested resources of which no claimant was paid or is published by the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card mentions it, most rated first. Everything but what was observed is what listings and cards say.',
     tool: 'Who offers one kind of work: listings with price, payee and observed payments, the going rate, and agents.',

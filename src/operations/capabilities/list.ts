@@ -60,9 +60,9 @@ export const listCapabilities = defineOperation({
     }),
   },
   words: {
-    summary: 'The jobs that services offer, and how many offer them',
+    summary: 'Capabilities that services offer, and how many providers each has',
     description:
-      'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
+      'Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` returns only slug, name and provider_count. Counts are refreshed at most twice a minute.',
     tool: 'The kinds of work that services offer, each with its number of providers. get_capability, list_endpoints and list_agents take their slugs.',
     example: { capabilities: [CAPABILITY_EXAMPLE], meta: { as_of: '2026-11-20T09:15:04Z' } },
   },

@@ -128,7 +128,7 @@ export const listFacilitators = defineOperation({
     paging: 'offset',
   },
   words: {
-    summary: 'Relayers per chain, busiest first, with what their accounts hold',
+    summary: 'Relayers per chain, busiest first, with their gas balances',
     description:
       'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
     tool: 'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',

@@ -49,7 +49,7 @@ export const graphDaysParam: Param<number | undefined> = {
 
 export const maxEdgesParam: Param<number> = {
   in: 'query',
-  description: `Edges shown, largest first, 1 to ${GRAPH_EDGES_MAX}. Values outside are clamped, not refused.`,
+  description: `Edges shown, largest first, 1 to ${GRAPH_EDGES_MAX}. Values out of range are clamped, not refused.`,
   toolText: `Largest edges shown, 1 to ${GRAPH_EDGES_MAX}. Default ${GRAPH_EDGES_DEFAULT}.`,
   required: false,
   schema: Type.Integer({ default: GRAPH_EDGES_DEFAULT }),

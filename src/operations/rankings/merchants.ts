@@ -45,7 +45,7 @@ export const listMerchants = defineOperation({
     paging: 'offset',
   },
   words: {
-    summary: 'Wallets that are paid, by the organic payments of a window',
+    summary: 'Merchants ranked by organic payments in a window',
     description:
       'Merchants by `organic_usd` of the last 30 days, or by another order of /leaderboard with `of=merchants`, whose rows and figures these are. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps them. Of every indexed chain unless `chain` names one. /merchants/{address} has everything about one of them.',
     tool: 'Merchants by organic payments, with verdicts.',

@@ -52,7 +52,7 @@ const LISTED_PRICE: Price = {
       perUnit: SQL_QU_USD_MICROS,
     },
   },
-  meaning: `From ${WARM_QU} QU, by use, and the author's price; over x402 ${USD_PER_QU} USD for each unit that it may cost. What a query costs says \`GET /v0/q/{owner}/{slug}/about\`. Own queries cost their run, and nothing where the result is kept.`,
+  meaning: `From ${WARM_QU} QU, by use, and the author's price; over x402 ${USD_PER_QU} USD for each unit that it may cost. \`GET /v0/q/{owner}/{slug}/about\` says what a query costs. Your own queries cost their run, and nothing when a kept result answers.`,
 };
 
 export const callSavedQuery = defineOperation({

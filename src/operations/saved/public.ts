@@ -103,7 +103,7 @@ export const getPublicQuery = defineOperation({
   },
   words: {
     summary: 'What a saved query answers, takes and costs',
-    description: 'For everyone who may call it. `sql` is null where its author hides the text.',
+    description: 'Available to everyone who may call the query. `sql` is null where the author hides the text.',
     tool: 'What a saved query answers, takes and costs.',
     example: { query: PUBLIC_QUERY_EXAMPLE },
   },

@@ -36,7 +36,7 @@ export const claimHandle = defineOperation({
   words: {
     summary: 'Choose the handle of the organization',
     description:
-      'The name under which the saved queries of the organization are called. Takes a key that manages keys. A handle is chosen once: it is never changed, and never given to another organization, so that an address keeps its meaning. One that looks like the handle of another is refused. The same handle again changes nothing.',
+      'The owner name in the addresses of the organization’s saved queries. Needs a key that manages keys. A handle is chosen once: it never changes and is never given to another organization, so that addresses stay valid. A handle that looks like another organization’s is refused. Sending the same handle again changes nothing.',
     tool: 'Choose the name of your organization, for good: saved queries are called by it.',
     example: { handle: 'acme' },
   },
@@ -85,7 +85,7 @@ export const saveQuery = defineOperation({
   words: {
     summary: 'Save a query as an endpoint',
     description:
-      'Judges the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. What a version is made of never changes: other text, parameters, limits, title or description make the next version, and an earlier one is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` hold for all versions at once. Free.',
+      'Checks the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. A version never changes: a new text, parameters, limits, title or description make the next version, and an earlier version is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` apply to all versions. Free.',
     tool: 'Save a query under your handle (claim_handle), to be called with call_saved_query, and to be sold with price_qu. The same slug again makes its next version.',
     example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
   },
@@ -257,10 +257,10 @@ export const deleteSavedQuery = defineOperation({
     fails: ['api_key_required', 'key_restricted', 'query_not_found'],
   },
   words: {
-    summary: 'Remove a saved query',
+    summary: 'Delete a saved query',
     description:
-      'Removes it with all of its versions; calls are 404 from then on. Under the same slug versions go on counting, so that a number never means two texts.',
-    tool: 'Remove a saved query of yours with all versions.',
+      'Deletes it with all of its versions; later calls get 404. If the slug is used again, version numbers continue, so that a number never means two texts.',
+    tool: 'Delete a saved query of yours with all versions.',
     example: { slug: 'top-payees', deleted: true },
   },
   money: { price: PRICES.free, load: 'none' },

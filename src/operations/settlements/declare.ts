@@ -121,7 +121,7 @@ export const listFlows = feedList({
   words: {
     summary: 'Newest settlements across every indexed chain, payer to payee',
     description:
-      'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
+      'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. For older pages send `next_before` back as `before`; for new rows send `prev_after` as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the list ends where `next_before` is null.',
     tool: 'The newest settlements (x402 payments) with names: payer, payee, amount_usd, facilitator. For sums use run_sql.',
     example: { flows: [NAMED_SETTLEMENT_EXAMPLE], ...PAGE_EXAMPLE },
   },

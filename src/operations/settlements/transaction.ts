@@ -153,7 +153,7 @@ export const getTransaction = defineOperation({
   },
   words: {
     summary: 'One transaction with all its settlements',
-    description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer, on whatever indexed chain it is unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back by a reorg.`,
+    description: `Every settlement of the transaction in the order of its logs, with evidence, finality and names, and what the transaction cost its relayer. All indexed chains are searched unless \`chain\` names one. \`settlement_count\` counts them all; the first ${SETTLEMENTS_SHOWN_MAX.toLocaleString('en')} are shown. A hash without a settlement is \`transaction_not_found\`, which costs nothing: it may not be an x402 payment, may not be indexed yet, or may have been undone by a reorg.`,
     tool: 'One transaction by its hash: all settlements in it with evidence and finality.',
     example: {
       tx_hash: NAMED_SETTLEMENT_EXAMPLE.tx_hash,

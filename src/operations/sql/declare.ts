@@ -96,7 +96,7 @@ export const runSql = defineOperation({
   words: {
     summary: 'Run a SQL query over the public tables',
     description:
-      'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. An answer has every row, or says how many of more `max_rows` left it. Closing the connection stops the query.',
+      'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is checked before it runs: `invalid_query` says what is wrong and where, and costs nothing. `max_qu` is the most it may cost, and bounds its time: these units are held, and the units for the engine time used are charged. An answer has every row, or says that `max_rows` cut it. Closing the connection stops the query.',
     tool: 'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
     example: SQL_EXAMPLE,
     moreExamples: SQL_ANSWER_EXAMPLES,

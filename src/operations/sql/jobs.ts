@@ -73,7 +73,7 @@ export const createSqlJob = defineOperation({
   },
   words: {
     summary: 'Run a SQL query as a job',
-    description: `Judges the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and given in any format, as often as wanted, without another charge. Its units are held when it is accepted and those used are charged once when it succeeds; a job whose process dies is run once more and costs nothing until then. Takes the key of an organization. With an \`Idempotency-Key\` the same request gives the same job.`,
+    description: `Checks the query like \`POST /v0/sql\`, queues it and answers 202 at once. A job has more time than a call: 60, 300 or 900 seconds by tier. Its result is kept for ${KEPT_DAYS} days and can be read in any format, any number of times, without another charge. Its units are held when it is accepted, and the units it used are charged once when it succeeds; a job whose process dies is run once more, and only the run that succeeds is charged. Needs the key of an organization. With an \`Idempotency-Key\` the same request returns the same job.`,
     tool: 'Run a query as a job, with more time than run_sql; get_sql_job follows it.',
     example: { ...SQL_JOB_EXAMPLE, state: 'queued', started_at: null, progress: null },
   },
@@ -159,9 +159,9 @@ export const getSqlJob = defineOperation({
     fails: ['invalid_parameter', 'job_not_found', 'upstream_unavailable'],
   },
   words: {
-    summary: 'How far a job is',
+    summary: 'The state of a job',
     description:
-      'State, progress, charge, and once it has succeeded where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
+      'State, progress, charge and, once it has succeeded, where its result is. Free. With `format=events` every change is sent as it happens, until the job has ended.',
     tool: 'State, progress and charge of a job, and the id of its result (get_result) once it has succeeded.',
     example: SQL_JOB_EXAMPLE,
   },
@@ -239,7 +239,7 @@ export const cancelSqlJob = defineOperation({
   words: {
     summary: 'Cancel a job',
     description:
-      'A queued job ends at once and costs nothing. A running one is stopped within seconds (`cancel_requested`), and what it used is charged. One that has ended stays as it is.',
+      'A queued job ends at once and costs nothing. A running job is stopped within seconds (`cancel_requested`), and the units it used are charged. A job that has ended does not change.',
     tool: 'Cancel a job: a queued one costs nothing, of a running one what it used is charged.',
     example: { ...SQL_JOB_EXAMPLE, cancel_requested: true },
   },
@@ -274,7 +274,7 @@ export const listSqlJobs = defineOperation({
   },
   words: {
     summary: 'The jobs of your organization',
-    description: `Newest first, for ${KEPT_DAYS} days after their end: a key that manages keys, and a bearer token, see all of the organization, any other key its own. Free. Without the key of an organization the list is empty.`,
+    description: `Newest first; a job stays listed for ${KEPT_DAYS} days after it ends. A key that manages keys, and a bearer token, see all jobs of the organization; any other key sees its own. Free. Without the key of an organization the list is empty.`,
     tool: 'Jobs of your organization, newest first.',
     example: { jobs: [SQL_JOB_EXAMPLE], next_offset: null },
   },

@@ -103,7 +103,7 @@ export const getResult = defineOperation({
   words: {
     summary: 'A kept result',
     description:
-      'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, as often as wanted, for the organizations that were answered with it, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
+      'The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in another format. Free, any number of times, for the organizations that received it as an answer, and for the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256` cite it: text, state of the index, and hash.',
     tool: 'Rows of a kept result, page by page: the result of a job, or of a query with max_age.',
     example: {
       ...SQL_EXAMPLE,

@@ -237,7 +237,7 @@ export const getSqlSchema = defineOperation({
     caching: 'revalidate',
   },
   words: {
-    summary: 'What SQL may read: tables, columns, functions and limits',
+    summary: 'Tables, columns, functions and limits of SQL',
     description:
       'Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.',
     tool: 'What run_sql may read. Without arguments: the tables in one line each, limits, example queries. `table`: its columns with type and meaning, the columns that are cheap to filter by, and an example; read it before you query that table.',

@@ -174,7 +174,7 @@ export const getTelemetry = defineOperation({
   },
   words: {
     summary: 'Health of the index: freshness, ingest rate and faults per chain',
-    description: `Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run now. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+    description: `Per chain: how far the index is, what ingest is doing and what went wrong; which period the rollups do not cover yet; the progress of agents, their cards and feedback files; and who is running SQL now. While the engine does not answer, \`engine.status\` says so, and the other figures are the last known ones. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
     tool: 'How fresh and complete the index is, chain by chain, and what is wrong. Call it when a list is empty or a figure looks old.',
     example: {
       status: 'ok',

@@ -246,10 +246,10 @@ export const listWallets = defineOperation({
     caching: 'revalidate',
   },
   words: {
-    summary: 'Every wallet that paid or was paid, by address',
+    summary: 'All wallets that paid or were paid, by address',
     description:
       'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
-    tool: 'Every wallet that paid or was paid, by address. get_leaderboard ranks them.',
+    tool: 'All wallets that paid or were paid, by address. get_leaderboard ranks them.',
     example: {
       wallets: [EXAMPLE],
       next_before: null,

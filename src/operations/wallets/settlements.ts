@@ -307,7 +307,7 @@ export const listEntitySettlements = defineOperation({
   words: {
     summary: 'Settlements where a wallet is a party, newest first',
     description:
-      'Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.',
+      'Settlements in which the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet unknown to the index has an empty list: it never paid or was paid, is not indexed yet, or is on a chain that is not covered.',
     tool: 'Settlements that one wallet paid or received, newest first. For its totals use get_merchant or get_agent.',
     example: {
       wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
