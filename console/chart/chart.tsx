@@ -9,8 +9,10 @@ import { useStore } from '../store.ts';
 import { isDark } from '../theme.ts';
 import { ChartControls } from './controls.tsx';
 import type { ChartHeight, Drawing, Hover } from './draw.ts';
+import { type Figure, figuresOf } from './figures.ts';
 import { completeSpec } from './guess.ts';
 import { chartSentence, leftText, placeText } from './labels.ts';
+import { NumberCard } from './number-card.tsx';
 import { type Prepared, prepare, type Series } from './series.ts';
 import type { ChartData, ChartSpec } from './spec.ts';
 
@@ -58,13 +60,28 @@ export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEI
   return (
     <figure class={height === 'fill' ? 'chart is-filling' : 'chart'}>
       {onSpec === undefined ? null : <ChartControls data={data} spec={spec} onSpec={onSpec} />}
-      <Picture name={name} prepared={shown} height={height} />
-      {whole.series.length < 2 || spec.kind === 'heatmap' ? null : (
+      {spec.kind === 'number' ? (
+        <NumberPicture name={name} figures={figuresOf(data, spec)} />
+      ) : (
+        <Picture name={name} prepared={shown} height={height} />
+      )}
+      {whole.series.length < 2 || spec.kind === 'heatmap' || spec.kind === 'number' ? null : (
         <Legend series={whole.series} hidden={hidden} onToggle={toggle} />
       )}
-      {leftText(whole) === '' ? null : <p class="muted small">{leftText(whole)}</p>}
+      {spec.kind === 'number' || leftText(whole) === '' ? null : <p class="muted small">{leftText(whole)}</p>}
       <FiguresTable name={name} data={data} />
     </figure>
+  );
+}
+
+function NumberPicture({ name, figures }: { readonly name: string; readonly figures: readonly Figure[] }) {
+  return (
+    <>
+      <figcaption class="chart-head">
+        <span class="chart-title">{name}</span>
+      </figcaption>
+      <NumberCard figures={figures} />
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import { kindOf, rawText } from '../cells.ts';
+import { beforeColumns, FIGURES_MAX } from './figures.ts';
 import type { ChartData, ChartKind, ChartSpec } from './spec.ts';
 
 /** Which chart fits a result: a pure function of the types and the repetitions of its columns. */
@@ -45,7 +46,7 @@ function distinct({ rows }: ChartData, at: number): number {
 }
 
 /**
- * Lines over time, one for each value of a text column where days repeat (day and facilitator); bars over names; a heatmap over pairs of
+ * Figures for one row of numbers; lines over time, one for each value of a text column where days repeat (day and facilitator); bars over names; a heatmap over pairs of
  * names; points for numbers against numbers. Null without rows or without a column of numbers.
  */
 export function guessSpec(data: ChartData): ChartSpec | null {
@@ -53,6 +54,8 @@ export function guessSpec(data: ChartData): ChartSpec | null {
   const measure = numbers.at(-1);
   if (measure === undefined || data.rows.length === 0) return null;
   const base = { y: [nameOf(data, measure)], by: null, right: [], isLog: false, isZeroBased: true };
+  const figures = figuresOf(data, numbers);
+  if (figures !== null) return { ...base, kind: 'number', x: figures[0] ?? '', y: figures };
   const [time] = times;
   if (time !== undefined) {
     const by = repeats(data, time) ? splitOf(data, texts) : null;
@@ -64,6 +67,15 @@ export function guessSpec(data: ChartData): ChartSpec | null {
   return second === undefined
     ? { ...base, kind: 'bar', x: nameOf(data, x) }
     : { ...base, kind: 'scatter', x: nameOf(data, x), y: [nameOf(data, second)], isZeroBased: false };
+}
+
+/** The columns of a number card: one row of few numbers and of nothing else. Null for other results. */
+function figuresOf(data: ChartData, numbers: readonly number[]): readonly string[] | null {
+  if (data.rows.length !== 1 || numbers.length !== data.columns.length) return null;
+  const names = numbers.map((at) => nameOf(data, at));
+  const before = new Set(beforeColumns(names).values());
+  const figures = names.filter((name) => !before.has(name));
+  return figures.length <= FIGURES_MAX ? figures : null;
 }
 
 function repeats(data: ChartData, at: number): boolean {
@@ -98,13 +110,13 @@ export function completeSpec(data: ChartData, chosen: Partial<ChartSpec>): Chart
   const wanted = (chosen.y ?? []).filter((name) => numbers.has(name));
   const y = wanted.length > 0 ? wanted : guess.y;
   const asked = chosen.by === undefined ? guess.by : chosen.by;
-  const by = asked !== null && names.has(asked) && asked !== x ? asked : null;
   const kind = chosen.kind ?? guess.kind;
+  const by = kind !== 'number' && asked !== null && names.has(asked) && asked !== x ? asked : null;
   return {
     kind,
     x,
     // A split draws one column, and so does a heatmap.
-    y: by !== null || kind === 'heatmap' ? y.slice(0, 1) : y,
+    y: kind !== 'number' && (by !== null || kind === 'heatmap') ? y.slice(0, 1) : y,
     by,
     right: hasRightAxis(kind, by)
       ? (chosen.right ?? []).filter((name) => y.includes(name)).slice(0, y.length - 1)
@@ -116,5 +128,5 @@ export function completeSpec(data: ChartData, chosen: Partial<ChartSpec>): Chart
 
 /** Whether columns can be moved to an axis at the right: not where one column is split or where heights are added up. */
 export function hasRightAxis(kind: ChartKind, by: string | null): boolean {
-  return by === null && kind !== 'heatmap' && kind !== 'stacked';
+  return by === null && kind !== 'heatmap' && kind !== 'stacked' && kind !== 'number';
 }

@@ -52,6 +52,7 @@ export const KIND_NAMES: Readonly<Record<ChartKind, string>> = {
   bar: 'Bars',
   heatmap: 'Heatmap',
   scatter: 'Points',
+  number: 'Number',
 };
 
 const SENTENCES: Readonly<Record<ChartKind, string>> = {
@@ -61,6 +62,7 @@ const SENTENCES: Readonly<Record<ChartKind, string>> = {
   bar: 'Bar chart',
   heatmap: 'Heatmap',
   scatter: 'Scatter chart',
+  number: 'Number',
 };
 
 /** Series that a sentence names. */

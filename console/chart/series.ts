@@ -1,7 +1,8 @@
 import { cellText, chartNumber, rawText } from '../cells.ts';
+import { isMoney } from './columns.ts';
 import { type AxisKind, axisKindOf } from './guess.ts';
 import { COLOURS, facilitatorColour, seriesColour, UNNAMED_COLOUR } from './palette.ts';
-import { type ChartData, type ChartSpec, USD_TYPE } from './spec.ts';
+import type { ChartData, ChartSpec } from './spec.ts';
 
 /** From rows to series: one column of values for each line, bar or row of a heatmap. Pure, so that tests can run it outside a browser. */
 
@@ -54,7 +55,7 @@ export function prepare(data: ChartData, spec: ChartSpec, nowSeconds = Date.now(
       ? byColumn(spec, x, rows, { at: columns.y, data })
       : byValue(x, rows, columns.y[0] ?? 0, columns.by).map((table) => ({
           ...table,
-          isMoney: isMoney(data.columns[columns.y[0] ?? 0]),
+          isMoney: isMoneyAt(data, columns.y[0] ?? 0),
         }));
   const shown = tables.slice(0, SERIES_MAX);
   return {
@@ -130,9 +131,9 @@ type Table = Pick<Series, 'name' | 'isRight' | 'isMoney' | 'values' | 'texts'> &
   readonly id: string | null;
 };
 
-/** Dollars are of this type in the tables, and keep `usd` in their names in sums and means of them. */
-function isMoney({ name, type }: ChartData['columns'][number] | undefined = { name: '', type: '' }): boolean {
-  return type === USD_TYPE || /(^|_)usd($|_)/i.test(name);
+function isMoneyAt({ columns }: ChartData, at: number): boolean {
+  const column = columns[at];
+  return column !== undefined && isMoney(column);
 }
 
 /** One series for each column of numbers. */
@@ -144,7 +145,7 @@ function byColumn(
 ): Table[] {
   return columns.at.map((column, at) => {
     const name = spec.y[at] ?? '';
-    const about = { isRight: spec.right.includes(name), isMoney: isMoney(columns.data.columns[column]) };
+    const about = { isRight: spec.right.includes(name), isMoney: isMoneyAt(columns.data, column) };
     return { id: name, name, ...about, ...filled(x, rows, column) };
   });
 }

@@ -84,6 +84,9 @@ export function shapesOf(prepared: Prepared, scales: Scales): Shape[] {
         radius: DOT_RADIUS_PX,
         dots: runsOf(prepared, series, scales).flat(),
       }));
+    // Figures are text (number-card.tsx).
+    case 'number':
+      return [];
   }
 }
 

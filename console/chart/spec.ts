@@ -2,7 +2,7 @@ import type { SqlColumn } from '../wire.ts';
 
 /** What a chart shows, in terms of the columns of its data. Pure, so that tests can run it outside a browser. */
 
-export const CHART_KINDS = ['line', 'area', 'stacked', 'bar', 'heatmap', 'scatter'] as const;
+export const CHART_KINDS = ['line', 'area', 'stacked', 'bar', 'heatmap', 'scatter', 'number'] as const;
 export type ChartKind = (typeof CHART_KINDS)[number];
 
 /** The engine’s types of dollars and of counts, for lists of the API that are brought into the shape of rows. */

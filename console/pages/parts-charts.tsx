@@ -92,6 +92,17 @@ const FIFTY: ChartData = {
   }).flat(),
 };
 
+/** One row: a card with the period before. */
+const TOTALS: ChartData = {
+  columns: [
+    { name: 'organic_usd', type: 'Decimal(38, 6)' },
+    { name: 'organic_usd_before', type: 'Decimal(38, 6)' },
+    { name: 'payments', type: 'UInt64' },
+    { name: 'payments_before', type: 'UInt64' },
+  ],
+  rows: [['1284031.270000', '1146400.000000', '90412', '96040']],
+};
+
 const EMPTY: ChartData = { columns: PER_DAY.columns, rows: [] };
 
 /** The guessed chart, with the controls. */
@@ -108,6 +119,7 @@ const KINDS: readonly (readonly [name: string, data: ChartData, spec: Partial<Ch
   ['Logarithmic bars', BY_SELLER, { kind: 'bar', isLog: true }],
   ['Heatmap', BY_HOUR, {}],
   ['Points', POINTS, {}],
+  ['Numbers', TOTALS, {}],
   ['Nothing to draw', EMPTY, {}],
 ];
 const HEIGHT_PX = 240;

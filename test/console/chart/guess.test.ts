@@ -58,7 +58,21 @@ describe('the guess', () => {
     ]);
     expect(guessSpec(data('payee:String usd:Float64', [['a', 1]]))?.kind).toBe('bar');
     expect(guessSpec(pairs)).toMatchObject({ kind: 'heatmap', x: 'chain', by: 'hour' });
-    expect(guessSpec(data('a:Int32 b:Int32', [[1, 2]]))).toMatchObject({ kind: 'scatter', x: 'a', y: ['b'] });
+    const points = data('a:Int32 b:Int32', [
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(guessSpec(points)).toMatchObject({ kind: 'scatter', x: 'a', y: ['b'] });
+  });
+
+  it('one row of few numbers is a number card, without the columns of the period before', () => {
+    expect(guessSpec(data('usd:Decimal(38,6)', [['5']]))).toMatchObject({ kind: 'number', y: ['usd'] });
+    expect(guessSpec(data('usd:Decimal(38,6) usd_before:Decimal(38,6)', [['5', '4']]))).toMatchObject({
+      kind: 'number',
+      y: ['usd'],
+    });
+    expect(guessSpec(data('a:Int8 b:Int8 c:Int8 d:Int8 e:Int8', [[1, 2, 3, 4, 5]]))?.kind).not.toBe('number');
+    expect(guessSpec(data('payee:String usd:Float64', [['a', 1]]))?.kind).toBe('bar');
   });
 
   it('without rows or without numbers there is nothing to draw', () => {
