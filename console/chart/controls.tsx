@@ -1,4 +1,4 @@
-import { hasRightAxis, numberColumns } from './guess.ts';
+import { canGroup, hasRightAxis, numberColumns } from './guess.ts';
 import { KIND_NAMES } from './labels.ts';
 import { CHART_KINDS, type ChartData, type ChartSpec } from './spec.ts';
 
@@ -42,6 +42,9 @@ export function ChartControls({ data, spec, onSpec }: ControlsProps) {
         </>
       )}
       <Measures data={data} spec={spec} onSpec={onSpec} />
+      {canGroup(data, spec) ? (
+        <Check name="Seven and other" isOn={spec.isGrouped} onCheck={(isGrouped) => change({ isGrouped })} />
+      ) : null}
       {spec.kind === 'stacked' || spec.kind === 'number' ? null : (
         <Check name="Logarithmic" isOn={spec.isLog} onCheck={(isLog) => change({ isLog })} />
       )}
