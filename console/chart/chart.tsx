@@ -24,6 +24,8 @@ export interface ChartProps {
   readonly spec?: Partial<ChartSpec>;
   /** With it, the chart has controls; it is called with each choice of the visitor. The page keeps the choice, and gives it as `spec`. */
   onSpec?(spec: ChartSpec): void;
+  /** Whether the table of its figures is open at first. */
+  readonly isTableOpen?: boolean;
   /** Pixels, 320 by default; `fill`: what its place has left, at least 220. */
   readonly height?: ChartHeight;
 }
@@ -32,7 +34,8 @@ const HEIGHT = 320;
 const GUESSED: Partial<ChartSpec> = {};
 
 /** Rows as a picture, with the figures under the pointer, downloads as PNG and SVG, and the same figures as a table. */
-export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEIGHT }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { name, data, spec: chosen = GUESSED, onSpec, height = HEIGHT, isTableOpen = false } = props;
   // By its text: pages may write the choice anew in each rendering.
   const chosenText = JSON.stringify(chosen);
   const spec = useMemo(
@@ -59,19 +62,30 @@ export function Chart({ name, data, spec: chosen = GUESSED, onSpec, height = HEI
       )}
       {spec.kind === 'heatmap' ? <HeatScale prepared={prepared} /> : null}
       {left === '' ? null : <p class="muted small">{left}</p>}
-      <FiguresTable name={title} data={data} />
+      <FiguresTable name={title} data={data} isOpen={isTableOpen} />
     </figure>
   );
 }
 
 const TABLE_ROWS_MAX = 200;
 
+interface FiguresTableProps {
+  readonly name: string;
+  readonly data: ChartData;
+  /** At first. */
+  readonly isOpen?: boolean;
+}
+
 /** The figures of a chart for people who cannot see it, or who need a digit. Its rows are made when it is opened. */
-function FiguresTable({ name, data }: { readonly name: string; readonly data: ChartData }) {
-  const [isOpen, setOpen] = useState(false);
+export function FiguresTable({ name, data, isOpen: isOpenAtFirst = false }: FiguresTableProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   const rows = data.rows.slice(0, TABLE_ROWS_MAX);
   return (
-    <details class="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      class="as-table"
+      open={isOpenAtFirst}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>As a table</summary>
       {isOpen ? (
         <DataTable
