@@ -450,6 +450,29 @@ Pages are cut from a
   getResult: Method<'getResult'>;
 
   /**
+   * Your links to a kept result.
+   *
+   * Newest first, revoked ones too. Their tokens are not stored.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/results/{result}/shares`
+   */
+  listResultShares: Method<'listResultShares'>;
+
+  /**
+   * What a link to a kept result shows.
+   *
+   * No key is needed. The rows are `GET /v0/results/{result}?token=…` with the same token, in any format. A
+   * link that was revoked, or that expired with its result, is `result_not_found`, and `detail` says which.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/shared/{token}`
+   */
+  getSharedResult: Method<'getSharedResult'>;
+
+  /**
    * The saved queries of your organization.
    *
    * Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.
@@ -594,6 +617,8 @@ export const ROUTES = {
   listSqlJobs: { path: '/sql/jobs', rows: 'jobs', paging: 'offset' },
   getSqlJob: { path: '/sql/jobs/{job}' },
   getResult: { path: '/results/{result}' },
+  listResultShares: { path: '/results/{result}/shares' },
+  getSharedResult: { path: '/shared/{token}' },
   listSavedQueries: { path: '/queries' },
   getSavedQuery: { path: '/queries/{slug}' },
   listQueryVersions: { path: '/queries/{slug}/versions' },

@@ -31,6 +31,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
   },
   {
+    path: '/shared/:token',
+    title: 'Shared result',
+    inNavigation: false,
+    section: '/sql',
+    load: () => import('./pages/shared.tsx').then(({ SharedPage }) => SharedPage),
+  },
+  {
     path: '/flow',
     title: 'Live flow',
     inNavigation: false,

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../src/operations/index.ts';
 import { drawings } from './drawings/all.ts';
 import { JUDGED_FILE, judgedPatterns, SlowPatterns } from './patterns/judged.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
-import { clientOperations, clientTokens, consoleChains } from './reference/client.ts';
+import { clientOperations, clientTokens, consoleChains, consoleTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
 import { compatibilityPage } from './reference/compatibility.ts';
 import { configurationPage } from './reference/configuration.ts';
@@ -113,6 +113,7 @@ const committed = (): Readonly<Record<string, string>> => ({
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
   'console/chain-names.ts': consoleChains(),
+  'console/token-symbols.ts': consoleTokens(),
   'console/sql/worked-queries.json': workedQueries(),
 });
 

@@ -20,11 +20,13 @@ import { directoryFiles } from './results/directory-files.ts';
 import type { ResultFiles } from './results/result-files.ts';
 import { createResults, type Results } from './results/results.ts';
 import { s3Files } from './results/s3-files.ts';
+import { createShares, type Shares } from './results/shares.ts';
 
 /** Jobs, kept results and refreshes of an API process, built from the configuration. */
 export interface OpenJobs {
   readonly results: Results;
   readonly jobs: Jobs;
+  readonly shares: Shares;
   /** Begins to run jobs, with what their queries need. */
   begin(deps: ServiceDeps, sandbox: SqlSandbox): void;
   /** Stops what runs, and puts it back into the line. */
@@ -58,6 +60,7 @@ export function openJobs({ config, access, store, usage, clock, log, limits }: J
   return {
     results,
     jobs,
+    shares: createShares({ store, clock }),
     begin: (deps, sandbox) => {
       runner = createJobRunner({
         store,

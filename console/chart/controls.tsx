@@ -1,4 +1,4 @@
-import { hasRightAxis, numberColumns } from './guess.ts';
+import { canGroup, hasRightAxis, numberColumns } from './guess.ts';
 import { KIND_NAMES } from './labels.ts';
 import { CHART_KINDS, type ChartData, type ChartSpec } from './spec.ts';
 
@@ -25,20 +25,27 @@ export function ChartControls({ data, spec, onSpec }: ControlsProps) {
           if (kind !== undefined) change({ kind, isZeroBased: kind !== 'scatter' });
         }}
       />
-      <Choice
-        name="Along"
-        value={spec.x}
-        options={names.map((name) => ({ value: name, text: name }))}
-        onChoice={(x) => change({ x })}
-      />
-      <Choice
-        name="Split by"
-        value={spec.by ?? ''}
-        options={[{ value: '', text: 'nothing' }, ...splits.map((name) => ({ value: name, text: name }))]}
-        onChoice={(by) => change({ by: by === '' ? null : by })}
-      />
+      {spec.kind === 'number' ? null : (
+        <>
+          <Choice
+            name="Along"
+            value={spec.x}
+            options={names.map((name) => ({ value: name, text: name }))}
+            onChoice={(x) => change({ x })}
+          />
+          <Choice
+            name="Split by"
+            value={spec.by ?? ''}
+            options={[{ value: '', text: 'nothing' }, ...splits.map((name) => ({ value: name, text: name }))]}
+            onChoice={(by) => change({ by: by === '' ? null : by })}
+          />
+        </>
+      )}
       <Measures data={data} spec={spec} onSpec={onSpec} />
-      {spec.kind === 'stacked' ? null : (
+      {canGroup(data, spec) ? (
+        <Check name="Seven and other" isOn={spec.isGrouped} onCheck={(isGrouped) => change({ isGrouped })} />
+      ) : null}
+      {spec.kind === 'stacked' || spec.kind === 'number' ? null : (
         <Check name="Logarithmic" isOn={spec.isLog} onCheck={(isLog) => change({ isLog })} />
       )}
       {spec.isLog || !['line', 'scatter'].includes(spec.kind) ? null : (
@@ -51,7 +58,7 @@ export function ChartControls({ data, spec, onSpec }: ControlsProps) {
 /** The columns of numbers: one where a column is split, otherwise as many as one likes, each on the left or on the right axis. */
 function Measures({ data, spec, onSpec }: ControlsProps) {
   const numbers = numberColumns(data);
-  if (spec.by !== null || spec.kind === 'heatmap')
+  if (spec.kind !== 'number' && (spec.by !== null || spec.kind === 'heatmap'))
     return (
       <Choice
         name="Show"

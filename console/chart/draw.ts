@@ -1,9 +1,11 @@
 import uPlot from 'uplot';
-import { moneyLabel, numberLabel, shortLabel, timeLabel } from './labels.ts';
+import { type AxisContext, axesOf } from './axes.ts';
+import { type End, endsOf, endsWidth } from './ends.ts';
+import { colourResolver } from './files.ts';
 import { paint } from './paint.ts';
 import type { Prepared, Series } from './series.ts';
 import { type Scales, shapesOf, valueRange } from './shapes.ts';
-import { type Picture, svgText, type Tick } from './svg.ts';
+import { type FileWords, type Picture, svgText, type Tick } from './svg.ts';
 
 /**
  * Draws charts. Only this chunk holds the chart library: uPlot has the scales, the axes and the pointer, and our shapes are painted on
@@ -26,29 +28,43 @@ export interface Hover {
 /** Pixels, or as high as the element. */
 export type ChartHeight = number | 'fill';
 
+/** Labels at the ends of lines, and how far from the left of the picture they begin. */
+export interface EndLabels {
+  readonly left: number;
+  readonly width: number;
+  readonly ends: readonly End[];
+}
+
 interface DrawOptions {
   readonly prepared: Prepared;
+  /** All series, hidden ones too: each has a label. */
+  readonly labelled: readonly Series[];
   readonly height: ChartHeight;
   onHover(hover: Hover | null): void;
+  /** After each drawing. Null where the labels do not fit, so that a legend is needed. */
+  onEnds(labels: EndLabels | null): void;
+  /** A range of values along x was chosen with the pointer. Absent: nothing can be chosen. */
+  readonly onRange?: ((range: readonly [number, number]) => void) | undefined;
 }
 
 export interface Drawing {
   /** The picture as a file. */
-  svg(title: string): string;
+  svg(words: FileWords): string;
   remove(): void;
 }
 
 const WIDTH_MIN_PX = 200;
 const HEIGHT_MIN_PX = 220;
-const FONT_PX = 12;
-const FONT = `${FONT_PX}px system-ui, sans-serif`;
-const CHAR_PX = 7;
-const LABEL_GAP_PX = 14;
-const ROW_LABEL_PX = 16;
-const X_LABELS_PX = 30;
 
-export function drawChart(element: HTMLElement, { prepared, height, onHover }: DrawOptions): Drawing {
-  const colourOf = resolver(element);
+/** A shorter movement is a click. */
+const RANGE_MIN_PX = 6;
+const TOP_PX = 8;
+/** Half of the last label of the axis. */
+const RIGHT_PX = 24;
+
+export function drawChart(element: HTMLElement, options: DrawOptions): Drawing {
+  const { prepared, labelled, height, onHover, onRange } = options;
+  const colourOf = colourResolver(element);
   const ticks: Record<string, readonly Tick[]> = {};
   const sizeNow = (): { readonly width: number; readonly height: number } => ({
     width: Math.max(WIDTH_MIN_PX, element.clientWidth),
@@ -60,6 +76,7 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       legend: { show: false },
       scales: scalesOf(prepared),
+      padding: [TOP_PX, (drawn) => endsWidth(prepared, labelled, drawn) || RIGHT_PX, 0, 0],
       axes: axesOf(prepared, { colourOf, ticks }),
       series: [
         {},
@@ -72,7 +89,7 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
       ],
       cursor: {
         points: { show: false },
-        drag: { x: false, y: false, setScale: false },
+        drag: { x: onRange !== undefined, y: false, setScale: false, dist: RANGE_MIN_PX },
         x: prepared.spec.kind !== 'heatmap',
         y: prepared.spec.kind === 'scatter',
       },
@@ -84,7 +101,9 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
               frame: frameOf(drawn),
               colourOf,
             }),
+          (drawn) => options.onEnds(labelsOf(drawn, options)),
         ],
+        setSelect: [(drawn) => chooseRange(drawn, onRange)],
         setCursor: [(drawn) => onHover(hoverOf(drawn, prepared))],
       },
     },
@@ -97,7 +116,8 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
   });
   observer.observe(element);
   return {
-    svg: (title) => svgText(pictureOf(plot, { prepared, ticks, colourOf, title })),
+    svg: (words) =>
+      svgText(pictureOf(plot, { prepared, ticks, colourOf, words, labels: labelsOf(plot, options) })),
     remove: () => {
       observer.disconnect();
       plot.destroy();
@@ -105,20 +125,21 @@ export function drawChart(element: HTMLElement, { prepared, height, onHover }: D
   };
 }
 
-/** A canvas cannot resolve custom properties, so they are read from the computed colour of an element. */
-function resolver(element: HTMLElement): (css: string) => string {
-  const known = new Map<string, string>();
-  return (css) => {
-    const before = known.get(css);
-    if (before !== undefined) return before;
-    const probe = document.createElement('span');
-    probe.style.color = css;
-    element.append(probe);
-    const colour = getComputedStyle(probe).color;
-    probe.remove();
-    known.set(css, colour);
-    return colour;
-  };
+/** Reports what was chosen, and takes the mark of it away: the chart is drawn anew. */
+function chooseRange(plot: uPlot, onRange: DrawOptions['onRange']): void {
+  const { left, width } = plot.select;
+  if (width === 0) return;
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  if (width >= RANGE_MIN_PX) onRange?.([plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')]);
+}
+
+function labelsOf(plot: uPlot, { prepared, labelled }: DrawOptions): EndLabels | null {
+  const width = endsWidth(prepared, labelled, plot);
+  if (width === 0) return null;
+  const frame = frameOf(plot);
+  const [top, bottom] = [frame.top, frame.top + frame.height];
+  const ends = endsOf(prepared, labelled, { scales: pixels(plot, prepared), top, bottom });
+  return { left: frame.left + frame.width, width, ends };
 }
 
 function scalesOf(prepared: Prepared): uPlot.Scales {
@@ -166,112 +187,6 @@ function rangeOfY(prepared: Prepared, isRight: boolean): Range {
   const [low, high] = isFromZero ? [Math.min(0, least), Math.max(0, most)] : [least, most];
   const margin = (high - low || Math.abs(high) || 1) * MARGIN;
   return [isFromZero && low === 0 ? 0 : low - margin, high + margin];
-}
-
-interface AxisContext {
-  readonly colourOf: (css: string) => string;
-  /** The labels that were drawn last, by scale, for files. */
-  readonly ticks: Record<string, readonly Tick[]>;
-}
-
-const EVERY = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000];
-
-function axesOf(prepared: Prepared, context: AxisContext): uPlot.Axis[] {
-  const { x, series, spec } = prepared;
-  const isHeatmap = spec.kind === 'heatmap';
-  const hasRight = series.some(({ isRight }) => isRight);
-  const left = series.filter(({ isRight }) => !isRight);
-  const rowNames = series.map(({ name }) => shortLabel(name)).reverse();
-  return [
-    axis(context, {
-      scale: 'x',
-      label: x.name,
-      hasGrid: spec.kind === 'scatter',
-      ...(x.kind === 'text'
-        ? named(x.labels.map(shortLabel))
-        : { textOf: x.kind === 'time' ? timeLabel : numberLabel }),
-      space:
-        x.kind === 'text'
-          ? Math.max(...x.labels.map((label) => shortLabel(label).length)) * CHAR_PX + LABEL_GAP_PX
-          : 64,
-    }),
-    axis(context, {
-      scale: 'y',
-      label: isHeatmap ? (spec.by ?? '') : labelOf(spec.by === null ? left.map(({ name }) => name) : spec.y),
-      hasGrid: !isHeatmap,
-      ...(isHeatmap ? named(rowNames) : { textOf: valueLabel(left) }),
-      space: isHeatmap ? ROW_LABEL_PX : 34,
-    }),
-    ...(hasRight
-      ? [
-          axis(context, {
-            scale: 'right',
-            label: labelOf(series.filter(({ isRight }) => isRight).map(({ name }) => name)),
-            hasGrid: false,
-            textOf: valueLabel(series.filter(({ isRight }) => isRight)),
-            space: 34,
-          }),
-        ]
-      : []),
-  ];
-}
-
-/** Dollars where everything on the axis is dollars. */
-function valueLabel(series: readonly Pick<Series, 'isMoney'>[]): (value: number) => string {
-  return series.length > 0 && series.every(({ isMoney }) => isMoney) ? moneyLabel : numberLabel;
-}
-
-const NAMES_MAX = 3;
-
-function labelOf(names: readonly string[]): string {
-  return names.length > NAMES_MAX ? '' : names.join(', ');
-}
-
-/** Positions of names; only whole ones have a label. */
-function named(labels: readonly string[]): Pick<AxisProps, 'textOf' | 'incrs'> {
-  return {
-    incrs: EVERY,
-    textOf: (position) => (Number.isInteger(position) ? (labels[position] ?? '') : ''),
-  };
-}
-
-interface AxisProps {
-  readonly scale: 'x' | 'y' | 'right';
-  readonly label: string;
-  readonly hasGrid: boolean;
-  /** Pixels between two labels at least. */
-  readonly space: number;
-  readonly incrs?: number[];
-  textOf(value: number, every: number): string;
-}
-
-function axis(
-  { colourOf, ticks }: AxisContext,
-  { scale, label, hasGrid, space, incrs, textOf }: AxisProps,
-): uPlot.Axis {
-  const [muted, line] = [colourOf('var(--muted)'), colourOf('var(--line)')];
-  return {
-    scale,
-    ...(scale === 'right' ? { side: 1 } : {}),
-    ...(label === '' ? {} : { label: shortLabel(label), labelFont: FONT, labelSize: FONT_PX + 8 }),
-    stroke: muted,
-    font: FONT,
-    space,
-    ...(incrs === undefined ? {} : { incrs }),
-    grid: { show: hasGrid, stroke: line, width: 1 },
-    ticks: { stroke: line, width: 1, size: 5 },
-    values: (_plot, splits, _axis, _space, every) => {
-      const texts = splits.map((value) => (value === null ? '' : textOf(value, every)));
-      ticks[scale] = splits.map((value, at) => ({ value, text: texts[at] ?? '' }));
-      return texts;
-    },
-    ...(scale === 'x'
-      ? { size: X_LABELS_PX }
-      : {
-          size: (_plot: uPlot, values: string[] | null) =>
-            Math.max(4, ...(values ?? []).map((text) => text.length)) * CHAR_PX + LABEL_GAP_PX,
-        }),
-  };
 }
 
 /** The plot without its axes, in pixels of the page. */
@@ -362,24 +277,27 @@ function nearestPoint(
 
 interface PictureProps extends AxisContext {
   readonly prepared: Prepared;
-  readonly title: string;
+  readonly words: FileWords;
+  readonly labels: EndLabels | null;
 }
 
-function pictureOf(plot: uPlot, { prepared, ticks, colourOf, title }: PictureProps): Picture {
+function pictureOf(plot: uPlot, { prepared, ticks, colourOf, words, labels }: PictureProps): Picture {
   const { ratio, ...frame } = frameOf(plot);
   const placed = (scale: string): Picture['ticks']['x'] =>
     (ticks[scale] ?? [])
       .filter(({ text }) => text !== '')
       .map(({ value, text }) => ({ at: plot.valToPos(value, scale, true) / ratio, text }));
+  const hasLegend = labels === null && prepared.series.length > 1 && prepared.spec.kind !== 'heatmap';
   return {
-    title,
+    words,
     width: plot.width,
     height: plot.height,
     frame,
     ticks: { x: placed('x'), y: placed('y'), right: placed('right') },
     hasGrid: prepared.spec.kind !== 'heatmap',
     shapes: shapesOf(prepared, pixels(plot, prepared)),
-    legend: prepared.series.length > 1 && prepared.spec.kind !== 'heatmap' ? prepared.series : [],
+    legend: hasLegend ? prepared.series : [],
+    ends: (labels?.ends ?? []).filter(({ name }) => prepared.series.some((one) => one.name === name)),
     colourOf,
   };
 }

@@ -5,28 +5,12 @@ import type { ChartKind } from './spec.ts';
 /** The words of a chart: labels of its axes, of a place under the pointer, and the whole of it in a sentence. Pure. */
 
 const LABEL_CHARS_MAX = 20;
-const DAY_SECONDS = 86_400;
-const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 /** A name that fits an axis: addresses keep both ends, other names their beginning. */
 export function shortLabel(label: string): string {
   if (/^0x[0-9a-f]{40,}$/i.test(label)) return `${label.slice(0, 6)}…${label.slice(-4)}`;
   return label.length > LABEL_CHARS_MAX ? `${label.slice(0, LABEL_CHARS_MAX - 1)}…` : label;
 }
-
-/** The label of a time in UTC, as precise as the distance of the labels needs it. */
-export function timeLabel(seconds: number, everySeconds: number): string {
-  const text = new Date(seconds * 1_000).toISOString();
-  if (everySeconds >= YEAR_SECONDS) return text.slice(0, 4);
-  const month = MONTHS[Number(text.slice(5, 7)) - 1] ?? '';
-  if (everySeconds >= 28 * DAY_SECONDS) return `${month} ${text.slice(0, 4)}`;
-  const day = `${Number(text.slice(8, 10))} ${month}`;
-  if (everySeconds >= DAY_SECONDS) return day;
-  const time = everySeconds >= 60 ? text.slice(11, 16) : text.slice(11, 19);
-  return time === '00:00' ? day : time;
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The label of a number, and of dollars. */
 export function numberLabel(value: number): string {
@@ -41,8 +25,14 @@ export function moneyLabel(value: number): string {
 /** A place along x as the title of the figures under the pointer. */
 export function placeText({ kind, labels, openFrom }: Axis, at: number): string {
   const label = labels[at] ?? '';
+  // Hours and days of the week are words, which this leaves as they are.
   if (kind === 'number') return groupDigits(label);
   return at >= openFrom ? `${label} so far` : label;
+}
+
+/** Two places of an axis as a range: `3 Nov 2026 to 9 Nov 2026`. */
+export function rangeText(x: Axis, { from, to }: { readonly from: number; readonly to: number }): string {
+  return `${placeText(x, from)} to ${placeText(x, to)}`;
 }
 
 export const KIND_NAMES: Readonly<Record<ChartKind, string>> = {
@@ -52,6 +42,7 @@ export const KIND_NAMES: Readonly<Record<ChartKind, string>> = {
   bar: 'Bars',
   heatmap: 'Heatmap',
   scatter: 'Points',
+  number: 'Number',
 };
 
 const SENTENCES: Readonly<Record<ChartKind, string>> = {
@@ -61,6 +52,7 @@ const SENTENCES: Readonly<Record<ChartKind, string>> = {
   bar: 'Bar chart',
   heatmap: 'Heatmap',
   scatter: 'Scatter chart',
+  number: 'Number',
 };
 
 /** Series that a sentence names. */
@@ -69,13 +61,19 @@ const NAMED_MAX = 5;
 /** The chart in words, for screen readers. */
 export function chartSentence({ spec, x, series }: Prepared): string {
   const what = spec.by === null ? '' : ` of ${spec.y[0] ?? ''} by ${spec.by}`;
-  const named = series.slice(0, NAMED_MAX).map((one) => `${one.name} ${rangeText(one.texts, one.values, x)}`);
+  const named = series
+    .slice(0, NAMED_MAX)
+    .map((one) => `${one.name} ${extremesText(one.texts, one.values, x)}`);
   const others = series.length > NAMED_MAX ? [`and ${series.length - NAMED_MAX} more series`] : [];
   const points = `${x.places.length} ${x.places.length === 1 ? 'point' : 'points'}`;
   return `${SENTENCES[spec.kind]}${what} along ${spec.x}, ${points}: ${[...named, ...others].join('; ')}.`;
 }
 
-function rangeText(texts: readonly (string | null)[], values: readonly (number | null)[], x: Axis): string {
+function extremesText(
+  texts: readonly (string | null)[],
+  values: readonly (number | null)[],
+  x: Axis,
+): string {
   let [lowest, highest] = [-1, -1];
   for (const [at, value] of values.entries()) {
     if (value === null) continue;
@@ -91,6 +89,7 @@ function rangeText(texts: readonly (string | null)[], values: readonly (number |
 export function leftText({ left, x }: Prepared): string {
   return [
     left.series > 0 ? `The ${left.series} smallest series are not drawn.` : '',
+    left.grouped > 0 ? `Other is the sum of the ${left.grouped} smallest.` : '',
     left.rows > 0 ? `${groupDigits(String(left.rows))} further rows are not drawn.` : '',
     x.openFrom < x.places.length ? `${x.labels[x.openFrom] ?? ''} is not over: its figures are so far.` : '',
   ]

@@ -13,6 +13,9 @@ export function seriesColour(position: number): string {
 /** The grey of what has no name. */
 export const UNNAMED_COLOUR = 'var(--series-none)';
 
+/** What is drawn as one: told from what has no name by its strength. */
+export const OTHER_COLOUR = 'var(--muted)';
+
 /** Chosen so that the eight facilitators with the most relayers in `facilitator-relayers.json` have eight colours. */
 const SEED = 886;
 

@@ -60,7 +60,7 @@ const DOT_RADIUS_PX = 3;
 /** With more places than these, lines have no marks. */
 const MARKED_MAX = 60;
 /** The faintest cell of a heatmap that is not empty. */
-const CELL_LEAST = 0.08;
+export const CELL_LEAST = 0.08;
 
 export function shapesOf(prepared: Prepared, scales: Scales): Shape[] {
   switch (prepared.spec.kind) {
@@ -84,6 +84,9 @@ export function shapesOf(prepared: Prepared, scales: Scales): Shape[] {
         radius: DOT_RADIUS_PX,
         dots: runsOf(prepared, series, scales).flat(),
       }));
+    // Figures are text (number-card.tsx).
+    case 'number':
+      return [];
   }
 }
 

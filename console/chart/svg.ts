@@ -1,9 +1,21 @@
+import { changeText } from '../format.ts';
+import type { End } from './ends.ts';
+import type { Figure } from './figures.ts';
 import { shortLabel } from './labels.ts';
 import { DASHES, LINE_WIDTH_PX } from './paint.ts';
 import type { Series } from './series.ts';
 import type { Shape } from './shapes.ts';
 
 /** A chart as an SVG file: the same shapes as on the page, with colours that need no style sheet. Pure. */
+
+/** What a file says besides the picture. */
+export interface FileWords {
+  readonly title: string;
+  /** Where the figures are from. */
+  readonly source: string;
+  /** When it was drawn. */
+  readonly date: string;
+}
 
 export interface Tick {
   readonly value: number;
@@ -17,7 +29,7 @@ interface PlacedTick {
 }
 
 export interface Picture {
-  readonly title: string;
+  readonly words: FileWords;
   readonly width: number;
   readonly height: number;
   readonly frame: {
@@ -35,6 +47,8 @@ export interface Picture {
   readonly shapes: readonly Shape[];
   /** Empty where colours say nothing. */
   readonly legend: readonly Pick<Series, 'name' | 'colour'>[];
+  /** Labels at the ends of lines; empty with a legend. */
+  readonly ends: readonly End[];
   readonly colourOf: (css: string) => string;
 }
 
@@ -42,31 +56,87 @@ const TITLE_PX = 30;
 const LEGEND_COLUMN_PX = 160;
 const LEGEND_ROW_PX = 18;
 const MARGIN_PX = 12;
+const SOURCE_PX = 28;
 
 export function svgText(picture: Picture): string {
   const columns = Math.max(1, Math.floor((picture.width - 2 * MARGIN_PX) / LEGEND_COLUMN_PX));
   const legendRows = Math.ceil(picture.legend.length / columns);
-  const height = TITLE_PX + picture.height + legendRows * LEGEND_ROW_PX + (legendRows > 0 ? MARGIN_PX : 0);
+  const legendPx = legendRows * LEGEND_ROW_PX + (legendRows > 0 ? MARGIN_PX : 0);
+  const height = TITLE_PX + picture.height + legendPx + SOURCE_PX;
+  const { words } = picture;
   const { left, top, width, height: plotHeight } = picture.frame;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${picture.width}" height="${height}" viewBox="0 0 ${picture.width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
-    `<title>${escaped(picture.title)}</title>`,
-    `<rect width="100%" height="100%" fill="${picture.colourOf('var(--surface)')}"/>`,
-    `<text x="${MARGIN_PX}" y="20" font-size="14" font-weight="600" fill="${picture.colourOf('var(--text)')}">${escaped(picture.title)}</text>`,
+    ...headTexts(words.title, { width: picture.width, height, colourOf: picture.colourOf }),
     `<g transform="translate(0 ${TITLE_PX})">`,
     `<clipPath id="plot"><rect x="${left - 1}" y="${top - 2}" width="${width + 2}" height="${plotHeight + 3}"/></clipPath>`,
     ...axisTexts(picture),
     '<g clip-path="url(#plot)">',
     ...picture.shapes.map((shape) => shapeText(shape, picture.colourOf(shape.colour))),
-    '</g></g>',
+    '</g>',
+    ...picture.ends.map((end) => legendText(end, picture, { x: left + width + 8, y: end.y - 5 })),
+    '</g>',
     ...picture.legend.map((one, at) =>
       legendText(one, picture, {
         x: MARGIN_PX + (at % columns) * LEGEND_COLUMN_PX,
         y: TITLE_PX + picture.height + MARGIN_PX + Math.floor(at / columns) * LEGEND_ROW_PX,
       }),
     ),
+    sourceText(picture, height),
     '</svg>',
   ].join('\n');
+}
+
+/** Where the figures are from, and when they were drawn. */
+function sourceText(
+  { words, width, colourOf }: Pick<Picture, 'words' | 'width' | 'colourOf'>,
+  height: number,
+): string {
+  const text = (x: number, anchor: string, words: string): string =>
+    `<text x="${x}" y="${height - 10}" text-anchor="${anchor}" font-size="11" fill="${colourOf('var(--muted)')}">${escaped(words)}</text>`;
+  return text(MARGIN_PX, 'start', `Source: ${words.source}`) + text(width - MARGIN_PX, 'end', words.date);
+}
+
+/** A number card as a file. */
+export function cardText({ figures, words, colourOf }: CardPicture): string {
+  const width = Math.max(CARD_MIN_PX, figures.length * CARD_COLUMN_PX);
+  const height = CARD_HEIGHT_PX + SOURCE_PX;
+  const [text, muted] = [colourOf('var(--text)'), colourOf('var(--muted)')];
+  return [
+    ...headTexts(words.title, { width, height, colourOf }),
+    ...figures.flatMap(({ name, text: value, before, change }, at) => {
+      const x = MARGIN_PX + at * CARD_COLUMN_PX;
+      const changed = change === undefined || change === null ? '' : ` (${changeText(change)})`;
+      return [
+        `<text x="${x}" y="58" fill="${muted}">${escaped(name)}</text>`,
+        `<text x="${x}" y="92" font-size="30" font-weight="600" fill="${text}">${escaped(value)}</text>`,
+        before === null
+          ? ''
+          : `<text x="${x}" y="114" fill="${muted}">${escaped(`${before.text} before${changed}`)}</text>`,
+      ];
+    }),
+    sourceText({ words, width, colourOf }, height),
+    '</svg>',
+  ].join('\n');
+}
+
+interface CardPicture extends Pick<Picture, 'words' | 'colourOf'> {
+  readonly figures: readonly Figure[];
+}
+
+const CARD_MIN_PX = 420;
+const CARD_COLUMN_PX = 210;
+const CARD_HEIGHT_PX = 128;
+
+function headTexts(
+  title: string,
+  { width, height, colourOf }: Pick<Picture, 'width' | 'height' | 'colourOf'>,
+): string[] {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="100%" height="100%" fill="${colourOf('var(--surface)')}"/>`,
+    `<text x="${MARGIN_PX}" y="20" font-size="14" font-weight="600" fill="${colourOf('var(--text)')}">${escaped(title)}</text>`,
+  ];
 }
 
 function axisTexts({ frame, ticks, hasGrid, colourOf }: Picture): string[] {

@@ -10,7 +10,8 @@ import { HistoryList } from './history-list.tsx';
 import { PAGE_ROWS_MAX } from './jobs.ts';
 import { ResultGrid } from './result-grid.tsx';
 import { type Done, type RunState, readMore } from './run.ts';
-import { type QueryTab, tabName } from './tabs.ts';
+import { ShareResult } from './share-result.tsx';
+import { givenName, type QueryTab } from './tabs.ts';
 import { unitsText, unitUsd } from './units.ts';
 import { WalletPanel } from './wallet-panel.tsx';
 
@@ -210,7 +211,7 @@ function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
         </p>
       ) : null}
       {view === 'chart' ? (
-        <ChartView name={tabName(tab)} result={result} chart={tab.chart} onChart={onChart} />
+        <ChartView name={givenName(tab)} result={result} chart={tab.chart} onChart={onChart} />
       ) : (
         <ResultGrid result={result} onWallet={onWallet} />
       )}
@@ -228,7 +229,10 @@ function Rows({ tab, done, view, onChart, onWallet }: RowsProps) {
             With a key of your own, the result is kept for seven days and downloaded as a file.
           </p>
         ) : (
-          <Downloads resultId={kept.id} />
+          <>
+            <Downloads resultId={kept.id} />
+            <ShareResult resultId={kept.id} title={givenName(tab) ?? ''} chart={tab.chart} />
+          </>
         )}
       </div>
     </div>

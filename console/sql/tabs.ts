@@ -100,11 +100,17 @@ export function activeTab({ tabs, activeId }: TabList): QueryTab {
 
 const NAME_MAX_CHARS = 28;
 
-/** The name of the tab: the visitor's, else its first comment, else the first table it reads. */
+/** The name that a person gave it: as a tab or a saved query, else as the first comment of its text. Null without one. */
+export function givenName({ name, sql }: Pick<QueryTab, 'name' | 'sql'>): string | null {
+  if (name !== null && name.trim() !== '') return name;
+  return /^\s*--\s*(\S[^\n]*)/.exec(sql)?.[1]?.trim() ?? null;
+}
+
+/** The name of the tab: a given one, else the first table it reads. */
 export function tabName({ name, sql }: Pick<QueryTab, 'name' | 'sql'>): string {
   if (name !== null && name.trim() !== '') return name;
-  const comment = /^\s*--\s*(\S[^\n]*)/.exec(sql)?.[1];
-  if (comment !== undefined) return cut(comment.trim());
+  const comment = givenName({ name, sql });
+  if (comment !== null) return cut(comment);
   const tokens = meaningfulTokens(sql);
   const from = tokens.findIndex(({ kind, text }) => kind === 'word' && text.toUpperCase() === 'FROM');
   const table = from < 0 ? undefined : tokens.slice(from).find(({ text }) => !/^(from|\()$/i.test(text));

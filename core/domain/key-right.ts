@@ -12,7 +12,7 @@ export type Effect = 'reads' | 'spends' | 'keeps' | 'manages' | KeyRight;
 /** Each right in words, for documentation. */
 export const KEY_RIGHT_TEXTS: Readonly<Record<KeyRight, string>> = {
   changes: 'saves queries of the organization and removes them',
-  publishes: 'shows saved queries to others, and prices them',
+  publishes: 'shows saved queries and results to others, and prices the queries',
   schedules: 'has saved queries run again by themselves',
 };
 

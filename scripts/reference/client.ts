@@ -29,6 +29,20 @@ export function consoleChains(): string {
   return `${CHAINS_HEAD}${entries.join('')}};\n`;
 }
 
+const SYMBOLS_HEAD = `// Written by \`npm run gen\` from core/domain/chains.ts. Changes here are lost.
+
+/** Symbols of the tokens that are indexed, by lower-case address. */
+export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
+`;
+
+/** The symbols of tokens as the console writes them, by address. */
+export function consoleTokens(): string {
+  const entries = KNOWN_CHAINS.flatMap(({ tokens }) =>
+    tokens.map(({ address, symbol }) => `  '${address}': '${symbol}',\n`),
+  );
+  return `${SYMBOLS_HEAD}${entries.join('')}};\n`;
+}
+
 /** The methods of the client and where they lead. A query has methods of its own, written by hand. */
 export function clientOperations(operations: readonly AnyOperation[]): string {
   const gets = operations.filter(({ method }) => method === 'GET');

@@ -3,6 +3,7 @@ import type { JobStore } from './job-store.ts';
 import type { PaymentStore } from './payment-store.ts';
 import type { ResultStore } from './result-store.ts';
 import type { RefreshStore, SavedQueryStore } from './saved-query-store.ts';
+import type { ShareStore } from './share-store.ts';
 import type { UnitStore } from './unit-store.ts';
 import type { UsageStore } from './usage-store.ts';
 
@@ -31,6 +32,7 @@ export interface ControlStore {
   readonly replies: ReplyStore;
   readonly jobs: JobStore;
   readonly results: ResultStore;
+  readonly shares: ShareStore;
   readonly saved: SavedQueryStore;
   readonly refreshes: RefreshStore;
   /** Resolves when the store answers. */

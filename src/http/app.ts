@@ -21,6 +21,7 @@ import { OPERATIONS, PRICE_LIST } from '../operations/index.ts';
 import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import type { Results } from '../results/results.ts';
+import type { Shares } from '../results/shares.ts';
 import { installOperations } from './api-routes.ts';
 import { CLICKHOUSE_PATH, installClickhouse } from './clickhouse/route.ts';
 import { installConsole } from './console/route.ts';
@@ -54,6 +55,7 @@ export interface AppOptions {
   readonly kept?: {
     readonly results: Results;
     readonly jobs: Jobs;
+    readonly shares: Shares;
     /** Begins to run jobs, with the parts that their queries need. */
     begin(deps: ServiceDeps, sandbox: SqlSandbox): void;
   } | null;

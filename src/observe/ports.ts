@@ -83,6 +83,7 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
     replies: counted('replies', store.replies),
     jobs: counted('jobs', store.jobs),
     results: counted('results', store.results),
+    shares: counted('shares', store.shares),
     saved: counted('saved', store.saved),
     refreshes: counted('refreshes', store.refreshes),
     ping: () => store.ping(),

@@ -242,6 +242,10 @@ export const TAGS: readonly {
       'getSqlJob',
       'cancelSqlJob',
       'getResult',
+      'shareResult',
+      'listResultShares',
+      'revokeResultShare',
+      'getSharedResult',
     ],
   },
   {

@@ -10,6 +10,7 @@ import { createBundleCatalogue } from '../bundles/catalogue.ts';
 import { directoryStore } from '../bundles/store.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Results } from '../results/results.ts';
+import type { Shares } from '../results/shares.ts';
 import type { AccountDeps } from './account/own-account.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
@@ -60,7 +61,7 @@ export interface OperationDepsOptions {
   /** False until the schema is that of this program; absent where it was before. */
   readonly isPrepared?: () => boolean;
   /** Null or absent where no results are kept. */
-  readonly kept?: { readonly results: Results; readonly jobs: Jobs } | null;
+  readonly kept?: { readonly results: Results; readonly jobs: Jobs; readonly shares: Shares } | null;
 }
 
 /** What every operation gets, and what the resources need in addition. */

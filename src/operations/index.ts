@@ -28,6 +28,7 @@ import { runSql } from './sql/declare.ts';
 import { cancelSqlJob, createSqlJob, getSqlJob, listSqlJobs } from './sql/jobs.ts';
 import { getResult } from './sql/result.ts';
 import { getSqlSchema } from './sql/schema.ts';
+import { getSharedResult, listResultShares, revokeResultShare, shareResult } from './sql/shares.ts';
 import { getTelemetry } from './telemetry/declare.ts';
 import { listCounterparties } from './wallets/counterparties.ts';
 import { listWallets } from './wallets/list.ts';
@@ -76,6 +77,10 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   getSqlJob,
   cancelSqlJob,
   getResult,
+  shareResult,
+  listResultShares,
+  revokeResultShare,
+  getSharedResult,
   saveQuery,
   listSavedQueries,
   getSavedQuery,

@@ -5,7 +5,7 @@ import { keepPicture } from '../kit/pictures.ts';
 
 /** Charts of results of the real engine, on the SQL page. */
 
-const FACILITATORS = ['coinbase', 'payAI', 'thirdweb'];
+const FACILITATORS = ['Coinbase', 'PayAI', 'thirdweb'];
 const BY_FACILITATOR = `SELECT toDate('2026-11-01') + number % 7 AS day, ['coinbase', 'payAI', 'thirdweb'][number % 3 + 1] AS facilitator,
   count() AS payments, sum(toDecimal64(number, 6)) AS usd
 FROM numbers(210) GROUP BY day, facilitator ORDER BY day`;

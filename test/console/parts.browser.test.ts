@@ -27,7 +27,7 @@ const KEPT_PARTS = {
   skeleton: '[data-part="Skeleton"]',
 };
 const KEPT_WIDTH = 1_024;
-const FACILITATORS = ['coinbase', 'payAI', 'thirdweb', 'x402rs', 'no name'];
+const FACILITATORS = ['Coinbase', 'PayAI', 'thirdweb', 'x402.rs', 'no name'];
 
 /** The browser shares two cores with the engines of other tests, and axe looks at every cell. */
 const PATIENCE_MS = 300_000;
@@ -220,7 +220,7 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
       await guessed().getByRole('combobox', { name: 'Chart', exact: true }).selectOption({ label: 'Lines' });
       await series().first().click();
       await guessed()
-        .getByRole('img', { name: /points: payAI/ })
+        .getByRole('img', { name: /points: PayAI/ })
         .waitFor();
       await series().first().click();
     });
@@ -249,10 +249,59 @@ describe.skipIf(!browserIsThere())('the parts of the console', { timeout: PATIEN
         Number(text.replace('$', '').replaceAll(',', '')),
       );
       expect(figures).toEqual([...figures].sort((a, b) => b - a));
-      expect(await rows.first().locator('td').textContent()).toMatch(/^\$\d{1,3}(,\d{3})*\.\d{6}$/);
-      expect(await guessed().locator('.chart-hover-title').textContent()).toMatch(/^2026-11-\d\d day$/);
+      expect(await rows.first().locator('td').textContent()).toMatch(/^\$\d{1,3}(,\d{3})*\.\d{2,6}$/);
+      expect(await guessed().locator('.chart-hover-title').textContent()).toMatch(/^\d+ Nov 2026( so far)?$/);
       await page.mouse.move(1, 1);
       await guessed().locator('.chart-hover').waitFor({ state: 'detached' });
+    });
+
+    test('names stand at the ends of their lines where they fit, and are a legend below where they do not', async () => {
+      await show(1_440);
+      const legend = guessed().getByRole('list', { name: 'Series' });
+      const isDirect = async (): Promise<boolean> =>
+        ((await legend.getAttribute('class')) ?? '').includes('is-direct');
+      await waitUntil('the names stand at the lines', isDirect);
+      const boxes = await Promise.all((await series().all()).map((one) => one.boundingBox()));
+      const tops = boxes.map((box) => box?.y ?? 0).toSorted((a, b) => a - b);
+      const gaps = tops.slice(1).map((top, at) => top - (tops[at] ?? 0));
+      expect(gaps.every((gap) => gap > 18)).toBe(true);
+      expect(await svgOf()).toContain('>Coinbase</text>');
+      await show(390);
+      await waitUntil('the names are a legend', async () => !(await isDirect()));
+    });
+
+    test('a drag along the axis shows that range; a double click, Escape and a button show all, and keys zoom too', async () => {
+      await show(1_440);
+      const points = (count: number) =>
+        guessed().getByRole('img', { name: new RegExp(`along day, ${count} points`) });
+      const part = () => guessed().getByRole('button', { name: /Show all$/ });
+      await points(30).waitFor();
+      await guessed().locator('.u-over').scrollIntoViewIfNeeded();
+      const drag = async (): Promise<void> => {
+        const box = await guessed().locator('.u-over').boundingBox();
+        if (box === null) throw new Error('the chart has no plot');
+        await page.mouse.move(box.x + box.width * 0.25, box.y + 60);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+        await page.mouse.up();
+      };
+      await drag();
+      expect(await part().textContent()).toBe('5 Nov 2026 to 11 Nov 2026 · Show all');
+      await points(7).waitFor();
+      await guessed().locator('.u-over').dblclick();
+      await points(30).waitFor();
+      await drag();
+      await part().click();
+      await points(30).waitFor();
+      const range = guessed().getByRole('group', { name: /^Range of the chart/ });
+      await range.focus();
+      await page.keyboard.press('+');
+      await points(15).waitFor();
+      await page.keyboard.press('ArrowRight');
+      await points(15).waitFor();
+      await page.keyboard.press('Escape');
+      await points(30).waitFor();
+      expect(await part().count()).toBe(0);
     });
 
     test('a chart is saved as a PNG of twice its size', async () => {

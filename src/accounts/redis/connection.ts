@@ -22,6 +22,7 @@ const SCRIPTS = {
   addKey: ['add-key'],
   addQuery: ['add-query'],
   addResult: ['add-result'],
+  addShare: ['add-share'],
   allowResult: ['allow-result'],
   beginReply: ['begin-reply'],
   beginServing: ['begin-serving'],
@@ -58,6 +59,7 @@ const SCRIPTS = {
   removeResult: ['remove-result'],
   renewJob: ['renew-job'],
   revokeKey: ['revoke-key'],
+  revokeShare: ['revoke-share'],
   takeRate: ['take-rate'],
 } as const satisfies Record<string, readonly string[]>;
 

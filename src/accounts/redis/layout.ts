@@ -73,6 +73,10 @@ export interface Names {
   resultsOf(organizationId: string): string;
   /** Ids of all results by the time at which they expire. */
   readonly expiringResults: string;
+  /** A link to a result. */
+  share(id: string): string;
+  /** Ids of the organization's links to a result. */
+  sharesOf(organizationId: string, resultId: string): string;
   /** Ids of organizations by handle, and handles by skeleton. */
   readonly handles: string;
   readonly handleSkeletons: string;
@@ -133,6 +137,9 @@ export function namesOf(keyPrefix: string): Names {
     resultsOfQuery: (queryKey) => `${root}results-of-query:${queryKey}`,
     resultsOf: (organizationId) => `${root}results-of:${organizationId}`,
     expiringResults: `${root}expiring-results`,
+    share: (id) => `${root}share:${id}`,
+    sharesOf: (organizationId, resultId) =>
+      `${root}shares-of:${encodeURIComponent(organizationId)}/${resultId}`,
     handles: `${root}handles`,
     handleSkeletons: `${root}handle-skeletons`,
     savedQuery: (entry) => `${root}saved-query:${entry}`,

@@ -8,6 +8,7 @@ import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
 import { redisRates } from './rates.ts';
 import { redisRefreshes, redisSavedQueries } from './saved-queries.ts';
+import { redisShares } from './shares.ts';
 import { redisUnits } from './units.ts';
 import { redisUsage } from './usage.ts';
 
@@ -63,6 +64,7 @@ export function storeOver(connection: RedisConnection, keyPrefix: string): Contr
     replies: redisReplies(redis, names),
     jobs: redisJobs(redis, names),
     results: redisResults(redis, names),
+    shares: redisShares(redis, names),
     saved: redisSavedQueries(redis, names),
     refreshes: redisRefreshes(redis, names),
     ping: async () => {

@@ -26,6 +26,7 @@ import {
   THIS_PAYMENT,
 } from './rows.ts';
 import { savedQueryReads } from './saved-queries.ts';
+import { shareReads } from './shares.ts';
 
 /** Every method of the port that changes nothing. Some microseconds each from the page cache, so they run on the calling thread. */
 export type Reads = ReturnType<typeof openReads>;
@@ -39,6 +40,7 @@ export function openReads(path: string) {
     ...usageReads(db),
     ...jobReads(db),
     ...resultReads(db),
+    ...shareReads(db),
     ...savedQueryReads(db),
     close: () => void db.close(),
   };

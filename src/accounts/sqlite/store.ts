@@ -46,6 +46,12 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     },
     jobs: jobStore(queue, reader),
     results: resultStore(queue, reader),
+    shares: {
+      add: (share) => queue.write('addShare', share),
+      find: (id) => reader.ask((reads) => reads.findShare(id)),
+      list: (of) => reader.ask((reads) => reads.listShares(of)),
+      revoke: (share) => queue.write('revokeShare', share),
+    },
     saved: savedQueryStore(queue, reader),
     refreshes: refreshStore(queue, reader),
     ping: () => queue.write('ping', null),

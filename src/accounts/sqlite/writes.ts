@@ -33,6 +33,7 @@ import {
   THIS_PAYMENT,
 } from './rows.ts';
 import { type SavedQueryWrites, savedQueryWrites } from './saved-queries.ts';
+import { type ShareWrites, shareWrites } from './shares.ts';
 import { type UnitWrites, unitWrites } from './unit-writes.ts';
 import { type UsageWrites, usageWrites } from './usage-writes.ts';
 
@@ -58,6 +59,7 @@ export interface Writes
     ReplyWrites,
     JobWrites,
     ResultWrites,
+    ShareWrites,
     SavedQueryWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
@@ -83,6 +85,7 @@ export function createWrites(db: Database.Database): Writes {
     ...replyWrites(db),
     ...jobWrites(db),
     ...resultWrites(db),
+    ...shareWrites(db),
     ...savedQueryWrites(db),
     ping: () => undefined,
   };

@@ -14,7 +14,7 @@ interface ConsoleOptions {
   readonly load?: () => Promise<ConsoleBuild>;
 }
 
-const PATHS = ['/console', '/console/*', '/console/assets/:name'] as const;
+const PATHS = ['/console', '/console/*', '/console/shared/:token', '/console/assets/:name'] as const;
 
 export function installConsole(app: FastifyInstance, options: ConsoleOptions): void {
   // The hook of `refuseOtherSites` must apply to these routes only.
@@ -36,6 +36,10 @@ function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: 
   };
   app.get('/console', sendPage);
   app.get('/console/*', sendPage);
+  // Links to results are for those who have them.
+  app.get('/console/shared/:token', (request, reply) =>
+    sendPage(request, reply.header('x-robots-tag', 'noindex, nofollow')),
+  );
   // Compressed by `fileSender` once a file; the plugin would compress every answer.
   app.get('/console/assets/:name', { compress: false }, fileSender(build));
   for (const url of PATHS) installRefusedMethods(app, url);

@@ -6,6 +6,7 @@ import type { SandboxQuery, SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { type KeptResult, queryKeyOf, type Results } from '../../results/results.ts';
 import type { RoomOwner } from '../../results/room.ts';
+import type { Shares } from '../../results/shares.ts';
 import type { Meta } from '../meta.ts';
 import type { SavedAnswers } from './ready-answer.ts';
 
@@ -13,6 +14,8 @@ import type { SavedAnswers } from './ready-answer.ts';
 export interface KeptSql {
   readonly results: Results;
   readonly jobs: Jobs;
+  /** Links to results. */
+  readonly shares: Shares;
   /** Answers of saved queries. */
   readonly answers: SavedAnswers;
   /**
@@ -46,12 +49,13 @@ export interface Obtained {
 interface KeptDeps {
   readonly results: Results;
   readonly jobs: Jobs;
+  readonly shares: Shares;
   readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
 }
 
-export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDeps): KeptSql {
+export function createKeptSql({ results, jobs, shares, answers, sandbox, clock }: KeptDeps): KeptSql {
   const underWay = new Map<string, Promise<KeptResult>>();
 
   const run = async (query: KeptQuery, signal: AbortSignal): Promise<KeptResult> => {
@@ -107,6 +111,7 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
   return {
     results,
     jobs,
+    shares,
     answers,
     obtain: async (query, signal = new AbortController().signal) => {
       const { maxAgeSeconds, job } = query;

@@ -20,7 +20,7 @@ import { SQL_EXAMPLE, SqlResultShape } from './shapes.ts';
 
 const RESULT_EXAMPLE = '5f'.repeat(32);
 
-const resultParam: Param<string> = {
+export const resultParam: Param<string> = {
   in: 'path',
   description: 'The id of the result, as its job or answer gives it.',
   toolText: 'Id of the result.',
@@ -61,7 +61,7 @@ function choiceParam<Choice extends string, Standard extends Choice | undefined>
 const tokenParam: Param<string | undefined> = {
   in: 'query',
   description:
-    'Of a signed link (`signed_url` of a job): it stands for the key that asked for it, until it or that key expires or the key is revoked.',
+    'Of a signed link (`signed_url` of a job): it stands for the key that asked for it, until it or that key expires or the key is revoked. Or of a link to the result (`POST /v0/results/{result}/shares`), until it is revoked.',
   toolText: '',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
@@ -140,11 +140,22 @@ export const getResult = defineOperation({
 /** A link is good until its time is over or the key ends that it was given to, whichever comes first. */
 async function isGranted(
   { id, token }: { readonly id: string; readonly token: string },
-  { cursorKeys, clock, accounts }: SqlDeps,
+  deps: SqlDeps,
 ): Promise<boolean> {
+  const { cursorKeys, clock, accounts } = deps;
   const grant = readResultToken(cursorKeys, token);
-  if (grant === undefined || grant.id !== id || grant.untilMs <= clock.nowMs()) return false;
+  if (grant === undefined) return isShared({ id, token }, deps);
+  if (grant.id !== id || grant.untilMs <= clock.nowMs()) return false;
   return grant.signer === null || (await accounts.keys.endOf(grant.signer)) === null;
+}
+
+/** Whether the token is of a link that the owner made, and did not revoke. */
+async function isShared(
+  { id, token }: { readonly id: string; readonly token: string },
+  deps: SqlDeps,
+): Promise<boolean> {
+  const share = await keptSqlOf(deps).shares.find(token);
+  return share?.resultId === id && share.state === 'open';
 }
 
 /** The same answer for a result that is not there and one of others: ids are no secrets. */

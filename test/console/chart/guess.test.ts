@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { axisKindOf, completeSpec, guessSpec, numberColumns } from '../../../console/chart/guess.ts';
-import { CHART_KINDS, type ChartData, type ChartSpec } from '../../../console/chart/spec.ts';
+import {
+  CHART_KINDS,
+  type ChartData,
+  type ChartSpec,
+  readSpec,
+  writeSpec,
+} from '../../../console/chart/spec.ts';
 
 /** Data from a header of `name:Type` and rows. */
 function data(header: string, rows: readonly (readonly unknown[])[]): ChartData {
@@ -58,7 +64,46 @@ describe('the guess', () => {
     ]);
     expect(guessSpec(data('payee:String usd:Float64', [['a', 1]]))?.kind).toBe('bar');
     expect(guessSpec(pairs)).toMatchObject({ kind: 'heatmap', x: 'chain', by: 'hour' });
-    expect(guessSpec(data('a:Int32 b:Int32', [[1, 2]]))).toMatchObject({ kind: 'scatter', x: 'a', y: ['b'] });
+    const points = data('a:Int32 b:Int32', [
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(guessSpec(points)).toMatchObject({ kind: 'scatter', x: 'a', y: ['b'] });
+  });
+
+  it('hours against days of the week, or against dates, are a heatmap', () => {
+    const grid = [1, 2].flatMap((day) => [0, 1].map((hour) => [day, hour, 5]));
+    expect(guessSpec(data('weekday:UInt8 hour:UInt8 settlements:UInt64', grid))).toMatchObject({
+      kind: 'heatmap',
+      x: 'hour',
+      y: ['settlements'],
+      by: 'weekday',
+    });
+    const dates = grid.map(([day, hour, count]) => [`2026-11-0${day}`, hour, count]);
+    expect(guessSpec(data('day:Date hour:UInt8 settlements:UInt64', dates))).toMatchObject({
+      kind: 'heatmap',
+      x: 'day',
+      by: 'hour',
+    });
+    const hours = [
+      [0, 4],
+      [1, 5],
+    ];
+    expect(guessSpec(data('hour:UInt8 usd:Float64', hours))).toMatchObject({
+      kind: 'bar',
+      x: 'hour',
+      y: ['usd'],
+    });
+  });
+
+  it('one row of few numbers is a number card, without the columns of the period before', () => {
+    expect(guessSpec(data('usd:Decimal(38,6)', [['5']]))).toMatchObject({ kind: 'number', y: ['usd'] });
+    expect(guessSpec(data('usd:Decimal(38,6) usd_before:Decimal(38,6)', [['5', '4']]))).toMatchObject({
+      kind: 'number',
+      y: ['usd'],
+    });
+    expect(guessSpec(data('a:Int8 b:Int8 c:Int8 d:Int8 e:Int8', [[1, 2, 3, 4, 5]]))?.kind).not.toBe('number');
+    expect(guessSpec(data('payee:String usd:Float64', [['a', 1]]))?.kind).toBe('bar');
   });
 
   it('without rows or without numbers there is nothing to draw', () => {
@@ -77,6 +122,7 @@ const anySpec: fc.Arbitrary<Partial<ChartSpec>> = fc.record(
     right: fc.subarray(['payments', 'usd', 'gone']),
     isLog: fc.boolean(),
     isZeroBased: fc.boolean(),
+    isGrouped: fc.boolean(),
   },
   { requiredKeys: [] },
 );
@@ -104,6 +150,25 @@ describe('a completed choice', () => {
       fc.property(anySpec, (chosen) => {
         const spec = completeSpec(DAILY, chosen);
         expect(completeSpec(DAILY, spec ?? {})).toEqual(spec);
+      }),
+    );
+  });
+
+  it('is read from a link of any version: fields that it does not know are left out, and those it lacks are guessed', () => {
+    const old =
+      '{"kind":"stacked","x":"day","y":["usd"],"by":"facilitator","right":[],"isLog":false,"isZeroBased":true}';
+    expect(completeSpec(DAILY, readSpec(old))).toMatchObject({
+      kind: 'stacked',
+      by: 'facilitator',
+      isGrouped: true,
+    });
+    expect(readSpec('{"kind":"pie","x":4,"colour":"red","isGrouped":false}')).toEqual({ isGrouped: false });
+    expect(readSpec('[')).toEqual({});
+    fc.assert(
+      fc.property(anySpec, (chosen) => {
+        const spec = completeSpec(DAILY, chosen);
+        if (spec === null) throw new Error('DAILY can always be drawn');
+        expect(readSpec(writeSpec(spec))).toEqual(spec);
       }),
     );
   });

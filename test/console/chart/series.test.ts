@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dateText, timeLabel } from '../../../console/chart/dates.ts';
 import { completeSpec } from '../../../console/chart/guess.ts';
-import { chartSentence, leftText, shortLabel, timeLabel } from '../../../console/chart/labels.ts';
+import { chartSentence, leftText, shortLabel } from '../../../console/chart/labels.ts';
 import { facilitatorColour, UNNAMED_COLOUR } from '../../../console/chart/palette.ts';
 import { type Prepared, prepare, SERIES_MAX, stacked } from '../../../console/chart/series.ts';
 import { type Scales, shapesOf, valueRange } from '../../../console/chart/shapes.ts';
@@ -39,10 +40,10 @@ const SCALES: Scales = {
 describe('series', () => {
   it('there is one for each value of the split, largest first, over all days in order, with gaps where there is no row', () => {
     const { x, series } = prepared(DAILY);
-    expect(x.labels).toEqual(['2026-11-01', '2026-11-02']);
+    expect(x.labels).toEqual(['1 Nov 2026', '2 Nov 2026']);
     expect(series.map(({ name, values }) => [name, values])).toEqual([
-      ['coinbase', [5, 7]],
-      ['payAI', [null, 2.000001]],
+      ['Coinbase', [5, 7]],
+      ['PayAI', [null, 2.000001]],
       ['no name', [0.5, null]],
     ]);
   });
@@ -54,9 +55,9 @@ describe('series', () => {
 
   it('every digit is under the pointer', () => {
     const [, second] = prepared(DAILY).series;
-    expect(second?.texts).toEqual([null, '2.000001']);
+    expect(second?.texts).toEqual([null, '$2.000001']);
     const exact = prepared([['2026-11-01', 'a', '12345678901234567890.123456']], { by: null }).series[0];
-    expect(exact?.texts).toEqual(['12,345,678,901,234,567,890.123456']);
+    expect(exact?.texts).toEqual(['$12,345,678,901,234,567,890.123456']);
   });
 
   it('no row is lost: the sum of all series is the sum of the column', () => {
@@ -82,9 +83,27 @@ describe('series', () => {
 
   it('the 50 largest are drawn, and the chart says how many are not', () => {
     const rows = Array.from({ length: 60 }, (_, at) => ['2026-11-01', `f${at}`, at + 1]);
-    const chart = prepared(rows, { by: 'facilitator' });
+    const chart = prepared(rows, { by: 'facilitator', isGrouped: false });
     expect([chart.series.length, chart.left.series, chart.series[0]?.name]).toEqual([SERIES_MAX, 10, 'f59']);
     expect(leftText(chart)).toBe('The 10 smallest series are not drawn.');
+  });
+
+  it('of many series the seven largest are drawn, and the sum of the others with their number', () => {
+    const rows = Array.from({ length: 20 }, (_, at) => ['2026-11-01', `f${at}`, `${at + 1}.1`]);
+    const chart = prepared(rows, { by: 'facilitator' });
+    expect([chart.series.length, chart.left.grouped, chart.left.series]).toEqual([8, 13, 0]);
+    const other = chart.series.at(-1);
+    // 1.1 to 13.1.
+    expect([other?.name, other?.values, other?.texts]).toEqual(['Other (13)', [92.3], ['$92.30']]);
+    expect(leftText(chart)).toBe('Other is the sum of the 13 smallest.');
+    expect(prepared(rows.slice(0, 8), { by: 'facilitator' }).series).toHaveLength(8);
+  });
+
+  it('means and shares are not added up: the chart says how many are not drawn', () => {
+    const columns = [...COLUMNS.slice(0, 2), { name: 'avg_usd', type: 'Float64' }];
+    const rows = Array.from({ length: 20 }, (_, at) => ['2026-11-01', `f${at}`, at + 1]);
+    const chart = prepared(rows, { by: 'facilitator' }, columns);
+    expect([chart.series.length, leftText(chart)]).toEqual([7, 'The 13 smallest series are not drawn.']);
   });
 
   it('two series of one colour have different dashes', () => {
@@ -92,7 +111,7 @@ describe('series', () => {
     const columns = COLUMNS.map((column) =>
       column.name === 'facilitator' ? { ...column, name: 'seller' } : column,
     );
-    const { series } = prepared(rows, { by: 'seller' }, columns);
+    const { series } = prepared(rows, { by: 'seller', isGrouped: false }, columns);
     expect(new Set(series.map(({ colour, dash }) => `${colour} ${dash}`)).size).toBe(series.length);
   });
 
@@ -164,7 +183,7 @@ describe('shapes', () => {
 describe('words and files', () => {
   it('a sentence describes the drawing', () => {
     expect(chartSentence(prepared(DAILY))).toBe(
-      'Line chart of usd by facilitator along day, 2 points: coinbase from 5 (2026-11-01) to 7 (2026-11-02); payAI from 2.000001 (2026-11-02) to 2.000001 (2026-11-02); no name from 0.5 (2026-11-01) to 0.5 (2026-11-01).',
+      'Line chart of usd by facilitator along day, 2 points: Coinbase from $5.00 (1 Nov 2026) to $7.00 (2 Nov 2026); PayAI from $2.000001 (2 Nov 2026) to $2.000001 (2 Nov 2026); no name from $0.50 (1 Nov 2026) to $0.50 (1 Nov 2026).',
     );
   });
 
@@ -176,6 +195,17 @@ describe('words and files', () => {
       '20 Nov',
       'Nov 2026',
       '2026',
+    ]);
+  });
+
+  it('a time has its year, and is in words', () => {
+    const texts = ['2026-11-03', '2026-11-03 14:00:00', '2026-11-03T14:00:05Z', '2026-11', 'other'];
+    expect(texts.map(dateText)).toEqual([
+      '3 Nov 2026',
+      '3 Nov 2026, 14:00',
+      '3 Nov 2026, 14:00:05',
+      'Nov 2026',
+      'other',
     ]);
   });
 
@@ -196,13 +226,13 @@ describe('words and files', () => {
       shape.kind === 'line' ? [shape.dash] : [],
     );
     expect(lines).toEqual([0, 2]);
-    expect(leftText(chart(noon))).toBe('2026-11-20 is not over: its figures are so far.');
+    expect(leftText(chart(noon))).toBe('20 Nov 2026 is not over: its figures are so far.');
   });
 
   it('a file holds every series and no markup of the data', () => {
     const chart = prepared([...DAILY, ['2026-11-01', '<b>&"', '9']], { kind: 'line' });
     const svg = svgText({
-      title: 'a < b',
+      words: { title: 'a < b', source: 'Settlement Index, example.org', date: '28 Nov 2026' },
       width: 400,
       height: 200,
       frame: { left: 0, top: 0, width: 400, height: 200 },
@@ -210,11 +240,13 @@ describe('words and files', () => {
       hasGrid: true,
       shapes: shapesOf(chart, SCALES),
       legend: chart.series,
+      ends: [],
       colourOf: (css) => css,
     });
     expect(svg.match(/fill="none" stroke="var/g)).toHaveLength(4);
     expect(svg).toContain('&lt;b&gt;&amp;&quot;');
     expect(svg).not.toContain('<b>');
+    expect(svg).toMatch(/>Source: Settlement Index, example\.org<.*>28 Nov 2026</);
     expect(svg).not.toMatch(/NaN|Infinity/);
   });
 });

@@ -7,6 +7,7 @@ import { datesFrom } from '../../../console/format.ts';
 
 const DAYS = datesFrom('2026-10-28', '2026-11-26');
 const FACILITATORS = ['coinbase', 'payAI', 'thirdweb', 'x402rs', null] as const;
+const SELLERS = ['Weather desk', 'Maps', 'Pixel forge', 'Translate', 'Search by proof'];
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')} h`);
 
 function wave(day: number, of: number): number {
@@ -92,6 +93,51 @@ const FIFTY: ChartData = {
   }).flat(),
 };
 
+/** More sellers than a reader can tell apart. */
+const BY_MANY: ChartData = {
+  columns: [
+    { name: 'day', type: 'Date' },
+    { name: 'payee', type: 'String' },
+    { name: 'payee_name', type: 'Nullable(String)' },
+    { name: 'usd', type: 'Decimal(38, 6)' },
+  ],
+  rows: DAYS.flatMap((day, at) =>
+    Array.from({ length: 18 }, (_, of) => [
+      day,
+      `0x${(of * 7_919 + 0x1f2e3d).toString(16).padStart(40, '4')}`,
+      SELLERS[of] ?? null,
+      (wave(at, of) * 3).toFixed(6),
+    ]),
+  ),
+};
+
+/** Days of the week against hours. */
+const BY_WEEKDAY: ChartData = {
+  columns: [
+    { name: 'weekday', type: 'UInt8' },
+    { name: 'hour', type: 'UInt8' },
+    { name: 'payments', type: 'UInt64' },
+  ],
+  rows: [1, 2, 3, 4, 5, 6, 7].flatMap((weekday) =>
+    HOURS.map((_name, hour) => [
+      weekday,
+      hour,
+      Math.round(wave(hour, weekday % 3) * (weekday > 5 ? 0.4 : 1)),
+    ]),
+  ),
+};
+
+/** One row: a card with the period before. */
+const TOTALS: ChartData = {
+  columns: [
+    { name: 'organic_usd', type: 'Decimal(38, 6)' },
+    { name: 'organic_usd_before', type: 'Decimal(38, 6)' },
+    { name: 'payments', type: 'UInt64' },
+    { name: 'payments_before', type: 'UInt64' },
+  ],
+  rows: [['1284031.270000', '1146400.000000', '90412', '96040']],
+};
+
 const EMPTY: ChartData = { columns: PER_DAY.columns, rows: [] };
 
 /** The guessed chart, with the controls. */
@@ -108,6 +154,9 @@ const KINDS: readonly (readonly [name: string, data: ChartData, spec: Partial<Ch
   ['Logarithmic bars', BY_SELLER, { kind: 'bar', isLog: true }],
   ['Heatmap', BY_HOUR, {}],
   ['Points', POINTS, {}],
+  ['Seven and other', BY_MANY, {}],
+  ['Day and hour', BY_WEEKDAY, {}],
+  ['Numbers', TOTALS, {}],
   ['Nothing to draw', EMPTY, {}],
 ];
 const HEIGHT_PX = 240;
@@ -117,7 +166,8 @@ export function EveryChart() {
     <div class="columns">
       {KINDS.map(([name, data, spec]) => (
         <div key={name} class="card" data-chart={name}>
-          <Chart name={name} data={data} spec={spec} height={HEIGHT_PX} />
+          <h3 class="small muted">{name}</h3>
+          <Chart data={data} spec={spec} height={HEIGHT_PX} />
         </div>
       ))}
     </div>
@@ -129,7 +179,7 @@ export function FiftySeries() {
   const [isShown, show] = useState(false);
   return isShown ? (
     <div data-chart="50 series">
-      <Chart name="50 series of 1,000 points" data={FIFTY} />
+      <Chart name="50 series of 1,000 points" data={FIFTY} spec={{ isGrouped: false }} />
     </div>
   ) : (
     <button type="button" class="button" onClick={() => show(true)}>

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { JobRecord, NewJob } from '../../../src/accounts/job-store.ts';
 import type { ResultRecord } from '../../../src/accounts/result-store.ts';
+import type { ShareRecord } from '../../../src/accounts/share-store.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import type { OpenedStore } from './control-store.ts';
 
 const T0 = 1_750_000_000_123;
 const LEASE_MS = 10_000;
 
-/** The contract of `JobStore` and `ResultStore`, over whatever `open` gives. */
+/** The contract of `JobStore`, `ResultStore` and `ShareStore`, over whatever `open` gives. */
 export function jobStoreContract(name: string, open: () => Promise<OpenedStore>): void {
   const opened: OpenedStore[] = [];
   const fresh = async (): Promise<ControlStore> => {
@@ -308,6 +309,55 @@ export function jobStoreContract(name: string, open: () => Promise<OpenedStore>)
       for (const one of [old, young, result({ organizationId: 'other' })]) await results.add(one);
       expect(await results.paidBy({ organizationId: 'acme', limit: 9 })).toEqual([young, old]);
       expect(await results.paidBy({ organizationId: 'acme', limit: 1 })).toEqual([young]);
+    });
+  });
+  describe(`${name}: links to results`, () => {
+    const share = (over: Partial<ShareRecord> = {}) => ({
+      id: randomUUID(),
+      resultId: 'result',
+      organizationId: 'acme',
+      facts: '{"title":"\u20ac"}',
+      createdAtMs: T0,
+      expiresAtMs: T0 + 1_000,
+      max: 3,
+      ...over,
+    });
+    const recordOf = ({ max: _max, ...record }: ReturnType<typeof share>): ShareRecord => ({
+      ...record,
+      revokedAtMs: null,
+    });
+
+    test('a link is found by its id, also after its end; an unknown one is not', async () => {
+      const { shares } = await fresh();
+      const one = share();
+      expect(await shares.add(one)).toBe('added');
+      expect(await shares.add({ ...one, facts: 'other' })).toBe('replayed');
+      expect(await shares.find(one.id)).toEqual(recordOf(one));
+      expect(await shares.find('unknown')).toBeNull();
+    });
+
+    test('those of an organization to a result are listed, newest first, and there are so many of them at most', async () => {
+      const { shares } = await fresh();
+      const [old, young] = [share(), share({ createdAtMs: T0 + 100 })];
+      for (const one of [old, young, share({ organizationId: 'other' }), share({ resultId: 'second' })])
+        expect(await shares.add(one)).toBe('added');
+      const of = { organizationId: 'acme', resultId: 'result' };
+      expect(await shares.list(of)).toEqual([recordOf(young), recordOf(old)]);
+      expect(await shares.add(share())).toBe('added');
+      expect(await shares.add(share())).toBe('too_many');
+      expect(await shares.list(of)).toHaveLength(3);
+    });
+
+    test('its organization alone revokes a link, and the first time stays', async () => {
+      const { shares } = await fresh();
+      const one = share();
+      await shares.add(one);
+      expect(await shares.revoke({ id: one.id, organizationId: 'other', atMs: T0 + 5 })).toBe(false);
+      expect(await shares.revoke({ id: 'unknown', organizationId: 'acme', atMs: T0 + 5 })).toBe(false);
+      expect((await shares.find(one.id))?.revokedAtMs).toBeNull();
+      expect(await shares.revoke({ id: one.id, organizationId: 'acme', atMs: T0 + 5 })).toBe(true);
+      expect(await shares.revoke({ id: one.id, organizationId: 'acme', atMs: T0 + 9 })).toBe(true);
+      expect((await shares.find(one.id))?.revokedAtMs).toBe(T0 + 5);
     });
   });
 }

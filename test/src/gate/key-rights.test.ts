@@ -24,6 +24,9 @@ const KEEPING = [
   'listSqlJobs',
   'getSqlJob',
   'cancelSqlJob',
+  'shareResult',
+  'listResultShares',
+  'revokeResultShare',
   'saveQuery',
   'listSavedQueries',
   'getSavedQuery',
@@ -31,7 +34,11 @@ const KEEPING = [
   'listQueryVersions',
   'listQueryRefreshes',
 ];
-const RIGHTS = { saveQuery: ['changes', 'publishes', 'schedules'], deleteSavedQuery: ['changes'] };
+const RIGHTS = {
+  shareResult: ['publishes'],
+  saveQuery: ['changes', 'publishes', 'schedules'],
+  deleteSavedQuery: ['changes'],
+};
 const MANAGING = ['makeAccountKey', 'changeAccountKey', 'revokeAccountKey', 'claimHandle'];
 
 describe('effects', () => {

@@ -57,6 +57,7 @@ test('only calls of the control store that fail are counted, by their name', asy
     replies: {},
     jobs: {},
     results: {},
+    shares: {},
     saved: {},
     refreshes: {},
   } as unknown as ControlStore; // only these are called

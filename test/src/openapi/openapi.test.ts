@@ -212,6 +212,10 @@ test('operations, paths, parameters and prices', () => {
     ['getSqlJob', '/sql/jobs/{job}', 'job format', 'free', 0, 0],
     ['cancelSqlJob', 'delete /sql/jobs/{job}', 'job', 'free', 0, 0],
     ['getResult', '/results/{result}', 'result format numbers csv_null limit offset token', 'free', 0, 0],
+    ['shareResult', 'post /results/{result}/shares', 'result title chart', 'free', 0, 0],
+    ['listResultShares', '/results/{result}/shares', 'result', 'free', 0, 0],
+    ['revokeResultShare', 'delete /results/{result}/shares/{share}', 'result share', 'free', 0, 0],
+    ['getSharedResult', '/shared/{token}', 'token', 'free', 0, 0],
     [
       'saveQuery',
       'put /queries/{slug}',
