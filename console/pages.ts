@@ -27,6 +27,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/home.tsx').then(({ HomePage }) => HomePage),
   },
   {
+    path: '/dashboards',
+    title: 'Dashboards',
+    inNavigation: true,
+    section: '/dashboards',
+    load: () => import('./pages/dashboards.tsx').then(({ DashboardsPage }) => DashboardsPage),
+  },
+  {
+    path: '/dashboards/:owner/:slug',
+    title: 'Dashboard',
+    inNavigation: false,
+    section: '/dashboards',
+    load: () => import('./pages/dashboards.tsx').then(({ DashboardPage }) => DashboardPage),
+  },
+  {
     path: '/sql',
     title: 'SQL',
     inNavigation: true,

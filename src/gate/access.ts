@@ -62,6 +62,9 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   callSavedQuery: ['reads', 'spends'],
   getPublicQuery: ['reads'],
   getOwnerOpenApi: ['reads'],
+  listDashboards: ['reads'],
+  getDashboard: ['reads'],
+  getDashboardPanel: ['reads'],
   mintTrialKey: ['reads'],
 };
 

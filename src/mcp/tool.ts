@@ -28,10 +28,13 @@ function annotationsOf({ changes }: AnyOperation): ToolDefinition['annotations']
   return { readOnlyHint: false, destructiveHint: changes !== 'adds', openWorldHint: false };
 }
 
-/** By name. */
+/** By name; without the operations that are no tools. */
 export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
-    operations.map((operation) => toolOf(operation, words)).map((tool) => [tool.definition.name, tool]),
+    operations
+      .filter(({ tool }) => tool !== null)
+      .map((operation) => toolOf(operation, words))
+      .map((tool) => [tool.definition.name, tool]),
   );
 }
 
@@ -67,7 +70,9 @@ export type ToolWords = (text: string) => string;
  * client. So does a route that is sold, which only HTTP can buy.
  */
 export function toolWordsOf(operations: readonly AnyOperation[]): ToolWords {
-  const named = operations.filter(({ path, price }) => !path.includes('{') && price.class !== 'sold');
+  const named = operations.filter(
+    ({ path, price, tool }) => tool !== null && !path.includes('{') && price.class !== 'sold',
+  );
   if (named.length === 0) return (text) => text;
   const tools = new Map(named.map(({ path, id }) => [path, toolName(id)]));
   return (text) => text.replace(ROUTE, (whole, path: string) => tools.get(path) ?? whole);

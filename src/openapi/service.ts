@@ -261,6 +261,11 @@ export const TAGS: readonly {
     ],
   },
   {
+    name: 'Dashboards',
+    description: 'Panels of saved queries for a period and a chain, free to read.',
+    operations: ['listDashboards', 'getDashboard', 'getDashboardPanel'],
+  },
+  {
     name: 'Bundles',
     description: 'Parquet files of finalized days, signed, to take home.',
     operations: ['listBundles', 'getBundleFile', 'getBundleKeys'],

@@ -88,9 +88,10 @@ interface Words<Output extends TObject> {
   readonly description: string;
   /**
    * The same for a model that chooses among tools: its purpose, in a few sentences that stand alone and speak of tools, not of routes. The
-   * cost is added. By default the first sentence of `description`.
+   * cost is added. By default the first sentence of `description`. Null: no tool, because models have no use for it and all of them would
+   * read its definition.
    */
-  readonly tool?: string;
+  readonly tool?: string | null;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
   /** Answers of other forms, by name. Tested against `output` and `alsoAnswers`. */
@@ -226,7 +227,7 @@ export function defineOperation<
  */
 export interface AnyOperation<Deps = OperationDeps>
   extends Wire<Params, TObject, TObject>,
-    Words<TObject>,
+    Omit<Words<TObject>, 'tool'>,
     Money,
     Access {
   readonly id: string;
@@ -234,7 +235,8 @@ export interface AnyOperation<Deps = OperationDeps>
   readonly fails: readonly ErrorCode[];
   readonly paging: 'before' | 'offset' | 'none';
   readonly caching: 'revalidate' | 'no-store';
-  readonly tool: string;
+  /** Null where it is no tool. */
+  readonly tool: string | null;
   /** Whether calls with the same input share one answer. */
   readonly isShared: boolean;
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { DEPLOYMENT_OWNER } from '../../../core/domain/dashboard.ts';
 import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import {
@@ -10,6 +11,7 @@ import {
   REFRESH_MAX_SECONDS,
   REFRESH_MIN_SECONDS,
   SLUG_MAX_CHARS,
+  skeletonOf,
   VISIBILITIES,
 } from '../../../core/domain/saved-query.ts';
 import { invalid, type Param, quoted, readChoice } from '../params.ts';
@@ -64,7 +66,8 @@ export const handleParam: Param<string> = {
   schema: Type.String({ pattern: NAME_PATTERN, minLength: HANDLE_MIN_CHARS, maxLength: HANDLE_MAX_CHARS }),
   example: 'acme',
   read: (raw, name) => {
-    if (typeof raw === 'string' && isHandle(raw)) return raw;
+    const isOurs = typeof raw === 'string' && skeletonOf(raw) === skeletonOf(DEPLOYMENT_OWNER);
+    if (typeof raw === 'string' && isHandle(raw) && !isOurs) return raw;
     throw invalid(name, `${name} must be ${HANDLE_WORDS}, and no name of the service, not ${quoted(raw)}.`);
   },
 };
