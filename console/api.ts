@@ -82,6 +82,9 @@ interface Session {
 const STORED_AS = 'six.key';
 const VISITOR_KEY_NAME = 'six-visitor-key';
 
+/** Whether this page is a frame of another site, which sends no key. */
+export const IS_FRAME = location.pathname.startsWith('/embed/');
+
 export const session = createStore<Session>(readSession());
 
 export function enterKey(key: string, { remember }: { readonly remember: boolean }): void {
@@ -102,6 +105,7 @@ function forgetStored(): void {
 }
 
 function readSession(): Session {
+  if (IS_FRAME) return withoutOwnKey(false);
   const remembered = localStorage.getItem(STORED_AS);
   const key = sessionStorage.getItem(STORED_AS) ?? remembered;
   if (key !== null) return { key, origin: 'entered', remembered: remembered !== null, isRefused: false };

@@ -1,6 +1,6 @@
 import { type ComponentType, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { refreshAccount } from './api.ts';
+import { IS_FRAME, refreshAccount } from './api.ts';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
 import { copyExactTexts } from './components/money.tsx';
@@ -146,4 +146,5 @@ function NoSuchPage() {
 applyStoredTheme();
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no #app');
-render(<App />, root);
+if (IS_FRAME) void import('./dashboard/frame.tsx').then(({ Frame }) => render(<Frame />, root));
+else render(<App />, root);

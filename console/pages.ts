@@ -41,6 +41,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/dashboards.tsx').then(({ DashboardPage }) => DashboardPage),
   },
   {
+    path: '/dashboards/new',
+    title: 'New dashboard',
+    inNavigation: false,
+    section: '/dashboards',
+    load: () => import('./pages/dashboard-editor.tsx').then(({ DashboardEditorPage }) => DashboardEditorPage),
+  },
+  {
+    path: '/dashboards/:owner/:slug/edit',
+    title: 'Edit dashboard',
+    inNavigation: false,
+    section: '/dashboards',
+    load: () => import('./pages/dashboard-editor.tsx').then(({ DashboardEditorPage }) => DashboardEditorPage),
+  },
+  {
     path: '/sql',
     title: 'SQL',
     inNavigation: true,

@@ -77,8 +77,8 @@ export function BoardGrid({ state: { board, choice, problem, reload } }: BoardGr
     return (
       <EmptyState title="Choose a wallet">
         <p>
-          Enter the address of a seller above. <Link to="/merchants">The ranking of sellers</Link> has those that
-          were paid the most.
+          Enter the address of a seller above. <Link to="/merchants">The ranking of sellers</Link> has those
+          that were paid the most.
         </p>
       </EmptyState>
     );

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { columnBefore, columnTitle, isBefore, shareOfChange } from '../../core/domain/panel-figure.ts';
 import { Chart } from '../chart/chart.tsx';
 import type { ChartSpec } from '../chart/spec.ts';
 import { Skeleton } from '../components/skeleton.tsx';
@@ -11,7 +12,6 @@ import { WINDOW_BEFORE } from '../parts/windows.ts';
 import { type AnswerState, useAnswer } from '../use-answer.ts';
 import type { BoardPanel, Dashboard } from '../wire.ts';
 import { type BoardChoice, boardPath } from './choice.ts';
-import { columnBefore, columnTitle, isBefore, shareOfChange } from './figure-names.ts';
 import { NewestPayments } from './newest-payments.tsx';
 import type { PanelRows } from './panel-rows.ts';
 import { Figure, RowsTable } from './rows.tsx';
@@ -147,7 +147,8 @@ function Figures({ data, since }: { readonly data: PanelRows | null; readonly si
       {names.map((name, at) => {
         if (isBefore(name)) return null;
         const before = columnBefore(names, name);
-        const change = before === null ? {} : { change: shareOfChange(row[at], row[before]), changeSince: since };
+        const change =
+          before === null ? {} : { change: shareOfChange(row[at], row[before]), changeSince: since };
         return (
           <Stat key={name} name={columnTitle(name)} {...change}>
             <Figure name={name} value={row[at]} />
@@ -163,7 +164,7 @@ function PanelChart({ panel, data }: { readonly panel: BoardPanel; readonly data
   const spec = useMemo((): Partial<ChartSpec> => {
     if (chosen === null) return {};
     const { kind, x, y, by } = chosen;
-    return { kind, y, by, ...(x === null ? {} : { x }) };
+    return x === null ? { kind } : { kind, x, y, by };
   }, [chosen]);
   if (data === null)
     return (

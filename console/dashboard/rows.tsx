@@ -1,3 +1,10 @@
+import {
+  columnBefore,
+  columnTitle,
+  figureKind,
+  isBefore,
+  shareOfChange,
+} from '../../core/domain/panel-figure.ts';
 import { cellText, isAddress, kindOf, rawText } from '../cells.ts';
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -10,7 +17,6 @@ import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import { facilitatorPath } from '../routes.ts';
-import { columnBefore, columnTitle, figureKind, isBefore, shareOfChange } from './figure-names.ts';
 import type { PanelRows } from './panel-rows.ts';
 
 /** Rows of a panel as a table: wallets and facilitators by name, dollars with their change. */
@@ -84,14 +90,13 @@ function cellOf({ name, type, at, names, since }: CellFacts): Omit<Column<Row>, 
   }
   if (name === 'facilitator')
     return { cell: (row) => <Facilitator id={rawText(row[at])} name={other(row, 'facilitator_name')} /> };
-  if (name === 'verdict') return { cell: (row) => <Verdict word={rawText(row[at])} /> };
+  if (name === 'verdict') return { priority: 2, cell: (row) => <Verdict word={rawText(row[at])} /> };
   return valueCell({ name, type, at, names, since });
 }
 
 function valueCell({ name, type, at, names, since }: CellFacts): Omit<Column<Row>, 'name'> {
   const kind = kindOf(type);
-  if (kind === 'time')
-    return { class: 'muted', cell: (row) => <Time at={rawText(row[at])} ago /> };
+  if (kind === 'time') return { class: 'muted', cell: (row) => <Time at={rawText(row[at])} ago /> };
   if (kind !== 'number') return { cell: (row) => cellText(row[at], kind) };
   const before = columnBefore(names, name);
   return {

@@ -1,6 +1,8 @@
+import { useIsLentKey } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { BoardFilters, BoardGrid, useBoard } from '../dashboard/board.tsx';
+import { frameOf } from '../dashboard/frame-element.ts';
 import { PageHead } from '../parts/page-head.tsx';
 import { Link, useTitle } from '../router.tsx';
 import type { PageProps } from '../routes.ts';
@@ -9,12 +11,22 @@ import type { ListedDashboard } from '../wire.ts';
 
 /** The dashboards of the service and of the visitor's organization. */
 export function DashboardsPage() {
+  const isLent = useIsLentKey();
   const { answer, problem, reload } = useAnswer<{ readonly dashboards: readonly ListedDashboard[] }>(
     '/dashboards',
   );
   return (
     <>
-      <PageHead title="Dashboards">
+      <PageHead
+        title="Dashboards"
+        tools={
+          isLent ? null : (
+            <Link class="button" to="/dashboards/new">
+              New dashboard
+            </Link>
+          )
+        }
+      >
         Saved queries as figures, charts and tables, for a period and a chain. Reading them is free.
       </PageHead>
       {answer === null && problem !== null ? <ProblemState problem={problem} onRetry={reload} /> : null}
@@ -53,7 +65,21 @@ export function DashboardPage({ params, query }: PageProps) {
     <>
       <PageHead
         title={board?.title ?? 'Dashboard'}
-        tools={board === null ? null : <CopyButton text={location.href} what="link" label="Copy link" />}
+        tools={
+          board === null ? null : (
+            <>
+              <CopyButton text={location.href} what="link" label="Copy link" />
+              {board.visibility === 'private' ? null : (
+                <CopyButton text={frameOf(board.embed_url, null)} what="frame" label="Copy frame" />
+              )}
+              {board.is_own ? (
+                <Link class="button" to={`${field.path}/edit`}>
+                  Edit
+                </Link>
+              ) : null}
+            </>
+          )
+        }
       >
         {board?.description ?? ''}
       </PageHead>

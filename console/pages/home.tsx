@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { DEPLOYMENT_OWNER } from '../../core/domain/dashboard.ts';
 import type { Window } from '../../core/domain/window.ts';
+import { session } from '../api.ts';
 import { facilitatorColour } from '../chart/palette.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { BoardFilters, BoardGrid, useBoard } from '../dashboard/board.tsx';
@@ -25,6 +27,7 @@ import { WalletLink } from '../parts/wallet-link.tsx';
 import { WINDOW_BEFORE, WINDOW_DURING } from '../parts/windows.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, hostOf, type PageProps, withQuery } from '../routes.ts';
+import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { RankedRow, Rankings as RankingsAnswer } from '../wire.ts';
 
@@ -59,7 +62,7 @@ export function HomePage({ query }: PageProps) {
 const HOME = { owner: DEPLOYMENT_OWNER, slug: 'home' };
 
 type Asked = Pick<MoveProps, 'window' | 'chain'>;
-type Ranked = Omit<MoveProps, 'window' | 'chain'> & Partial<Asked>;
+type Ranked = Omit<MoveProps, 'window' | 'chain' | 'onClosed'> & Partial<Asked>;
 
 /** By the value of `ranking` in the address; the first one is shown without it. */
 function rankingsOf(asked: Asked): Readonly<Record<string, Ranked>> {
@@ -109,12 +112,16 @@ interface RankingsProps {
   readonly asked: Asked;
 }
 
-/** One ranking at a time, in the words of the API. */
+/** One ranking at a time, in the words of the API. Nothing for visitors to whom it lists no rankings: the panels above are whole without. */
 function Rankings({ path, query, asked }: RankingsProps) {
+  const { key } = useStore(session);
+  const [isClosed, setClosed] = useState(false);
+  useEffect(() => setClosed(false), [key]);
   const rankings = rankingsOf(asked);
   const names = Object.keys(rankings);
   const chosen = names.find((name) => name === query.get('ranking')) ?? names[0] ?? '';
   const ranked = rankings[chosen];
+  if (isClosed) return null;
   return (
     <div class="home-rankings">
       <PageTabs
@@ -125,7 +132,9 @@ function Rankings({ path, query, asked }: RankingsProps) {
           isCurrent: name === chosen,
         }))}
       />
-      {ranked === undefined ? null : <Move key={chosen} {...asked} {...ranked} />}
+      {ranked === undefined ? null : (
+        <Move key={chosen} {...asked} {...ranked} onClosed={() => setClosed(true)} />
+      )}
     </div>
   );
 }
@@ -139,13 +148,21 @@ interface MoveProps {
   /** The page with the whole ranking, below /console. */
   readonly to: string;
   readonly sql: { readonly sql: string; readonly params: Readonly<Record<string, string>> };
+  /** Called where the list needs a key. */
+  onClosed(): void;
 }
 
+const NEEDS_KEY: ReadonlySet<string> = new Set(['payment_required', 'api_key_required']);
+
 /** The first rows of a ranking. */
-function Move({ title, of, by, window, chain, to, sql }: MoveProps) {
+function Move({ title, of, by, window, chain, to, sql, onClosed }: MoveProps) {
   const { answer, problem, reload } = useAnswer<RankingsAnswer>('/leaderboard', {
     query: { of, by, window, chain, limit: ROWS },
   });
+  const isClosed = problem !== null && NEEDS_KEY.has(problem.body.code);
+  useEffect(() => {
+    if (isClosed) onClosed();
+  }, [isClosed]);
   const id = `move-${of}-${by}`;
   return (
     <MoveCard
@@ -195,7 +212,13 @@ function wholeList(
   });
 }
 
-function NothingMoved({ answer, window }: { readonly answer: RankingsAnswer | null; readonly window: Window }) {
+function NothingMoved({
+  answer,
+  window,
+}: {
+  readonly answer: RankingsAnswer | null;
+  readonly window: Window;
+}) {
   const isPending = answer?.meta.warnings?.includes('rankings_not_computed') ?? false;
   return (
     <p class="muted move-empty">
@@ -308,4 +331,3 @@ function Subject({ row, party }: { readonly row: RankedRow; readonly party: 'pay
     </span>
   );
 }
-

@@ -124,6 +124,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Your queries as endpoints with parameters, versions, a price and scheduled runs.',
   },
   {
+    slug: 'dashboards',
+    file: 'dashboards.md',
+    reader: 'analysts',
+    title: 'Dashboards',
+    description:
+      'Figures and charts of saved queries for a period and a chain: to read, make, share and frame.',
+  },
+  {
     slug: 'connect',
     file: 'connect.md',
     reader: 'analysts',

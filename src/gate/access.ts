@@ -65,6 +65,8 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   listDashboards: ['reads'],
   getDashboard: ['reads'],
   getDashboardPanel: ['reads'],
+  saveDashboard: ['keeps', 'changes', 'publishes'],
+  deleteDashboard: ['keeps', 'changes'],
   mintTrialKey: ['reads'],
 };
 

@@ -263,7 +263,7 @@ export const TAGS: readonly {
   {
     name: 'Dashboards',
     description: 'Panels of saved queries for a period and a chain, free to read.',
-    operations: ['listDashboards', 'getDashboard', 'getDashboardPanel'],
+    operations: ['listDashboards', 'getDashboard', 'getDashboardPanel', 'saveDashboard', 'deleteDashboard'],
   },
   {
     name: 'Bundles',

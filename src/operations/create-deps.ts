@@ -14,6 +14,7 @@ import type { AccountDeps } from './account/own-account.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
+import type { BoardDeps } from './dashboards/boards.ts';
 import { createStanding } from './dashboards/standing.ts';
 import { createDatasetFacts, createPublicTableRows } from './dataset.ts';
 import type { BoundSandbox, Deployment, PriceListEntry, ShareRun } from './deps.ts';
@@ -28,7 +29,6 @@ import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { createSavedAnswers } from './saved/answers.ts';
-import type { SavedDeps } from './saved/saved-queries.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
@@ -42,7 +42,7 @@ const HORIZON_MAX_AGE_MS = 1_000;
 const READY_MAX_AGE_MS = 500;
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
-export type Accounts = AccountDeps['accounts'] & SavedDeps['accounts'];
+export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'];
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;

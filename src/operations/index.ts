@@ -12,6 +12,7 @@ import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
 import type { ServiceDeps } from './create-deps.ts';
 import { getDashboard, getDashboardPanel, listDashboards } from './dashboards/declare.ts';
+import { deleteDashboard, saveDashboard } from './dashboards/save.ts';
 import type { AnyDeclared, AnyOperation } from './define.ts';
 import type { PriceListEntry } from './deps.ts';
 import { listEndpoints } from './endpoints/declare.ts';
@@ -90,6 +91,8 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   listDashboards,
   getDashboard,
   getDashboardPanel,
+  saveDashboard,
+  deleteDashboard,
   mintTrialKey,
 ];
 

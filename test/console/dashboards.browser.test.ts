@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserIsThere, openPage, type WatchedPage } from '../kit/browser.ts';
 import { SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { looksRight } from '../kit/console-widths.ts';
-import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { SHOP } from '../kit/market.ts';
 
 /** Dashboards in a real browser, over a real engine, for a visitor without any key. */
@@ -67,5 +67,41 @@ describe.skipIf(!browserIsThere())('dashboards', () => {
     await page.getByLabel('Wallet').fill(SHOP);
     await page.getByLabel('Wallet').press('Enter');
     await shows('Mean payment');
+  });
+
+  test('an owner makes a dashboard of a saved query, and others open it and frame it', async () => {
+    const key = await addManagerKey(world);
+    const call = (method: 'PUT' | 'GET', url: string, payload?: object) =>
+      world.api.app.inject({ method, url, headers: { 'x-api-key': key }, ...(payload && { payload }) });
+    await call('PUT', '/v0/account/handle', { handle: 'acme' });
+    await call('PUT', '/v0/queries/numbers', {
+      sql: 'SELECT number AS n FROM numbers({hours:UInt32})',
+      parameters: { hours: { description: 'Hours.', default: 24 } },
+      title: 'Numbers',
+      visibility: 'public',
+    });
+    await call('GET', '/v0/q/acme/numbers?hours=168');
+    await page.goto('/console');
+    await page.evaluate((own) => sessionStorage.setItem('six.key', own), key);
+    await page.goto('/console/dashboards');
+    await page.getByRole('link', { name: 'New dashboard' }).click();
+    await page.getByLabel('Name').fill('Our numbers');
+    await page.getByLabel('Who may open it').selectOption('public');
+    await page.getByRole('button', { name: 'Add a query' }).click();
+    await page.getByLabel('Shown as').selectOption('table');
+    await page.getByRole('button', { name: 'Add a text' }).click();
+    await page.getByRole('group', { name: 'Panel 2' }).getByLabel('Text').fill('What these are.');
+    await page.getByRole('button', { name: 'Move up Panel 2' }).click();
+    await looksRight(watched, 'board-editor');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.waitForURL('**/console/dashboards/acme/our-numbers');
+    await page.getByRole('region', { name: 'Numbers' }).getByRole('cell', { name: '167' }).waitFor();
+    await page.getByRole('link', { name: 'Edit' }).waitFor();
+    expect(watched.problems()).toEqual([]);
+    await page.goto('/embed/acme/our-numbers');
+    await page.getByRole('heading', { level: 1, name: 'Our numbers' }).waitFor();
+    await shows('What these are.');
+    await page.getByRole('cell', { name: '167' }).waitFor();
+    await looksRight(watched, 'board-frame');
   });
 });

@@ -46,9 +46,13 @@ export const listDashboards = defineOperation({
     example: { dashboards: [LISTED_DASHBOARD_EXAMPLE] },
   },
   money: { price: PRICES.free, load: 'none' },
-  run: async (_input, deps: BoardDeps) => ({
-    dashboards: [...SHIPPED_DASHBOARDS.values()].map((board) => listedBoard(board, deps)),
-  }),
+  run: async (_input, deps: BoardDeps, { caller: { organization, key } }) => {
+    const own =
+      organization === null || key?.isLent === true ? [] : await deps.accounts.boards.list(organization.id);
+    return {
+      dashboards: [...SHIPPED_DASHBOARDS.values(), ...own].map((board) => listedBoard(board, deps)),
+    };
+  },
 });
 
 export const getDashboard = defineOperation({
@@ -107,7 +111,7 @@ export const getDashboardPanel = defineOperation({
   },
 });
 
-async function keptRows(
+export async function keptRows(
   query: SavedQuery,
   values: Readonly<Record<string, string>>,
   deps: BoardDeps,

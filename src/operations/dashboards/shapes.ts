@@ -50,6 +50,25 @@ const PanelShape = Type.Object(
   { title: 'Panel' },
 );
 
+/** A panel as its owner sends it. */
+export const SentPanelShape = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'A slug, unique on the dashboard.' })),
+    kind: oneOf(
+      PANEL_KINDS.filter((kind) => kind !== 'payments'),
+      { title: 'SentPanelKind' },
+    ),
+    title: Type.Optional(Type.String()),
+    width: Type.Optional(PanelShape.properties.width),
+    query: Type.Optional(
+      orNull(Type.String({ description: 'Slug of a saved query; null for a panel of text.' })),
+    ),
+    chart: Type.Optional(PanelShape.properties.chart),
+    text: Type.Optional(Type.String()),
+  },
+  { title: 'SentPanel' },
+);
+
 export const ListedDashboardShape = Type.Object(
   {
     owner: Type.String({ description: 'Handle of its owner; `index`: it came with the service.' }),

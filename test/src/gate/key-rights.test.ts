@@ -30,8 +30,15 @@ const KEEPING = [
   'deleteSavedQuery',
   'listQueryVersions',
   'listQueryRefreshes',
+  'saveDashboard',
+  'deleteDashboard',
 ];
-const RIGHTS = { saveQuery: ['changes', 'publishes', 'schedules'], deleteSavedQuery: ['changes'] };
+const RIGHTS = {
+  saveQuery: ['changes', 'publishes', 'schedules'],
+  deleteSavedQuery: ['changes'],
+  saveDashboard: ['changes', 'publishes'],
+  deleteDashboard: ['changes'],
+};
 const MANAGING = ['makeAccountKey', 'changeAccountKey', 'revokeAccountKey', 'claimHandle'];
 
 describe('effects', () => {

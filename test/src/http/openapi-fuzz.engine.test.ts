@@ -44,6 +44,8 @@ const ABSENT_HERE = [
   'callSavedQuery',
   'getPublicQuery',
   'getOwnerOpenApi',
+  'deleteDashboard',
+  'getDashboardPanel',
 ];
 
 let stage: Stage;

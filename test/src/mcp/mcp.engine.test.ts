@@ -87,7 +87,9 @@ describe.each(SPEAKERS)('$name', ({ connect: speak }) => {
   test('lists and calls every tool, and finds each answer to be what the tool says of it', async () => {
     const client = await speak(`${origin}/mcp`, customer.headers);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(OPERATIONS.map(({ id }) => toolName(id)));
+    expect(tools.map(({ name }) => name)).toEqual(
+      OPERATIONS.filter(({ tool }) => tool !== null).map(({ id }) => toolName(id)),
+    );
     const ajv = new Ajv2020({ strict: false });
     const changing = OPERATIONS.filter(({ changes }) => changes !== undefined).map(({ id }) => toolName(id));
     let made: Record<string, unknown> = {};

@@ -44,7 +44,7 @@ describe('a text', () => {
 
 test('each tool states its purpose in words of its own, and its cost', () => {
   const described = tools.map(({ definition }) => definition.description);
-  expect(new Set(described).size).toBe(OPERATIONS.length);
+  expect(new Set(described).size).toBe(tools.length);
   for (const text of described) expect(text).toMatch(/(Free|QU|buys nothing)\.$/);
 });
 
@@ -68,7 +68,7 @@ describe('the instructions', () => {
   });
 
   test('name tools that are there', () => {
-    const known = OPERATIONS.map(({ id }) => toolName(id));
+    const known = OPERATIONS.filter(({ tool }) => tool !== null).map(({ id }) => toolName(id));
     const named = [...INSTRUCTIONS.matchAll(/\b(?:get|list|run)_\w+/g)].map(([name]) => name);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);

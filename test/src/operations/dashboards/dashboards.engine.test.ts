@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { DEPLOYMENT_QUERIES } from '../../../../src/operations/dashboards/shipped-queries.ts';
 import { SHIPPED_DASHBOARDS } from '../../../../src/operations/dashboards/shipped.ts';
+import { DEPLOYMENT_QUERIES } from '../../../../src/operations/dashboards/shipped-queries.ts';
 import { ANONYMOUS, type ApiAnswer } from '../../../kit/api.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../../kit/rows.ts';
@@ -37,7 +37,9 @@ const CHOICE = `period=24h&wallet=${SELLER}`;
 
 test('every panel of every dashboard that comes with the service is answered without a key', async () => {
   const listed = await read('');
-  expect(listed.body.dashboards.map(({ slug }: { slug: string }) => slug)).toEqual([...SHIPPED_DASHBOARDS.keys()]);
+  expect(listed.body.dashboards.map(({ slug }: { slug: string }) => slug)).toEqual([
+    ...SHIPPED_DASHBOARDS.keys(),
+  ]);
   for (const { owner, slug } of listed.body.dashboards) {
     const { dashboard } = (await read(`/${owner}/${slug}?${CHOICE}`)).body;
     for (const { id, query } of dashboard.panels) {
@@ -49,10 +51,15 @@ test('every panel of every dashboard that comes with the service is answered wit
 });
 
 test('the figures of a period stand next to those of the period before', async () => {
-  const { body } = await read('/index/seller/panels/figures?period=24h&chain=eip155:8453&wallet=' + SELLER);
+  const { body } = await read(`/index/seller/panels/figures?period=24h&chain=eip155:8453&wallet=${SELLER}`);
   const at = (name: string): string =>
     body.rows[0][body.columns.findIndex((column: { name: string }) => column.name === name)];
-  expect([at('payments'), at('payments_before'), at('payers'), at('payers_before')]).toEqual(['3', '1', '3', '1']);
+  expect([at('payments'), at('payments_before'), at('payers'), at('payers_before')]).toEqual([
+    '3',
+    '1',
+    '3',
+    '1',
+  ]);
 });
 
 test('a panel says the text that made it and the values of its placeholders', async () => {

@@ -1,9 +1,10 @@
-/** Columns of a panel's rows as people read them. Pure, so that tests can run it outside a browser. */
+/** Columns of a panel’s rows as people read them, in the console and on pictures. */
 
 const UNITS: readonly string[] = ['usd', 'percent'];
 
 /** `organic_volume_usd` is `Organic volume`. */
 export function columnTitle(name: string): string {
+  if (name === 'block_time') return 'Time';
   const words = name
     .split('_')
     .filter((word) => !UNITS.includes(word))
