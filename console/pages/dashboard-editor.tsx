@@ -12,31 +12,41 @@ import type { Dashboard, SavedQueries } from '../wire.ts';
 const QUERIES_MAX = 100;
 
 /** A new dashboard, or the next version of one. */
-export function DashboardEditorPage({ params: { owner, slug } }: PageProps) {
+export function DashboardEditorPage({ params: { owner, slug = '' } }: PageProps) {
   const isLent = useIsLentKey();
-  const path = owner === undefined ? null : `/dashboards/${segment(owner)}/${segment(slug ?? '')}`;
-  const board = useAnswer<{ readonly dashboard: Dashboard }>(isLent ? null : path);
-  const queries = useAnswer<SavedQueries>(isLent ? null : SAVED_PATH, { query: { limit: QUERIES_MAX } });
-  const problem = board.problem ?? queries.problem;
-  const isReading = queries.answer === null || (path !== null && board.answer === null);
-  const dashboard = board.answer?.dashboard;
   return (
     <>
-      <PageHead title={dashboard === undefined ? 'New dashboard' : `Edit ${dashboard.title}`}>
+      <PageHead title={owner === undefined ? 'New dashboard' : 'Edit the dashboard'}>
         Panels of your saved queries. Placeholders named period, hours, days, chain and wallet follow what a
         reader chooses; a panel shows the newest result that your calls or refreshes left.
       </PageHead>
-      {isLent ? <NeedsOwnKey /> : null}
-      {!isLent && problem !== null ? <ProblemState problem={problem} /> : null}
-      {!isLent && problem === null && isReading ? <Loading what="your saved queries" /> : null}
-      {problem !== null || isReading ? null : (
-        <BoardEditor
-          first={dashboard === undefined ? EMPTY_DRAFT : draftOf(dashboard)}
-          isSaved={dashboard !== undefined}
-          hasToken={dashboard?.has_token ?? false}
-          queries={queries.answer?.queries ?? []}
+      {isLent ? (
+        <NeedsOwnKey />
+      ) : (
+        <ReadBoard
+          path={owner === undefined ? null : `/dashboards/${segment(owner)}/${segment(slug)}`}
+          key={slug}
         />
       )}
     </>
+  );
+}
+
+/** Reads the queries, and the dashboard that is edited. `path` is null for a new one. */
+function ReadBoard({ path }: { readonly path: string | null }) {
+  const board = useAnswer<{ readonly dashboard: Dashboard }>(path);
+  const queries = useAnswer<SavedQueries>(SAVED_PATH, { query: { limit: QUERIES_MAX } });
+  const problem = board.problem ?? queries.problem;
+  if (problem !== null) return <ProblemState problem={problem} />;
+  if (queries.answer === null || (path !== null && board.answer === null))
+    return <Loading what="your saved queries" />;
+  const dashboard = board.answer?.dashboard;
+  return (
+    <BoardEditor
+      first={dashboard === undefined ? EMPTY_DRAFT : draftOf(dashboard)}
+      isSaved={dashboard !== undefined}
+      hasToken={dashboard?.has_token ?? false}
+      queries={queries.answer.queries}
+    />
   );
 }
