@@ -97,6 +97,7 @@ function BoardFields({ draft, isSaved, onDraft }: DraftProps & { readonly isSave
       <label class="filter">
         <span>Name</span>
         <input
+          type="text"
           required
           maxLength={100}
           value={draft.title}
@@ -108,6 +109,7 @@ function BoardFields({ draft, isSaved, onDraft }: DraftProps & { readonly isSave
       <label class="filter board-description">
         <span>What it shows</span>
         <input
+          type="text"
           maxLength={2_000}
           value={draft.description}
           onInput={({ currentTarget }) => onDraft({ ...draft, description: currentTarget.value })}

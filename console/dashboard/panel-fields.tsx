@@ -33,6 +33,7 @@ export function PanelFields({ panel, place, queries, onChange, onMove, onRemove 
       <label class="filter">
         <span>Title</span>
         <input
+          type="text"
           value={panel.title}
           maxLength={100}
           onInput={({ currentTarget }) => onChange({ title: currentTarget.value })}

@@ -30,14 +30,20 @@ interface RowsProps {
   readonly skeletonRows: number;
 }
 
+/** A panel is looked at; the query has all of its rows. */
+const ROWS_MAX = 50;
+
 export function RowsTable({ title, data, since, skeletonRows }: RowsProps) {
+  const rows = data === null ? null : data.rows.slice(0, ROWS_MAX);
+  const isCut = data !== null && data.rows.length > ROWS_MAX;
   return (
     <DataTable
-      caption={title}
+      caption={isCut ? `${title}: the first ${ROWS_MAX} of ${countText(data.rows.length)} rows` : title}
+      isCaptionShown={isCut}
       class="compact move board-rows"
       columns={data === null ? [{ name: title, cell: () => null }] : columnsOf(data, since)}
-      rows={data === null ? null : data.rows}
-      keyOf={(row) => String(data?.rows.indexOf(row))}
+      rows={rows}
+      keyOf={(row) => String(rows?.indexOf(row))}
       skeletonRows={skeletonRows}
       empty={<p class="muted move-empty">Nothing in this period.</p>}
     />

@@ -64,14 +64,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'console.md',
     reader: 'start',
     title: 'The console',
-    description: 'A tour with pictures: live payments, rankings, wallets, and SQL with charts.',
+    description: 'A tour with pictures.',
   },
   {
     slug: 'client',
     file: 'client.md',
     reader: 'start',
     title: 'TypeScript client',
-    description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
+    description: 'Typed calls, pages as iterators, retries and x402 payments.',
   },
   {
     slug: 'snapshots',

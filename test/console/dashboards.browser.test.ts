@@ -95,13 +95,13 @@ describe.skipIf(!browserIsThere())('dashboards', () => {
     await looksRight(watched, 'board-editor');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL('**/console/dashboards/acme/our-numbers');
-    await page.getByRole('region', { name: 'Numbers' }).getByRole('cell', { name: '167' }).waitFor();
+    await page.getByRole('region', { name: 'Numbers' }).getByText('the first 50 of 168 rows').waitFor();
     await page.getByRole('link', { name: 'Edit' }).waitFor();
     expect(watched.problems()).toEqual([]);
     await page.goto('/embed/acme/our-numbers');
     await page.getByRole('heading', { level: 1, name: 'Our numbers' }).waitFor();
     await shows('What these are.');
-    await page.getByRole('cell', { name: '167' }).waitFor();
+    await page.getByRole('cell', { name: '49' }).waitFor();
     await looksRight(watched, 'board-frame');
   });
 });
