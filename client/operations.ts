@@ -573,6 +573,44 @@ Pages are cut from a
   getOwnerOpenApi: Method<'getOwnerOpenApi'>;
 
   /**
+   * Dashboards.
+   *
+   * The dashboards that come with the service, and with the key of an organization its own. Guide:
+   * [dashboards](/docs/dashboards).
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/dashboards`
+   */
+  listDashboards: Method<'listDashboards'>;
+
+  /**
+   * A dashboard.
+   *
+   * Its panels with their queries, and the values of their placeholders for the period, the chain and the
+   * wallet that are asked for. Rows of a panel: `GET /v0/dashboards/{owner}/{slug}/panels/{panel}`.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/dashboards/{owner}/{slug}`
+   */
+  getDashboard: Method<'getDashboard'>;
+
+  /**
+   * The rows of a panel.
+   *
+   * The kept result of its query, as arrays of values, at most 5,000 rows. Free: a panel of the deployment
+   * is made anew at most once a minute and for all readers together, and one of an organization shows the
+   * result that a call or a refresh of its owner left. 404 `result_not_found` where there is none. An answer
+   * has a tag.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/dashboards/{owner}/{slug}/panels/{panel}`
+   */
+  getDashboardPanel: Method<'getDashboardPanel'>;
+
+  /**
    * Buy a trial key over x402.
    *
    * One settlement buys one key, which opens every route that takes any key. The key is shown once; with an
@@ -627,5 +665,8 @@ export const ROUTES = {
   callSavedQuery: { path: '/q/{owner}/{slug}' },
   getPublicQuery: { path: '/q/{owner}/{slug}/about' },
   getOwnerOpenApi: { path: '/q/{owner}/openapi.json' },
+  listDashboards: { path: '/dashboards' },
+  getDashboard: { path: '/dashboards/{owner}/{slug}' },
+  getDashboardPanel: { path: '/dashboards/{owner}/{slug}/panels/{panel}' },
   mintTrialKey: { path: '/test/x402', mintsKey: true },
 } as const;

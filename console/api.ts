@@ -92,10 +92,13 @@ export const session = createStore<Session>({
 /** The key that the deployment lends to every visitor; null where it lends none. */
 let lentKey: string | null = null;
 
-/** Takes the key that the visitor entered before, otherwise the one that is lent, and reads the account of it. Called once, by the entry. */
-export function openSession(lent: string | null): void {
+/**
+ * Takes the key that the visitor entered before, otherwise the one that is lent, and reads the account of it. Called once, by the entry. A frame of another site never
+ * sends the visitor's own key.
+ */
+export function openSession(lent: string | null, { isFrame }: { readonly isFrame: boolean }): void {
   lentKey = lent;
-  session.set(readSession());
+  session.set(isFrame ? withoutOwnKey(false) : readSession());
 }
 
 export function enterKey(key: string, { remember }: { readonly remember: boolean }): void {

@@ -144,7 +144,11 @@ function NoSuchPage() {
 
 applyStoredTheme();
 readPlace();
-openSession(document.querySelector<HTMLMetaElement>('meta[name="six-visitor-key"]')?.content ?? null);
+const isFrame = location.pathname.startsWith('/embed/');
+openSession(document.querySelector<HTMLMetaElement>('meta[name="six-visitor-key"]')?.content ?? null, {
+  isFrame,
+});
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no #app');
-render(<App />, root);
+if (isFrame) void import('./dashboard/frame.tsx').then(({ Frame }) => render(<Frame />, root));
+else render(<App />, root);

@@ -40,6 +40,9 @@ export type Wallets = Answer<'listWallets'>;
 
 export type AccountKey = Schemas['ListedAccountKey'];
 export type Agent = Schemas['Agent'];
+export type BoardPanel = Schemas['Panel'];
+export type Dashboard = Schemas['Dashboard'];
+export type ListedDashboard = Schemas['ListedDashboard'];
 export type ChainTelemetry = Schemas['ChainTelemetry'];
 export type Counterparty = Schemas['Counterparty'];
 export type Endpoint = Schemas['Endpoint'];

@@ -179,6 +179,13 @@ export const ERRORS = {
       'Send the key of the organization that ran the query, or a link that has not expired. Results are kept for a week; run the query again for a new one.',
     retryable: false,
   },
+  dashboard_not_found: {
+    status: 404,
+    title: 'There is no such dashboard',
+    advice:
+      'Check owner, slug and panel: /v0/dashboards lists those that you may open. A private one takes a key of its owner, or the token of its frame.',
+    retryable: false,
+  },
   query_not_found: {
     status: 404,
     title: 'There is no such saved query',

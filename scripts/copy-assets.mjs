@@ -13,6 +13,7 @@ const ASSETS = [
   'src/accounts/redis/lua',
   'src/accounts/sqlite/migrations',
   'src/docs-site/assets',
+  'src/http/share/fonts',
 ];
 
 // Types of scripts are for the compiler alone.

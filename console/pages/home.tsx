@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { DEPLOYMENT_OWNER } from '../../core/domain/dashboard.ts';
 import type { Window } from '../../core/domain/window.ts';
+import { session } from '../api.ts';
 import { facilitatorColour } from '../chart/palette.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { Money } from '../components/money.tsx';
-import { Time } from '../components/time.tsx';
-import { settlementKey } from '../flow/live-copy.ts';
-import { useLiveFlow } from '../flow/use-live-flow.ts';
-import { chainText, countText } from '../format.ts';
+import { BoardFilters, BoardGrid, useBoard } from '../dashboard/board.tsx';
+import { countText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { FreshnessStrip } from '../parts/health.tsx';
-import { LiveSign } from '../parts/live-sign.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
-import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
+import { PageHead } from '../parts/page-head.tsx';
+import { PageTabs } from '../parts/page-tabs.tsx';
 import {
   comparedWindow,
   RankedFigure,
@@ -24,89 +24,119 @@ import {
 } from '../parts/ranking.tsx';
 import { endpointsSql, facilitatorsSql, growthSql, walletsSql } from '../parts/ranking-sql.ts';
 import { WalletLink } from '../parts/wallet-link.tsx';
-import { WindowChoice } from '../parts/window-choice.tsx';
-import { GROWTH_WINDOWS, WINDOW_BEFORE, WINDOW_DURING, windowOf } from '../parts/windows.ts';
+import { WINDOW_BEFORE, WINDOW_DURING } from '../parts/windows.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, hostOf, type PageProps, withQuery } from '../routes.ts';
+import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
-import type { RankedRow, Rankings, Settlement } from '../wire.ts';
+import type { RankedRow, Rankings as RankingsAnswer } from '../wire.ts';
 
 const PATH = '/';
-const DEFAULT_WINDOW: Window = '7d';
 const ROWS = 8;
 
-/**
- * What moves: short rankings of a window, and the newest payments. Every figure belongs to one wallet, facilitator or listing; the API
- * has no totals over all of them, and neither has this page.
- */
+/** The first dashboard of the deployment, and below it the rankings of its period. */
 export function HomePage({ query }: PageProps) {
-  const window = homeWindow(query);
-  const chain = query.get('chain');
-  const asked = { window, chain };
+  const state = useBoard(HOME, query);
+  const { board, choice } = state;
   const field = { path: PATH, query };
   return (
     <>
-      <PageHead title="What moves">
-        Who is paid, who pays and who gained {WINDOW_DURING[window]}, each figure of one wallet, facilitator
-        or listing. Every list opens as a query.
+      <PageHead
+        title="Overview"
+        tools={
+          <Link class="button" to="/dashboards">
+            All dashboards
+          </Link>
+        }
+      >
+        What is paid for over x402 {WINDOW_DURING[choice.period]}, and to whom. Every panel opens as a query.
       </PageHead>
       <FreshnessStrip />
-      <FilterForm label="Window and chain of the rankings" query={query}>
-        <WindowChoice {...field} windows={GROWTH_WINDOWS} fallback={DEFAULT_WINDOW} />
-        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
-      </FilterForm>
-      <div class="moves">
-        <Move
-          {...asked}
-          of="merchants"
-          by="organic_usd"
-          title="Merchants"
-          to="/merchants"
-          sql={walletsSql('payee', asked)}
-        />
-        <Move
-          {...asked}
-          of="merchants"
-          by="growth"
-          title="Merchants that gained most"
-          to="/merchants?by=growth"
-          sql={growthSql('payee', asked)}
-        />
-        <NewestPayments />
-        <Move
-          {...asked}
-          of="payers"
-          by="organic_usd"
-          title="Payers"
-          to="/payers"
-          sql={walletsSql('payer', asked)}
-        />
-        <Move
-          {...asked}
-          of="facilitators"
-          by="settlements"
-          title="Facilitators"
-          to="/facilitators"
-          sql={facilitatorsSql(asked)}
-        />
-        <Move
-          chain={chain}
-          window="30d"
-          of="endpoints"
-          by="settlements"
-          title="Endpoints, 30 days"
-          to="/endpoints"
-          sql={endpointsSql()}
-        />
-      </div>
+      <BoardFilters board={board} choice={choice} {...field} />
+      <BoardGrid state={state} />
+      <Rankings {...field} asked={{ window: choice.period, chain: choice.chain }} />
     </>
   );
 }
 
-/** Growth is among the lists, so all of time is no window of this page. */
-function homeWindow(query: URLSearchParams): Window {
-  const window = windowOf(query, DEFAULT_WINDOW);
-  return window === 'all' ? DEFAULT_WINDOW : window;
+const HOME = { owner: DEPLOYMENT_OWNER, slug: 'home' };
+
+type Asked = Pick<MoveProps, 'window' | 'chain'>;
+type Ranked = Omit<MoveProps, 'window' | 'chain' | 'onClosed'> & Partial<Asked>;
+
+/** By the value of `ranking` in the address; the first one is shown without it. */
+function rankingsOf(asked: Asked): Readonly<Record<string, Ranked>> {
+  return {
+    gained: {
+      of: 'merchants',
+      by: 'growth',
+      title: 'Gained most',
+      to: '/merchants?by=growth',
+      sql: growthSql('payee', asked),
+    },
+    merchants: {
+      of: 'merchants',
+      by: 'organic_usd',
+      title: 'Merchants',
+      to: '/merchants',
+      sql: walletsSql('payee', asked),
+    },
+    payers: {
+      of: 'payers',
+      by: 'organic_usd',
+      title: 'Payers',
+      to: '/payers',
+      sql: walletsSql('payer', asked),
+    },
+    facilitators: {
+      of: 'facilitators',
+      by: 'settlements',
+      title: 'Facilitators',
+      to: '/facilitators',
+      sql: facilitatorsSql(asked),
+    },
+    endpoints: {
+      window: '30d',
+      of: 'endpoints',
+      by: 'settlements',
+      title: 'Endpoints, 30 days',
+      to: '/endpoints',
+      sql: endpointsSql(),
+    },
+  };
+}
+
+interface RankingsProps {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly asked: Asked;
+}
+
+/** One ranking at a time, in the words of the API. Nothing for visitors to whom it lists no rankings: the panels above are whole without. */
+function Rankings({ path, query, asked }: RankingsProps) {
+  const { key } = useStore(session);
+  const [isClosed, setClosed] = useState(false);
+  useEffect(() => setClosed(false), [key]);
+  const rankings = rankingsOf(asked);
+  const names = Object.keys(rankings);
+  const chosen = names.find((name) => name === query.get('ranking')) ?? names[0] ?? '';
+  const ranked = rankings[chosen];
+  if (isClosed) return null;
+  return (
+    <div class="home-rankings">
+      <PageTabs
+        label="Rankings"
+        tabs={Object.entries(rankings).map(([name, { title }]) => ({
+          to: withQuery(path, query, { ranking: name === names[0] ? null : name }),
+          title,
+          isCurrent: name === chosen,
+        }))}
+      />
+      {ranked === undefined ? null : (
+        <Move key={chosen} {...asked} {...ranked} onClosed={() => setClosed(true)} />
+      )}
+    </div>
+  );
 }
 
 interface MoveProps {
@@ -118,13 +148,21 @@ interface MoveProps {
   /** The page with the whole ranking, below /console. */
   readonly to: string;
   readonly sql: { readonly sql: string; readonly params: Readonly<Record<string, string>> };
+  /** Called where the list needs a key. */
+  onClosed(): void;
 }
 
+const NEEDS_KEY: ReadonlySet<string> = new Set(['payment_required', 'api_key_required']);
+
 /** The first rows of a ranking. */
-function Move({ title, of, by, window, chain, to, sql }: MoveProps) {
-  const { answer, problem, reload } = useAnswer<Rankings>('/leaderboard', {
+function Move({ title, of, by, window, chain, to, sql, onClosed }: MoveProps) {
+  const { answer, problem, reload } = useAnswer<RankingsAnswer>('/leaderboard', {
     query: { of, by, window, chain, limit: ROWS },
   });
+  const isClosed = problem !== null && NEEDS_KEY.has(problem.body.code);
+  useEffect(() => {
+    if (isClosed) onClosed();
+  }, [isClosed]);
   const id = `move-${of}-${by}`;
   return (
     <MoveCard
@@ -174,7 +212,13 @@ function wholeList(
   });
 }
 
-function NothingMoved({ answer, window }: { readonly answer: Rankings | null; readonly window: Window }) {
+function NothingMoved({
+  answer,
+  window,
+}: {
+  readonly answer: RankingsAnswer | null;
+  readonly window: Window;
+}) {
   const isPending = answer?.meta.warnings?.includes('rankings_not_computed') ?? false;
   return (
     <p class="muted move-empty">
@@ -208,7 +252,7 @@ interface ColumnFacts {
   readonly of: RankedSubject;
   readonly by: RankedOrder;
   readonly window: Window;
-  readonly meta: Rankings['meta'] | null;
+  readonly meta: RankingsAnswer['meta'] | null;
 }
 
 function columnsOf({ of, by, window, meta }: ColumnFacts): readonly Column<RankedRow>[] {
@@ -287,65 +331,3 @@ function Subject({ row, party }: { readonly row: RankedRow; readonly party: 'pay
     </span>
   );
 }
-
-const PAYMENTS_SHOWN = 8;
-
-function NewestPayments() {
-  const flow = useLiveFlow({ most: PAYMENTS_SHOWN });
-  const { rows, meta, problem, reload, isNew } = flow;
-  return (
-    <MoveCard
-      id="newest-payments"
-      title="Newest payments"
-      links={
-        <>
-          <LiveSign isAsking={flow.isAsking} hasProblem={problem !== null} />
-          <Link to="/flow">
-            All<span class="visually-hidden">: newest payments</span>
-          </Link>
-        </>
-      }
-    >
-      <DataTable
-        caption="Newest payments"
-        class="compact move"
-        columns={PAYMENT_COLUMNS}
-        rows={rows}
-        keyOf={settlementKey}
-        rowClass={(row) => (isNew(settlementKey(row)) ? 'is-new' : undefined)}
-        skeletonRows={PAYMENTS_SHOWN}
-        list={{ what: 'payments', meta, problem, reload }}
-      />
-    </MoveCard>
-  );
-}
-
-const PAYMENT_COLUMNS: readonly Column<Settlement>[] = [
-  {
-    name: 'Time',
-    class: 'muted',
-    cell: ({ block_time: at, chain }) => (
-      <span title={chainText(chain)}>
-        <Time at={at} ago />
-      </span>
-    ),
-  },
-  {
-    name: 'Payee',
-    class: 'move-subject',
-    isRowHeader: true,
-    cell: ({ payee, payee_name: name, payee_name_source: source }) => (
-      <WalletLink wallet={payee} party="payee" name={name} source={source} />
-    ),
-  },
-  {
-    name: 'Via',
-    cell: ({ facilitator: id, facilitator_name: name }) => (
-      <span class="facilitator" title={id === null ? 'No named facilitator' : (name ?? id)}>
-        <FacilitatorSwatch id={id} />
-        <span class="visually-hidden">{name ?? id ?? 'not named'}</span>
-      </span>
-    ),
-  },
-  { name: 'Amount', isFigure: true, cell: ({ amount_usd: usd }) => <Money usd={usd} /> },
-];

@@ -17,7 +17,7 @@ interface LlmsFacts {
   readonly publicUrl: string;
 }
 
-/** `/llms.txt`: title, summary, and a line for each page and each operation. */
+/** `/llms.txt`: title, summary, and a line for each page and each operation that is a tool. */
 export function llmsText(facts: LlmsFacts): string {
   const pages = READER_IDS.map((reader) =>
     section(
@@ -45,13 +45,16 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
   const slugger = new GithubSlugger();
   return section(
     'Operations',
-    operations.map((operation) =>
-      link(
-        `${operation.method} /v0${operation.path}`,
-        `${publicUrl}/docs/operations.md#${slugger.slug(operation.id)}`,
-        `${operation.summary}. ${priceInShort(operation.price)}`,
+    // The others are for people: models read no dashboards.
+    operations
+      .filter(({ tool }) => tool !== null)
+      .map((operation) =>
+        link(
+          `${operation.method} /v0${operation.path}`,
+          `${publicUrl}/docs/operations.md#${slugger.slug(operation.id)}`,
+          `${operation.summary}. ${priceInShort(operation.price)}`,
+        ),
       ),
-    ),
   );
 }
 

@@ -64,14 +64,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'console.md',
     reader: 'start',
     title: 'The console',
-    description: 'A tour with pictures: live payments, rankings, wallets, and SQL with charts.',
+    description: 'A tour with pictures.',
   },
   {
     slug: 'client',
     file: 'client.md',
     reader: 'start',
     title: 'TypeScript client',
-    description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
+    description: 'Typed calls, pages as iterators, retries and x402 payments.',
   },
   {
     slug: 'snapshots',
@@ -122,6 +122,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'analysts',
     title: 'Saved queries',
     description: 'Your queries as endpoints with parameters, versions, a price and scheduled runs.',
+  },
+  {
+    slug: 'dashboards',
+    file: 'dashboards.md',
+    reader: 'analysts',
+    title: 'Dashboards',
+    description:
+      'Figures and charts of saved queries for a period and a chain: to read, make, share and frame.',
   },
   {
     slug: 'connect',

@@ -66,6 +66,11 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   callSavedQuery: ['reads', 'spends'],
   getPublicQuery: ['reads'],
   getOwnerOpenApi: ['reads'],
+  listDashboards: ['reads'],
+  getDashboard: ['reads'],
+  getDashboardPanel: ['reads'],
+  saveDashboard: ['keeps', 'changes', 'publishes'],
+  deleteDashboard: ['keeps', 'changes'],
   mintTrialKey: ['reads'],
 };
 

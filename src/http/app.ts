@@ -16,7 +16,6 @@ import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
 import { type Accounts, createOperationDeps, type ServiceDeps } from '../operations/create-deps.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import type { OperationDeps } from '../operations/deps.ts';
 import { OPERATIONS, PRICE_LIST } from '../operations/index.ts';
 import type { TailTimes } from '../operations/settlements/tail.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
@@ -33,6 +32,7 @@ import { createRefusalPace } from './pace-refusals.ts';
 import { installObservation, type RequestObservation } from './request-facts.ts';
 import { createServer, installCommonHooks, installPlugins } from './server.ts';
 import { installServiceRoutes } from './service-routes.ts';
+import { installShare } from './share/route.ts';
 import { CONNECTIONS_FULL, capConnections, installLoadShedding } from './shed-load.ts';
 import {
   installBundleKeys,
@@ -127,7 +127,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
 }
 
 interface RouteParts {
-  readonly deps: OperationDeps;
+  readonly deps: ServiceDeps;
   readonly resources: readonly ProtectedResource[];
   readonly failures: (path: string) => FailureOptions;
 }
@@ -164,7 +164,8 @@ function installRoutes(
   const openApi = () => buildOpenApi({ operations, problem: ProblemShape, version, publicUrl });
   installServiceRoutes(routes, { ...deps, openApi, docs });
   installDocs(routes, docs);
-  installConsole(routes, config.console);
+  installConsole(routes, { ...config.console, deps });
+  installShare(routes, { deps });
 }
 
 /** Marks each request for the watch over the event loop before any of it is read. To be installed before all other hooks. */

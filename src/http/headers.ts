@@ -36,9 +36,9 @@ export function exposedWith(own: readonly string[]): string {
 /**
  * Content-Security-Policy of our pages: only our own files and nothing inline, so that shown text cannot become a script and no other
  * site is contacted; `data:` is for pictures that a page draws itself. Frames are refused, so that no other site can make a visitor
- * click in a page.
+ * click in a page; `ancestors` opens the one page that is made for frames.
  */
-export function pagePolicy(formAction: "'self'" | "'none'"): string {
+export function pagePolicy(formAction: "'self'" | "'none'", ancestors: "'none'" | '*' = "'none'"): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -47,7 +47,7 @@ export function pagePolicy(formAction: "'self'" | "'none'"): string {
     "img-src 'self' data:",
     "base-uri 'none'",
     `form-action ${formAction}`,
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors}`,
   ].join('; ');
 }
 

@@ -34,7 +34,7 @@ interface Parts {
   readonly parameters: SharedParameters;
 }
 
-const DESCRIPTION = `Read-only, but for what is below \`/account\` and \`/queries\`: the caller’s own keys, the list of its queries, and what it saves. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
+const DESCRIPTION = `Read-only, but for what is below \`/account\`, \`/queries\` and \`/dashboards\`: the caller’s own keys, the list of its queries, and what it saves. Every path is served under \`/v0\` and, with the same answers, under \`/api/v0\`; what is read with GET answers HEAD as well, without a body and without a charge, and every route answers OPTIONS.
 
 **Lists** are walked with \`next_before\` (or \`next_offset\`): an empty array is an answer, a query that was refused is 503 \`upstream_unavailable\`.
 
@@ -44,7 +44,7 @@ const DESCRIPTION = `Read-only, but for what is below \`/account\` and \`/querie
 
 **Prices**: \`x-payment-info\` of each operation. A key opens what takes any key, the Query Units (QU) of its organization pay for the rest; without a key a call can be paid for over x402 where the deployment sells calls. A request that is refused costs nothing.
 
-Operations are also tools of the MCP surface, \`POST /mcp\`, which describes itself; \`POST /v0/sql/jobs\` is \`run_sql\` with \`wait_seconds\` there, queries are saved over HTTP alone, and files are fetched over HTTP.`;
+Operations are also tools of the MCP surface, \`POST /mcp\`, which describes itself; \`POST /v0/sql/jobs\` is \`run_sql\` with \`wait_seconds\` there, queries are saved and dashboards read over HTTP alone, and files are fetched over HTTP.`;
 
 const GUIDANCE =
   'Start with GET /v0/account: it needs no key, and says who you are, what every call costs, and how it is paid. Use GET /v0/flows or /v0/transactions for settlements, /v0/merchants/{address} for what a wallet was paid, /v0/endpoints for what can be bought, and POST /v0/sql (tables: GET /v0/sql/schema, a free estimate: explain_only) for everything else. Follow next_before until it is null. On 402 sign one of accepts and send the same request again with X-PAYMENT.';

@@ -213,6 +213,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: `/v0/results/${'5f'.repeat(32)}`,
     detail: 'There is no result of this id that you may read.',
   },
+  dashboard_not_found: {
+    path: '/v0/dashboards/index/nothing',
+    detail: 'There is no dashboard of this owner and slug that you may open.',
+  },
   query_not_found: {
     path: '/v0/q/acme/top-payees',
     detail: 'There is no saved query of this owner, slug and version that you may call.',

@@ -265,6 +265,11 @@ export const TAGS: readonly {
     ],
   },
   {
+    name: 'Dashboards',
+    description: 'Panels of saved queries for a period and a chain, free to read.',
+    operations: ['listDashboards', 'getDashboard', 'getDashboardPanel', 'saveDashboard', 'deleteDashboard'],
+  },
+  {
     name: 'Bundles',
     description: 'Parquet files of finalized days, signed, to take home.',
     operations: ['listBundles', 'getBundleFile', 'getBundleKeys'],

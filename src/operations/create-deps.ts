@@ -15,6 +15,8 @@ import type { AccountDeps } from './account/own-account.ts';
 import { createLeaderboard } from './agents/read-leaderboard.ts';
 import { asUnavailable, cached } from './ask.ts';
 import { createCapabilities } from './capabilities/read.ts';
+import type { BoardDeps } from './dashboards/boards.ts';
+import { createStanding } from './dashboards/standing.ts';
 import { createDatasetFacts, createPublicTableRows } from './dataset.ts';
 import type { BoundSandbox, Deployment, PriceListEntry, ShareRun } from './deps.ts';
 import { createEndpointSources } from './endpoints/sources.ts';
@@ -28,10 +30,10 @@ import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { createSavedAnswers } from './saved/answers.ts';
-import type { SavedDeps } from './saved/saved-queries.ts';
 import { readHorizon } from './settlements/changes.ts';
 import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
+import { metaNow } from './sql/as-of.ts';
 import { createKeptSql } from './sql/obtain.ts';
 
 /** A caller gets no answer that was begun longer before its request. */
@@ -41,7 +43,7 @@ const HORIZON_MAX_AGE_MS = 1_000;
 const READY_MAX_AGE_MS = 500;
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
-export type Accounts = AccountDeps['accounts'] & SavedDeps['accounts'];
+export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'];
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
@@ -80,7 +82,7 @@ export function createOperationDeps(options: OperationDepsOptions) {
   const { newestTime } = dataset;
   const meter = observation?.meter ?? null;
   const isCluster = config.clickhouse.cluster !== null;
-  return {
+  const shared = {
     share: shareRuns(reader),
     reader,
     sql: unbound(sandbox),
@@ -100,6 +102,18 @@ export function createOperationDeps(options: OperationDepsOptions) {
         load: () => checkReady(reader, options.isPrepared),
       }),
     },
+  };
+  const kept =
+    options.kept == null
+      ? null
+      : createKeptSql({
+          ...options.kept,
+          answers: createSavedAnswers(options.kept.results),
+          sandbox,
+          clock,
+        });
+  return {
+    ...shared,
     accounts,
     horizon: cached({ clock, maxAgeMs: HORIZON_MAX_AGE_MS, load: () => readHorizon(reader) }),
     tails: createTails({ reader, clock, newestTime, log, meter, times: tailTimes }),
@@ -112,15 +126,11 @@ export function createOperationDeps(options: OperationDepsOptions) {
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
     rankings: createRankings({ reader, clock, rollups, chains }),
-    kept:
-      options.kept == null
+    kept,
+    standing:
+      kept === null
         ? null
-        : createKeptSql({
-            ...options.kept,
-            answers: createSavedAnswers(options.kept.results),
-            sandbox,
-            clock,
-          }),
+        : createStanding({ kept, sql: shared.sql, meta: () => metaNow(shared), clock, log }),
   };
 }
 

@@ -11,6 +11,8 @@ import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
 import type { ServiceDeps } from './create-deps.ts';
+import { getDashboard, getDashboardPanel, listDashboards } from './dashboards/declare.ts';
+import { deleteDashboard, saveDashboard } from './dashboards/save.ts';
 import type { AnyDeclared, AnyOperation } from './define.ts';
 import type { PriceListEntry } from './deps.ts';
 import { listEndpoints } from './endpoints/declare.ts';
@@ -91,6 +93,11 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   callSavedQuery,
   getPublicQuery,
   getOwnerOpenApi,
+  listDashboards,
+  getDashboard,
+  getDashboardPanel,
+  saveDashboard,
+  deleteDashboard,
   mintTrialKey,
 ];
 

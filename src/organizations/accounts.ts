@@ -8,6 +8,7 @@ import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/create-deps.ts';
+import { createBoards } from './dashboards.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
 import { createSavedQueries } from './saved-queries.ts';
 
@@ -33,6 +34,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     ...createOwnAccount(deps),
     saved: createSavedQueries(deps),
+    boards: createBoards(deps),
     balance: (organizationId) => askStore(store.units.balance(organizationId)),
     issueTrialKey: (payment, idempotencyKey) => askStore(issueTrialKey(deps, payment, idempotencyKey)),
   };

@@ -63,7 +63,7 @@ export function createSavedQueries({
       const organizationId = await ownerOf(owner);
       return organizationId === null ? null : find({ organizationId, ...query });
     },
-    list: async (page) => (await askStore(saved.list(page))).map(savedQueryOf),
+    list: async (page) => (await askStore(saved.list(page))).filter(isQuery).map(savedQueryOf),
     versions: async (query) =>
       (await askStore(saved.versions(query))).map(({ version, content, versionCreatedAtMs }) => ({
         version,
@@ -71,7 +71,7 @@ export function createSavedQueries({
         createdAtMs: versionCreatedAtMs,
       })),
     listings: async (page) =>
-      (await askStore(saved.listings(page))).map(({ handle, listing, ...query }) => ({
+      (await askStore(saved.listings(page))).filter(isQuery).map(({ handle, listing, ...query }) => ({
         ...query,
         owner: handle,
         ...(JSON.parse(listing) as Pick<ListedQuery, keyof ReturnType<typeof listingOf>>), // written by `save`, or made of the query
@@ -82,9 +82,16 @@ export function createSavedQueries({
   };
 }
 
-function tooMany(): Error {
+/** Begins the slug of a dashboard (dashboards.ts), which no query can have. It sorts behind them, so the pages of a list stay whole. */
+export const DASHBOARD_MARK = '~';
+
+function isQuery({ slug }: { readonly slug: string }): boolean {
+  return !slug.startsWith(DASHBOARD_MARK);
+}
+
+export function tooMany(): Error {
   return fail('query_limit', {
-    detail: `An organization has at most ${SAVED_QUERIES_MAX} saved queries, and a query ${QUERY_VERSIONS_MAX} versions: remove a query, or save this one under another slug.`,
+    detail: `An organization has at most ${SAVED_QUERIES_MAX} saved queries and dashboards, and each ${QUERY_VERSIONS_MAX} versions: remove one, or save this one under another slug.`,
   });
 }
 

@@ -127,6 +127,12 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   callSavedQuery: [[{ owner: 'acme', slug: 'top-payees', limit: 2 }], '/q/acme/top-payees?limit=2'],
   getPublicQuery: [[{ owner: 'acme', slug: 'top-payees' }], '/q/acme/top-payees/about'],
   getOwnerOpenApi: [[{ owner: 'acme' }], '/q/acme/openapi.json'],
+  listDashboards: [[], '/dashboards'],
+  getDashboard: [[{ owner: 'index', slug: 'home', period: '24h' }], '/dashboards/index/home?period=24h'],
+  getDashboardPanel: [
+    [{ owner: 'index', slug: 'home', panel: 'figures' }],
+    '/dashboards/index/home/panels/figures',
+  ],
   mintTrialKey: [[], '/test/x402'],
 };
 
@@ -136,7 +142,7 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  // Jobs and results are made by test/src/jobs, files by `bundle` (test/src/operations/bundles), queries by test/src/operations/saved.
+  // Jobs and results are made by test/src/jobs, files by `bundle` (test/src/operations/bundles), queries by test/src/operations/saved, panels by test/src/operations/dashboards.
   const made = [
     'getSqlJob',
     'getResult',
@@ -147,6 +153,7 @@ describe('operations', () => {
     'callSavedQuery',
     'getPublicQuery',
     'getOwnerOpenApi',
+    'getDashboardPanel',
   ];
   const served = OPERATIONS.filter(
     ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && !made.includes(id),

@@ -172,7 +172,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       return of.locator('.swatch').evaluate((one) => getComputedStyle(one).backgroundColor);
     };
     const colours = new Set<string>();
-    for (const path of ['/console', '/console/facilitators', '/console/relayers', '/console/flow'])
+    for (const path of ['/console?ranking=facilitators', '/console/facilitators', '/console/relayers', '/console/flow'])
       colours.add(await swatch(path));
     expect(colours.size).toBe(1);
     const picture = page.locator('.flow-block');
@@ -226,7 +226,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
   });
 
   test('a list of the home page opens as a query that is not run by that', async () => {
-    await page.goto('/console');
+    await page.goto('/console?ranking=merchants');
     await shows(SHOP_NAME);
     const asked: unknown[] = [];
     page.on('request', (request) => {

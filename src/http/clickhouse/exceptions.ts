@@ -101,6 +101,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   transaction_not_found: 'UNKNOWN_EXCEPTION',
   job_not_found: 'UNKNOWN_EXCEPTION',
   result_not_found: 'UNKNOWN_EXCEPTION',
+  dashboard_not_found: 'UNKNOWN_EXCEPTION',
   query_not_found: 'UNKNOWN_EXCEPTION',
   handle_required: 'UNKNOWN_EXCEPTION',
   handle_taken: 'UNKNOWN_EXCEPTION',

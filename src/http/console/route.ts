@@ -1,15 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../../../core/errors.ts';
 import { weakTag } from '../../../core/weak-tag.ts';
+import { escapeHtml } from '../../docs-site/markdown.ts';
+import { type BoardDeps, visibleBoard } from '../../operations/dashboards/boards.ts';
 import { matchesEtag, pagePolicy, VARY } from '../headers.ts';
 import { installRefusedMethods } from '../methods.ts';
+import { NOBODY } from '../share/route.ts';
 import { acceptedEncoding, type ConsoleBuild, compressed, loadConsole, mediaTypeOf } from './assets.ts';
+import { HOME_WORDS, metaTags, type PageWords, wordsOf } from './meta-tags.ts';
 
 /** The web console: one page at every address below /console, and its files, which never change under their names. */
 
 interface ConsoleOptions {
   /** The key that is lent to visitors without one; null to lend none. */
   readonly visitorKey: string | null;
+  /** Where dashboards are read, for the words of links and for frames; absent where there are none. */
+  readonly deps?: BoardDeps;
   /** Replaces `loadConsole`. */
   readonly load?: () => Promise<ConsoleBuild>;
 }
@@ -24,11 +30,14 @@ export function installConsole(app: FastifyInstance, options: ConsoleOptions): v
   });
 }
 
-function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: ConsoleOptions): void {
+function serveConsole(app: FastifyInstance, { visitorKey, deps, load = loadConsole }: ConsoleOptions): void {
   refuseOtherSites(app);
   const build = once(load);
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const text = pageText(await build(), visitorKey);
+    const path = request.url.split('?', 1)[0] ?? '';
+    const words = deps === undefined ? HOME_WORDS : await wordsOf(path, deps);
+    const tags = metaTags(words, { path, publicUrl: deps?.deployment.publicUrl ?? '' });
+    const text = pageText(await build(), { visitorKey, words, tags });
     const etag = weakTag(text);
     reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache', etag });
     if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
@@ -43,6 +52,34 @@ function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: 
   // Compressed by `fileSender` once a file; the plugin would compress every answer.
   app.get('/console/assets/:name', { compress: false }, fileSender(build));
   for (const url of PATHS) installRefusedMethods(app, url);
+  if (deps !== undefined) serveFrames(app, build, deps);
+}
+
+const FRAME_PATH = '/embed/:owner/:slug';
+
+interface FrameRequest {
+  Params: { owner: string; slug: string };
+  Querystring: { token?: string | string[] };
+}
+
+/**
+ * The one page that other sites may show in a frame: a dashboard without anything to click that changes something. It holds no key, and
+ * one that the browser keeps is not sent from it.
+ */
+function serveFrames(app: FastifyInstance, build: () => Promise<ConsoleBuild>, deps: BoardDeps): void {
+  app.get<FrameRequest>(FRAME_PATH, async (request, reply) => {
+    const { owner, slug } = request.params;
+    const { token } = request.query;
+    // Refused here, so that what a frame may show is decided by the service and not by the page.
+    await visibleBoard({ owner, slug, token: typeof token === 'string' ? token : undefined }, deps, NOBODY);
+    const text = pageText(await build(), {
+      visitorKey: null,
+      words: HOME_WORDS,
+      tags: '<base target="_blank">',
+    });
+    return reply.headers(FRAME_HEADERS).type('text/html; charset=utf-8').send(text);
+  });
+  installRefusedMethods(app, FRAME_PATH);
 }
 
 /** The page may hold a key that is lent to visitors, so scripts of other sites must not read it. A preflight from them gets no CORS headers. */
@@ -62,12 +99,25 @@ const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
+const FRAME_HEADERS = {
+  'content-security-policy': pagePolicy("'none'", '*'),
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+} as const;
+
 /** The mark of the index in the browser's tab. As an image it cannot run scripts. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M3 7h9a5 5 0 0 1 0 10H3' fill='none' stroke='%230b8a6a' stroke-width='2.6'/%3E%3Ccircle cx='20' cy='12' r='2.8' fill='%230b8a6a'/%3E%3C/svg%3E";
 
-/** Keys are letters, digits and `_`, and names of files are our own: nothing needs escaping. */
-function pageText({ script, style }: ConsoleBuild, visitorKey: string | null): string {
+interface PageFacts {
+  readonly visitorKey: string | null;
+  readonly words: PageWords;
+  /** Further elements of the head, escaped. */
+  readonly tags: string;
+}
+
+/** Keys are letters, digits and `_`, and names of files are our own: nothing else needs escaping. */
+function pageText({ script, style }: ConsoleBuild, { visitorKey, words, tags }: PageFacts): string {
   const visitor = visitorKey === null ? '' : `<meta name="six-visitor-key" content="${visitorKey}">\n`;
   return `<!doctype html>
 <html lang="en">
@@ -75,8 +125,9 @@ function pageText({ script, style }: ConsoleBuild, visitorKey: string | null): s
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Settlement Index</title>
-<meta name="description" content="x402 settlements and ERC-8004 agents: live flow, wallets, SQL.">
+<title>${escapeHtml(words.title)}</title>
+<meta name="description" content="${escapeHtml(words.description)}">
+${tags}
 ${visitor}<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/console/assets/${style}">
 <script type="module" src="/console/assets/${script}"></script>

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { DEPLOYMENT_OWNER } from '../../../core/domain/dashboard.ts';
 import { hasInvisible } from '../../../core/domain/display-text.ts';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import {
@@ -10,6 +11,7 @@ import {
   REFRESH_MAX_SECONDS,
   REFRESH_MIN_SECONDS,
   SLUG_MAX_CHARS,
+  skeletonOf,
   VISIBILITIES,
 } from '../../../core/domain/saved-query.ts';
 import { invalid, type Param, quoted, readChoice } from '../params.ts';
@@ -64,7 +66,8 @@ export const handleParam: Param<string> = {
   schema: Type.String({ pattern: NAME_PATTERN, minLength: HANDLE_MIN_CHARS, maxLength: HANDLE_MAX_CHARS }),
   example: 'acme',
   read: (raw, name) => {
-    if (typeof raw === 'string' && isHandle(raw)) return raw;
+    const isOurs = typeof raw === 'string' && skeletonOf(raw) === skeletonOf(DEPLOYMENT_OWNER);
+    if (typeof raw === 'string' && isHandle(raw) && !isOurs) return raw;
     throw invalid(name, `${name} must be ${HANDLE_WORDS}, and no name of the service, not ${quoted(raw)}.`);
   },
 };
@@ -101,7 +104,7 @@ export const searchParam: Param<string | undefined> = {
 };
 
 /** A field of the body; `standard` where it was not sent. */
-function field<Value, Standard extends Value | undefined>(
+export function field<Value, Standard extends Value | undefined>(
   facts: {
     readonly description: string;
     readonly toolText?: string;
@@ -123,7 +126,7 @@ function field<Value, Standard extends Value | undefined>(
 const TITLE_MAX_CHARS = 100;
 const DESCRIPTION_MAX_CHARS = 2_000;
 
-function textField(maxChars: number, what: string, hasLines = false): Param<string> {
+export function textField(maxChars: number, what: string, hasLines = false): Param<string> {
   return field(
     {
       description: `${what}, at most ${maxChars} characters.`,
@@ -136,7 +139,7 @@ function textField(maxChars: number, what: string, hasLines = false): Param<stri
 }
 
 /** Shown on pages and to models: no character that a reader cannot see but line ends, where it may have them. */
-function readText(raw: unknown, name: string, maxChars: number, hasLines: boolean): string {
+export function readText(raw: unknown, name: string, maxChars: number, hasLines: boolean): string {
   const isText = typeof raw === 'string' && raw.length <= maxChars;
   if (isText && !hasInvisible(hasLines ? raw.replaceAll('\n', ' ') : raw)) return raw;
   throw invalid(name, `${name} must be a text of at most ${maxChars} printable characters.`);
@@ -241,7 +244,7 @@ function readTold(placeholder: string, told: unknown, name: string): ToldParamet
 
 const SQL_PARAMETER_TEXT_MAX_CHARS = 500;
 
-function isObject(raw: unknown): raw is Readonly<Record<string, unknown>> {
+export function isObject(raw: unknown): raw is Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 }
 

@@ -159,6 +159,21 @@ function queries(fresh: Open, named: Open): void {
     expect((await saved.put(query({ content: 'b', settings: 's', versionsMax: 2 }))).outcome).toBe('changed');
   });
 
+  test('an entry whose name begins with a tilde, as that of a dashboard does, is listed behind all queries', async () => {
+    const { saved } = await named();
+    for (const slug of ['~a', 'zz', 'a', '~zz', '9'])
+      await saved.put(query({ slug, content: `{"of":"${slug}"}` }));
+    const list = async (after: string | null) =>
+      (await saved.list({ organizationId: 'acme', after, limit: 10 })).map(({ slug }) => slug);
+    expect(await list(null)).toEqual(['9', 'a', 'zz', '~a', '~zz']);
+    expect(await list('~')).toEqual(['~a', '~zz']);
+    expect((await saved.find({ organizationId: 'acme', slug: '~a', version: null }))?.content).toBe(
+      '{"of":"~a"}',
+    );
+    expect(await saved.remove({ organizationId: 'acme', slug: '~a' })).toBe(true);
+    expect(await list('~')).toEqual(['~zz']);
+  });
+
   test('queries are listed to their organization by slug, and public ones to everyone', async () => {
     const { saved } = await named();
     for (const slug of ['c', 'a', 'b-2', 'b']) await saved.put(query({ slug }));

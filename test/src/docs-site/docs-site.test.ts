@@ -229,14 +229,14 @@ describe('the search', () => {
 });
 
 describe('for language models', () => {
-  test('llms.txt names every page and every operation, and stays small', async () => {
+  test('llms.txt names every page and every operation that is a tool, and stays small', async () => {
     const { body, headers } = await get('/llms.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(body).toMatch(/^# Settlement Index\n\n> [^\n]+\n\n/);
     expect(Buffer.byteLength(body)).toBeLessThan(LLMS_MAX_BYTES);
     for (const slug of slugs) expect(body).toContain(`](/docs/${slug}.md): `);
-    for (const { method, path } of OPERATIONS)
-      expect(body).toContain(`- [${method} /v0${path}](/docs/operations.md#`);
+    for (const { method, path, tool } of OPERATIONS)
+      expect(body.includes(`- [${method} /v0${path}](/docs/operations.md#`), path).toBe(tool !== null);
     const links = [...body.matchAll(/^- \[[^\]]+\]\(([^)#]+)/gm)].map(([, href = '']) => href);
     for (const href of new Set(links)) expect([href, (await get(href)).status]).toEqual([href, 200]);
   });

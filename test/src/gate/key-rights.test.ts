@@ -33,11 +33,15 @@ const KEEPING = [
   'deleteSavedQuery',
   'listQueryVersions',
   'listQueryRefreshes',
+  'saveDashboard',
+  'deleteDashboard',
 ];
 const RIGHTS = {
   shareResult: ['publishes'],
   saveQuery: ['changes', 'publishes', 'schedules'],
   deleteSavedQuery: ['changes'],
+  saveDashboard: ['changes', 'publishes'],
+  deleteDashboard: ['changes'],
 };
 const MANAGING = ['makeAccountKey', 'changeAccountKey', 'revokeAccountKey', 'claimHandle'];
 

@@ -48,6 +48,8 @@ const ABSENT_HERE = [
   'callSavedQuery',
   'getPublicQuery',
   'getOwnerOpenApi',
+  'deleteDashboard',
+  'getDashboardPanel',
 ];
 
 let stage: Stage;

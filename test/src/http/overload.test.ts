@@ -37,6 +37,7 @@ const UNUSED = {
     remove: unused,
     refreshes: unused,
   },
+  boards: { find: unused, list: unused, save: unused, remove: unused },
   keys: { list: unused, events: unused, make: unused, change: unused, endOf: unused, revoke: unused },
 };
 

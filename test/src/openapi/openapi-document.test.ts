@@ -125,6 +125,8 @@ describe('operations', () => {
       'as_of',
       'before',
       'days',
+      // Of a result, and of a dashboard.
+      'token',
       'token',
     ]);
   });

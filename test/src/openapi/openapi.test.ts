@@ -240,6 +240,25 @@ test('operations, paths, parameters and prices', () => {
     ],
     ['getPublicQuery', '/q/{owner}/{slug}/about', 'owner slug version', 'free', 0, 0],
     ['getOwnerOpenApi', '/q/{owner}/openapi.json', 'owner', 'free', 0, 0],
+    ['listDashboards', '/dashboards', '', 'free', 0, 0],
+    ['getDashboard', '/dashboards/{owner}/{slug}', 'owner slug period chain wallet token', 'free', 0, 0],
+    [
+      'getDashboardPanel',
+      '/dashboards/{owner}/{slug}/panels/{panel}',
+      'owner slug period chain wallet token panel',
+      'free',
+      0,
+      0,
+    ],
+    [
+      'saveDashboard',
+      'put /dashboards/{slug}',
+      'slug title description visibility panels token',
+      'free',
+      0,
+      0,
+    ],
+    ['deleteDashboard', 'delete /dashboards/{slug}', 'slug', 'free', 0, 0],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
 });

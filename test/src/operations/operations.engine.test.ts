@@ -77,6 +77,8 @@ const PATHS: Readonly<Record<string, string>> = {
   listBundles: '/v0/bundles',
   getBundleFile: `/v0/bundles/${BASE}/settlements/manifest.json`,
   listPublicQueries: '/v0/q',
+  listDashboards: '/v0/dashboards',
+  getDashboard: '/v0/dashboards/index/home',
   getTelemetry: '/v0/telemetry',
   getSqlSchema: '/v0/sql/schema',
   runSql: '/v0/sql',
@@ -110,6 +112,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   getPublicQuery: 'saved/saved-queries.engine.test.ts',
   getOwnerOpenApi: 'saved/saved-queries.engine.test.ts',
   listQueryRefreshes: 'saved/refreshes.engine.test.ts',
+  getDashboardPanel: 'dashboards/dashboards.engine.test.ts',
+  saveDashboard: 'dashboards/own-dashboards.engine.test.ts',
+  deleteDashboard: 'dashboards/own-dashboards.engine.test.ts',
 };
 // Calls that only a payment buys are answered in trial-key.test.ts, posted ones in run-sql.test.ts, files in bundles.engine.test.ts.
 const CASES = OPERATIONS.filter(
