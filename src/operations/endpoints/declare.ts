@@ -90,7 +90,7 @@ export const payToParam: Param<string | undefined> = {
   otherNames: { payee: {}, wallet: {}, address: {}, seller: {}, merchant: {} },
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
-  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
   read: (raw, name) => {
     if (raw === undefined) return undefined;
     if (typeof raw !== 'string' || !/^[A-Za-z0-9._:-]{1,128}$/.test(raw))
