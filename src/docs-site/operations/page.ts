@@ -98,7 +98,7 @@ function requestNote({ price }: AnyOperation, fails: readonly string[]): string 
   if (price.class === 'sold')
     return 'It is sold over x402 alone. Without a payment the answer is 402 with the offer ([how to pay](../../payments.md)).';
   if (!fails.includes('api_key_required')) return 'It needs no key.';
-  return '`KEY` is your API key ([how to get one](../../access.md#get-a-key)).';
+  return '`KEY` is your API key ([how to get one](../../access.md#get-an-api-key)).';
 }
 
 function fenced(language: string, text: string): string {

@@ -49,6 +49,37 @@ describe('the first result', () => {
   });
 });
 
+describe('the page that a reader means is among the first two', () => {
+  test.each([
+    ['csv', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['export', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['export a month', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['excel', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['parquet', '/docs/bundles'],
+    ['pagination', '/docs/access#pagination'],
+    ['next page', '/docs/access#pagination'],
+    ['get a key', '/docs/access#get-an-api-key'],
+    ['how do I get an api key', '/docs/access#get-an-api-key'],
+    ['sign up', '/docs/access#get-an-api-key'],
+    ['who is honest', '/docs/methodology#whether-to-pay-an-address'],
+    ['can I trust this seller', '/docs/methodology#whether-to-pay-an-address'],
+    ['scam', '/docs/methodology#whether-to-pay-an-address'],
+    ['rate limit', '/docs/errors#rate_limited'],
+    ['refund', '/docs/payments#refunds'],
+    ['python', '/docs/connect#python'],
+    ['webhook', '/docs/copies'],
+    ['websocket', '/docs/copies'],
+    ['solana', '/docs/methodology#not-covered'],
+    ['cors', '/docs/access#calls-from-a-browser-cors'],
+    ['postman', '/docs/operations'],
+    ['dashboard', '/docs/connect#grafana'],
+    ['list_merchants', '/docs/operations/listMerchants'],
+    ['buy a trial key', '/docs/payments#a-trial-key'],
+  ])('for "%s": %s', (words, url) => {
+    expect(found(words).slice(0, 2)).toContain(url);
+  });
+});
+
 test('forms of a word are found by each other', () => {
   for (const forms of [
     ['refund', 'refunds', 'refunded', 'refunding'],
