@@ -77,7 +77,7 @@ function shellJson(body: unknown): string {
 
 function typescript({ method, path, body, hasKey }: ExampleRequest): string {
   const headers = [
-    ...(hasKey ? ["'X-API-Key': process.env.KEY ?? ''"] : []),
+    ...(hasKey ? ["'X-API-Key': process.env['KEY'] ?? ''"] : []),
     ...(body === null ? [] : ["'Content-Type': 'application/json'"]),
   ];
   const options = [

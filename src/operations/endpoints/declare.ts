@@ -7,7 +7,7 @@ import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape } from '../shapes.ts';
-import { type EndpointFilter, readEndpoints } from './read.ts';
+import { type EndpointFilter, NO_CALLS, readEndpointCalls, readEndpoints } from './read.ts';
 import {
   ENDPOINT_EXAMPLE,
   EndpointShape,
@@ -213,9 +213,10 @@ export const listEndpoints = defineOperation({
     } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();
-    const [rows, states, statuses] = await Promise.all([
+    const [rows, calls, states, statuses] = await Promise.all([
       // One more than the page tells whether there is another.
       readEndpoints(reader, filterOf(input), { limit: limit + 1, offset }),
+      input.resource === undefined ? NO_CALLS : readEndpointCalls(reader, input.resource),
       endpointSources.states(),
       freshness.statuses(),
     ]);
@@ -227,7 +228,7 @@ export const listEndpoints = defineOperation({
       ...(isCatalogueStale(states, nowMs) ? (['endpoints_catalog_stale'] as const) : []),
     ];
     return {
-      endpoints: page.map((row) => endpointAnswer(row, { isStale, nowMs })),
+      endpoints: page.map((row) => endpointAnswer(row, { isStale, nowMs, calls })),
       next_offset: rows.length > limit ? offset + limit : null,
       meta: {
         ...meta,
