@@ -4,6 +4,7 @@ import { weakTag } from '../../../core/weak-tag.ts';
 import { matchesEtag, pagePolicy, VARY } from '../headers.ts';
 import { installRefusedMethods } from '../methods.ts';
 import { acceptedEncoding, type ConsoleBuild, compressed, loadConsole, mediaTypeOf } from './assets.ts';
+import { installSender } from './sender.ts';
 
 /** The web console: one page at every address below /console, and its files, which never change under their names. */
 
@@ -38,7 +39,7 @@ function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: 
   app.get('/console/*', sendPage);
   // Compressed by `fileSender` once a file; the plugin would compress every answer.
   app.get('/console/assets/:name', { compress: false }, fileSender(build));
-  for (const url of PATHS) installRefusedMethods(app, url);
+  for (const url of [...PATHS, ...installSender(app)]) installRefusedMethods(app, url);
 }
 
 /** The page may hold a key that is lent to visitors, so scripts of other sites must not read it. A preflight from them gets no CORS headers. */
@@ -52,7 +53,7 @@ function refuseOtherSites(app: FastifyInstance): void {
 }
 
 const PAGE_HEADERS = {
-  'content-security-policy': pagePolicy("'none'"),
+  'content-security-policy': `${pagePolicy("'none'")}; frame-src 'self'`,
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',
