@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointPath } from '../../console/routes.ts';
-import { ENDPOINT_EXAMPLE } from '../../src/operations/endpoints/shape.ts';
 import { listEndpoints } from '../../src/operations/endpoints/declare.ts';
+import { ENDPOINT_EXAMPLE } from '../../src/operations/endpoints/shape.ts';
 import { browserIsThere, openPage, seriousFindings, startBrowser } from '../kit/browser.ts';
 import { type OwnApi, ownApi } from '../kit/own-api.ts';
 import { keepPicture } from '../kit/pictures.ts';
@@ -70,8 +70,14 @@ describe.skipIf(!browserIsThere())('the page of an endpoint', () => {
     await page.getByText('A town.').waitFor();
     await page.getByLabel('GET address').fill(`${seller.url}/open`);
     await page.getByRole('button', { name: 'Send without paying' }).click();
-    await page.getByText('$0.01 on Base to').or(page.getByText('It answered 402 Payment Required.')).first().waitFor();
-    expect(await page.locator('.call-answer').innerText()).toMatch(/\$0\.01\s+on Base to 0x4020.*we saw paid/s);
+    await page
+      .getByText('$0.01 on Base to')
+      .or(page.getByText('It answered 402 Payment Required.'))
+      .first()
+      .waitFor();
+    expect(await page.locator('.call-answer').innerText()).toMatch(
+      /\$0\.01\s+on Base to 0x4020.*we saw paid/s,
+    );
     await keepPicture(page, `endpoint-${width}-${theme}`);
     expect(await seriousFindings(page)).toEqual([]);
     const overflow = await page.evaluate(

@@ -25,8 +25,14 @@ it('version 2 gives examples, and a schema beside them', () => {
     unit: { type: 'string' },
   };
   const schema = { properties: { input: { properties: { body: { properties, required: ['city'] } } } } };
-  const call = { input: { type: 'http', method: 'POST', body }, output: { example: { celsius: 21 } }, schema };
-  expect(callFields(call).map(({ place, name, type, isRequired }) => [place, name, type, isRequired])).toEqual([
+  const call = {
+    input: { type: 'http', method: 'POST', body },
+    output: { example: { celsius: 21 } },
+    schema,
+  };
+  expect(
+    callFields(call).map(({ place, name, type, isRequired }) => [place, name, type, isRequired]),
+  ).toEqual([
     ['body', 'city', 'string', true],
     ['body', 'days', 'integer', false],
     ['body', 'unit', 'string', false],
@@ -68,7 +74,9 @@ const asked = (accepts: readonly object[], isHeader: boolean) => {
 it('an offer is told in dollars, from the header or the body, with what is known of its payee', () => {
   const told = { amount: '$0.01', scheme: 'exact', network: 'Base', payTo: PAYEE, payee: 'observed' };
   expect(asked([offer({})], true)).toEqual([told]);
-  expect(asked([offer({ network: 'base', maxAmountRequired: '10000', amount: undefined })], false)).toEqual([told]);
+  expect(asked([offer({ network: 'base', maxAmountRequired: '10000', amount: undefined })], false)).toEqual([
+    told,
+  ]);
   expect(asked([offer({ payTo: `0x${'9'.repeat(40)}` })], true)).toMatchObject([{ payee: 'other' }]);
 });
 
