@@ -54,6 +54,8 @@ export const ENDPOINT_OFFERS = {
     tags: names,
     capabilities: names,
     rule_version: uint16,
+    /** JSON of what the listing says of input and output; '' where it says nothing. */
+    discovery: text,
     /** 0 where the listing does not say. */
     last_updated: time,
     first_seen: time,

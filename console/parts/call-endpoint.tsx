@@ -2,9 +2,11 @@ import { useState } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
 import { chainText, moneyText } from '../format.ts';
 import type { Endpoint } from '../wire.ts';
+import { CallInputs } from './call-inputs.tsx';
 import { callSnippets } from './call-snippets.ts';
+import { TryCall } from './call-try.tsx';
 
-/** How to call an endpoint and pay for it. The texts hold claims of its listing, so nothing of them is run here. */
+/** How to call an endpoint and pay for it. The texts hold claims of its listing, so nothing is sent before a click. */
 export function CallEndpoint({ endpoint }: { readonly endpoint: Endpoint }) {
   const [shown, setShown] = useState('curl');
   const { method, resource, price_usd: price, network, pay_to: payTo } = endpoint;
@@ -38,6 +40,8 @@ export function CallEndpoint({ endpoint }: { readonly endpoint: Endpoint }) {
           {snippet.text}
         </pre>
       </div>
+      {endpoint.call === null ? null : <CallInputs call={endpoint.call} />}
+      <TryCall endpoint={endpoint} />
     </section>
   );
 }

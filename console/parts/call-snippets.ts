@@ -18,6 +18,17 @@ export interface Snippet {
   readonly text: string;
 }
 
+/** Shows the answer with its headers: the offers of version 2 are in one of them. */
+export function curlText({
+  method,
+  url,
+  body,
+}: Pick<CallFacts, 'method' | 'url'> & { readonly body: string | null }): string {
+  const asked = method === 'GET' ? '' : ` -X ${method}`;
+  const data = body === null ? '' : ` -H 'Content-Type: application/json' -d ${shellQuoted(body)}`;
+  return `curl -i${asked} ${shellQuoted(url)}${data}`;
+}
+
 export function callSnippets(facts: CallFacts): readonly Snippet[] {
   const terms = `${facts.price ?? 'the price of its offer'} on ${facts.network}`;
   return [
@@ -25,7 +36,7 @@ export function callSnippets(facts: CallFacts): readonly Snippet[] {
       id: 'curl',
       title: 'curl',
       needs: 'Shows the offer: the answer is 402 with its terms, and nothing is paid.',
-      text: `curl -i${facts.method === 'GET' ? '' : ` -X ${facts.method}`} ${shellQuoted(facts.url)}`,
+      text: curlText({ ...facts, body: null }),
     },
     {
       id: 'typescript',

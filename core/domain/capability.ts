@@ -153,6 +153,8 @@ export interface EndpointOffer {
   readonly tags: readonly string[];
   /** Unix seconds; 0 where the listing does not say, or says nonsense. */
   readonly lastUpdated: number;
+  /** JSON of what the listing says of input and output; '' where it says nothing. */
+  readonly discovery: string;
 }
 
 export const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;

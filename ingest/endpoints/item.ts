@@ -13,6 +13,7 @@ import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 import { templateHref } from '../fetch/uri.ts';
+import { readDiscovery } from './discovery.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
@@ -65,6 +66,7 @@ export function readItem(item: unknown, facts: ItemFacts): EndpointOffer[] {
     mimeType: readMimeType(textAt(places, 'mimeType', 'mime_type')),
     tags: readTags(places),
     lastUpdated: readTime(fieldOf(item, 'lastUpdated') ?? fieldOf(item, 'last_updated'), facts.nowSeconds),
+    discovery: readDiscovery(item, listOf(fieldOf(item, 'accepts'))[0]),
   };
   const fallback = methodOf(item);
   const accepts = acceptsOf(item, facts);

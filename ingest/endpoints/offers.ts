@@ -55,6 +55,7 @@ export function offerRow(source: string, offer: EndpointOffer): OfferRow {
       rest.mimeType,
       rest.tags,
       rest.lastUpdated,
+      rest.discovery,
       capabilities,
       CAPABILITY_RULE_VERSION,
     ]),
@@ -239,6 +240,7 @@ const STORED = reading(ENDPOINT_OFFERS, [
   'mime_type',
   'tags',
   'last_updated',
+  'discovery',
   'first_seen',
   'terms_since',
 ]);

@@ -47,6 +47,7 @@ a short or empty page is not the end, a null \`next_before\` is.
 
 Prices: *any key* opens the route at 0 QU; *QU* are drawn from the organization behind the key; *USD* is paid call by call over x402, without a
 key ([payments](../payments.md)). The list is served live by [\`/v0/account\`](#getaccount).
+On the documentation site every operation has a page of its own, with a request in curl, TypeScript and Python.
 
 `;
 
@@ -55,7 +56,7 @@ export function operationsPage(operations: readonly AnyOperation[]): string {
     operations.every((operation) => failsOf(operation).includes(name)),
   );
   const sections = operations.map((operation) => operationSection(operation, common));
-  return `${generatedHead('API operations', 'src/operations')}${INTRO}Every operation may fail with ${listOf(common)}; each names the others that it has.\n\n${routesTable(operations)}\n${sections.join('\n')}`;
+  return `${generatedHead('API operations', 'src/operations')}${INTRO}Every operation may fail with ${listOf(common)}; each names the others that it has.\n\n${routesTable(operations)}\n<!-- operations -->\n\n${sections.join('\n')}`;
 }
 
 /** Codes with their status, each linked to what it means. */

@@ -3,8 +3,9 @@ import { createRequire } from 'node:module';
 import { weakTag } from '../../core/weak-tag.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
-import { pictureFiles } from './markdown.ts';
-import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
+import { pictureFiles, readPage } from './markdown.ts';
+import { operationPages, overviewMarkdown } from './operations/page.ts';
+import { DOCS_PAGES, type DocsPage } from './pages.ts';
 import { type RenderedPage, renderPage, searchData } from './render-page.ts';
 import { INDEX_DESCRIPTION, indexPage, missingPage, shell } from './shell.ts';
 
@@ -12,7 +13,7 @@ import { INDEX_DESCRIPTION, indexPage, missingPage, shell } from './shell.ts';
 export interface DocsSite {
   /** /docs */
   index(): ServedText;
-  /** /docs/{slug}; undefined where there is no such page. */
+  /** /docs/{slug}, also `operations/{id}`; undefined where there is no such page. */
   page(slug: string): ServedText | undefined;
   /** /docs/{slug}.md */
   markdown(slug: string): ServedText | undefined;
@@ -76,15 +77,23 @@ export function createDocsSite(facts: {
     kept.set(key, made);
     return made;
   };
+  const operations = operationPages(facts.operations);
+  const textOf = (page: DocsPage): string => {
+    const own = operations.find(({ slug }) => slug === page.slug)?.markdown;
+    const text =
+      own ??
+      (page.slug === 'operations' ? overviewMarkdown(readPage(page), facts.operations) : readPage(page));
+    return publicUrl === '' ? text : text.replace(DEPLOYMENT, publicUrl);
+  };
   const rendered = new Map<DocsPage, RenderedPage>();
   const render = (page: DocsPage): RenderedPage => {
-    const made = rendered.get(page) ?? renderPage(page, base);
+    const made = rendered.get(page) ?? renderPage(page, base, textOf(page));
     rendered.set(page, made);
     return made;
   };
-  const alone = { page: null, headings: [], base };
+  const alone = { page: null, operations, headings: [], base };
   const ifFound = (slug: string, make: (page: DocsPage) => ServedText): ServedText | undefined => {
-    const page = findPage(slug);
+    const page = [...DOCS_PAGES, ...operations].find((known) => known.slug === slug);
     return page === undefined ? undefined : make(page);
   };
   return {
@@ -93,9 +102,13 @@ export function createDocsSite(facts: {
         shell({ ...alone, title: 'Settlement Index', description: INDEX_DESCRIPTION, body: indexPage(base) }),
       ),
     page: (slug) =>
-      ifFound(slug, (page) => keep(`page ${slug}`, HTML, () => pageHtml(page, render(page), base))),
+      ifFound(slug, (page) =>
+        keep(`page ${slug}`, HTML, () => shell({ ...alone, ...pageParts(page, render(page)) })),
+      ),
     markdown: (slug) =>
-      ifFound(slug, (page) => keep(`markdown ${slug}`, MARKDOWN, () => pageMarkdown(page, publicUrl))),
+      ifFound(slug, (page) =>
+        keep(`markdown ${slug}`, MARKDOWN, () => pageMarkdown(page, publicUrl, { text: textOf(page) })),
+      ),
     asset(name) {
       const picture = pictures.get(name);
       if (picture !== undefined)
@@ -110,6 +123,7 @@ export function createDocsSite(facts: {
         JSON.stringify(
           searchData(
             DOCS_PAGES.map((page) => ({ page, rendered: render(page) })),
+            operations,
             base,
           ),
         ),
@@ -129,9 +143,12 @@ export function createDocsSite(facts: {
   };
 }
 
-function pageHtml(page: DocsPage, { html, headings }: RenderedPage, base: string): string {
+/** The URL of the deployment where a page shows requests. Other ports of its host are settings of the operator, who fills them in. */
+const DEPLOYMENT = /https:\/\/index\.example(?!:\d)/g;
+
+function pageParts(page: DocsPage, { html, headings }: RenderedPage) {
   const { title, description } = page;
-  return shell({ title, description, body: html, page, headings, base });
+  return { title, description, body: html, page, headings };
 }
 
 export function servedText(type: string, body: string | Buffer): ServedText {

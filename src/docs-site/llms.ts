@@ -1,4 +1,3 @@
-import GithubSlugger from 'github-slugger';
 import type { AnyOperation } from '../operations/define.ts';
 import { priceInShort } from '../operations/prices.ts';
 import { markdownOf, type PageParts } from './markdown.ts';
@@ -42,7 +41,6 @@ function introduction({ publicUrl }: LlmsFacts): string {
 }
 
 function operationSection({ operations, publicUrl }: LlmsFacts): string {
-  const slugger = new GithubSlugger();
   return section(
     'Operations',
     // The others are for people: models read no dashboards.
@@ -51,7 +49,7 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
       .map((operation) =>
         link(
           `${operation.method} /v0${operation.path}`,
-          `${publicUrl}/docs/operations.md#${slugger.slug(operation.id)}`,
+          `${publicUrl}/docs/operations/${operation.id}.md`,
           `${operation.summary}. ${priceInShort(operation.price)}`,
         ),
       ),
@@ -73,7 +71,7 @@ function link(title: string, url: string, description: string): string {
   return `- [${title}](${url}): ${description}\n`;
 }
 
-function pageUrl({ slug }: DocsPage, publicUrl: string): string {
+function pageUrl({ slug }: Pick<DocsPage, 'slug'>, publicUrl: string): string {
   return `${publicUrl}/docs/${slug}.md`;
 }
 

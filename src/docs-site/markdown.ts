@@ -23,7 +23,7 @@ const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** The target of a link: a page, another file that is served, or an address outside the documentation. */
 type LinkTarget =
-  | { readonly page: DocsPage /** With its `#`, or ''. */; readonly fragment: string }
+  | { readonly page: Pick<DocsPage, 'slug'> /** With its `#`, or ''. */; readonly fragment: string }
   | { readonly path: string }
   | { readonly href: string };
 
@@ -36,10 +36,15 @@ export function linkTarget(href: string, from: DocsPage): LinkTarget {
   const file = posix.join(posix.dirname(from.file), path);
   const page = DOCS_PAGES.find((known) => known.file === file);
   if (page !== undefined) return { page, fragment: anchor };
+  const [, operation] = OPERATION_FILE.exec(file) ?? [];
+  if (operation !== undefined) return { page: { slug: `operations/${operation}` }, fragment: anchor };
   const served = PICTURE.test(file) ? picturePath(file) : SERVED_ELSEWHERE[file];
   if (served === undefined) throw new Error(`docs/${from.file} links to ${href}, which is no page`);
   return { path: served };
 }
+
+/** Pages of operations are made from declarations: none of them is a file. */
+const OPERATION_FILE = /^reference\/operations\/(\w+)\.md$/;
 
 const PICTURE = /\.(?:svg|webp|png)$/;
 
@@ -76,6 +81,8 @@ export function readPage({ file }: DocsPage): string {
 export interface PageParts {
   /** Whether the results of worked queries are on it: a model needs none of them to write a query. Default true. */
   readonly hasResults?: boolean;
+  /** Its Markdown, where that is not the file's. */
+  readonly text?: string;
 }
 
 /** The mark at the end stays: it is a comment, and those are removed next. */
@@ -85,9 +92,8 @@ const RESULTS = /<!-- result:(?:[^<]|<(?!!-- \/result:))*/g;
 export function markdownOf(
   page: DocsPage,
   hrefOf: (target: Exclude<LinkTarget, { href: string }>) => string,
-  { hasResults = true }: PageParts = {},
+  { hasResults = true, text = readPage(page) }: PageParts = {},
 ): string {
-  const text = readPage(page);
   return (hasResults ? text : text.replace(RESULTS, ''))
     .replace(/<!--(?:[^-]|-(?!->))*(?:-->|$)\n*/g, '')
     .replace(/\]\(([^()\s]+)\)/g, (all, href: string) => {

@@ -50,7 +50,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'quickstart.md',
     reader: 'start',
     title: 'First call in five minutes',
-    description: 'Start the demo, and get answers over REST, SQL and MCP.',
+    description: 'A request without a key, then the demo: REST, SQL, MCP.',
   },
   {
     slug: 'access',

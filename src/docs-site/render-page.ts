@@ -4,12 +4,14 @@ import highlighter from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import ini from 'highlight.js/lib/languages/ini';
 import json from 'highlight.js/lib/languages/json';
+import python from 'highlight.js/lib/languages/python';
 import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
 import MiniSearch, { type AsPlainObject } from 'minisearch';
 import { INDEX_OPTIONS } from './assets/search.js';
 import { darkPicture, escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
+import type { OperationPage } from './operations/page.ts';
 import type { DocsPage } from './pages.ts';
 import { SYNONYMS } from './synonyms.ts';
 import { type TableCell, tableHtml } from './table.ts';
@@ -38,10 +40,10 @@ interface Section {
 /** Longer JSON examples are folded, which keeps the parameters close together. */
 const JSON_OPEN_LINES_MAX = 16;
 
-/** `base` is the path that the service is served under, without a trailing slash. */
-export function renderPage(page: DocsPage, base: string): RenderedPage {
+/** `base` is the path that the service is served under, without a trailing slash; `markdown` is the page, if it is not its file. */
+export function renderPage(page: DocsPage, base: string, markdown = readPage(page)): RenderedPage {
   const marked = new Marked({ gfm: true });
-  const tokens = marked.lexer(readPage(page));
+  const tokens = marked.lexer(markdown);
   const slugger = new GithubSlugger();
   const names = new Map<Token, string>();
   for (const token of tokens) {
@@ -84,6 +86,8 @@ interface PageFacts {
   readonly opened: ReadonlyMap<string, string>;
 }
 
+/** The marks around the same request in several languages, of which the reader chooses one. */
+const LANGUAGES_MARK = /^\s*<!-- (\/?)languages -->\s*$/;
 /** The marks around the result of a query: `<!-- result:7 -->` and `<!-- /result:7 -->`. */
 const RESULT_MARK = /^\s*<!-- (\/?)result:\d+ -->\s*$/;
 
@@ -110,7 +114,9 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
     },
     code: ({ text, lang }) => {
       const fragment = opened.get(text);
-      return codeBlock(text, lang ?? '', fragment === undefined ? null : `${base}/console/sql${fragment}`);
+      const opensAt = fragment === undefined ? null : `${base}/console/sql${fragment}`;
+      // What an operation answers is what its page is for.
+      return codeBlock(text, lang ?? '', { opensAt, isFolded: !page.slug.startsWith('operations/') });
     },
     table(token) {
       const cell = ({ tokens }: Tokens.TableCell): TableCell => ({
@@ -127,6 +133,8 @@ function rendererOf(page: DocsPage, base: string, { names, opened }: PageFacts):
       const [, closes] = RESULT_MARK.exec(text) ?? [];
       if (closes === '') return '<div class="result"><p class="result-title">Result</p>\n';
       if (closes === '/') return '</div>\n';
+      const [, ends] = LANGUAGES_MARK.exec(text) ?? [];
+      if (ends !== undefined) return ends === '' ? '<div class="languages">\n' : '</div>\n';
       return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text);
     },
   };
@@ -169,12 +177,18 @@ function hrefOf(href: string, from: DocsPage, base: string): string {
     : `${base}/docs/${target.page.slug}${target.fragment}`;
 }
 
-/** `opensAt` is the address at which the console opens the query; null for other code. */
-function codeBlock(code: string, language: string, opensAt: string | null): string {
+interface BlockFacts {
+  /** The address at which the console opens the query; null for other code. */
+  readonly opensAt: string | null;
+  /** Whether a long example is folded. */
+  readonly isFolded: boolean;
+}
+
+function codeBlock(code: string, language: string, { opensAt, isFolded }: BlockFacts): string {
   const open = opensAt === null ? '' : `<a class="open" href="${escapeHtml(opensAt)}">Open in console</a>`;
   const block = `<div class="code">${open}<pre tabindex="0"><code class="language-${escapeHtml(language)}">${highlighted(code, language)}</code></pre></div>\n`;
   const lines = code.split('\n').length;
-  if (language !== 'json' || lines <= JSON_OPEN_LINES_MAX) return block;
+  if (!isFolded || language !== 'json' || lines <= JSON_OPEN_LINES_MAX) return block;
   return `<details class="example"><summary>Example, ${lines} lines of JSON</summary>${block}</details>\n`;
 }
 
@@ -253,7 +267,7 @@ function clickhouse(api: HLJSApi): Language {
 }
 
 /** The languages of code blocks, by the name on their fence. */
-const LANGUAGES = { sh: bash, conf: ini, json, sql: clickhouse, ts: typescript };
+const LANGUAGES = { sh: bash, conf: ini, json, python, sql: clickhouse, ts: typescript };
 
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
@@ -271,17 +285,21 @@ export interface SearchData {
 }
 
 /** The factor of a section's score: a guide is shown before a reference page, and the design last. */
-const WEIGHTS: Partial<Record<DocsPage['reader'], number>> = { operators: 0.7, reference: 0.7, design: 0.3 };
+const WEIGHTS = { operators: 0.7, reference: 0.7, design: 0.3 } as const satisfies Partial<
+  Record<DocsPage['reader'], number>
+>;
 /** Lists of many names, which would be shown before the guides to each of them. */
 const LISTS: readonly string[] = ['cookbook', 'compatibility'];
 const LIST_WEIGHT = 0.4;
 
 function weightOf({ reader, slug }: DocsPage): number {
-  return LISTS.includes(slug) ? LIST_WEIGHT : (WEIGHTS[reader] ?? 1);
+  if (LISTS.includes(slug)) return LIST_WEIGHT;
+  return Object.hasOwn(WEIGHTS, reader) ? WEIGHTS[reader as keyof typeof WEIGHTS] : 1; // has it, by the line before
 }
 
 export function searchData(
   pages: readonly { readonly page: DocsPage; readonly rendered: RenderedPage }[],
+  operations: readonly OperationPage[],
   base: string,
 ): SearchData {
   const index = new MiniSearch(INDEX_OPTIONS);
@@ -294,6 +312,13 @@ export function searchData(
       weight: weightOf(page),
     })),
   );
-  index.addAll(sections.map((section, id) => ({ id, ...section })));
+  const ofOperations = operations.map(({ slug, title, words }) => ({
+    url: `${base}/docs/${slug}`,
+    page: 'API operations',
+    heading: title,
+    text: words.replace(/\s+/g, ' '),
+    weight: WEIGHTS.reference,
+  }));
+  index.addAll([...sections, ...ofOperations].map((section, id) => ({ id, ...section })));
   return { synonyms: SYNONYMS, index: index.toJSON() };
 }

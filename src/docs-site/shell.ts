@@ -1,4 +1,5 @@
 import { escapeHtml } from './markdown.ts';
+import type { OperationPage } from './operations/page.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 import type { Heading } from './render-page.ts';
 
@@ -11,6 +12,8 @@ interface ShellParts {
   readonly body: string;
   /** The page in the navigation; null for pages outside of it. */
   readonly page: DocsPage | null;
+  /** The pages of operations, which are in the navigation below their index. */
+  readonly operations: readonly OperationPage[];
   readonly headings: readonly Heading[];
   /** The path that the service is served under, without a trailing slash. */
   readonly base: string;
@@ -20,7 +23,7 @@ interface ShellParts {
 const CONTENTS_DEPTH_MAX = 3;
 const CONTENTS_ENTRIES_MIN = 2;
 
-export function shell({ title, description, body, page, headings, base }: ShellParts): string {
+export function shell({ title, description, body, page, operations, headings, base }: ShellParts): string {
   const name = title === 'Settlement Index' ? title : `${title} · Settlement Index`;
   const markdown =
     page === null ? '' : `\n<link rel="alternate" type="text/markdown" href="${base}/docs/${page.slug}.md">`;
@@ -42,11 +45,11 @@ export function shell({ title, description, body, page, headings, base }: ShellP
 <a class="skip" href="#content">Skip to the content</a>
 ${header(base)}
 <div class="layout">
-${navigation(page, base)}
+${navigation(page, operations, base)}
 <main id="content" tabindex="-1">
 <article>
 ${body}</article>
-${page === null ? '' : turnPages(page, base)}</main>
+${page === null ? '' : turnPages(page, operations, base)}</main>
 ${contents(headings)}
 </div>
 </body>
@@ -72,24 +75,39 @@ function header(base: string): string {
 </header>`;
 }
 
-function navigation(current: DocsPage | null, base: string): string {
+function navigation(current: DocsPage | null, operations: readonly OperationPage[], base: string): string {
+  const linkTo = (page: DocsPage, inner = ''): string => {
+    const here = page === current ? ' aria-current="page"' : '';
+    return `<li><a href="${base}/docs/${page.slug}"${here}>${escapeHtml(page.title)}</a>${inner}</li>`;
+  };
+  const isOpen = current !== null && /^operations(?:$|\/)/.test(current.slug);
   const groups = READER_IDS.map((reader) => {
-    const links = pagesOf(reader).map((page) => {
-      const here = page === current ? ' aria-current="page"' : '';
-      return `<li><a href="${base}/docs/${page.slug}"${here}>${escapeHtml(page.title)}</a></li>`;
-    });
+    const links = pagesOf(reader).map((page) =>
+      linkTo(page, isOpen && page.slug === 'operations' ? operationLinks(operations, linkTo) : ''),
+    );
     return `<h2>${READERS[reader].title}</h2><ul>${links.join('')}</ul>`;
   });
   return `<nav id="pages" class="pages" aria-label="Documentation" popover>${groups.join('\n')}</nav>`;
 }
 
-function turnPages(page: DocsPage, base: string): string {
-  const at = DOCS_PAGES.indexOf(page);
+/** By group, in the order of the document. */
+function operationLinks(operations: readonly OperationPage[], linkTo: (page: DocsPage) => string): string {
+  const groups = [...new Set(operations.map(({ group }) => group))];
+  const lists = groups.map((group) => {
+    const links = operations.filter((page) => page.group === group).map((page) => linkTo(page));
+    return `<li><h3>${escapeHtml(group)}</h3><ul>${links.join('')}</ul></li>`;
+  });
+  return `<ul class="operations">${lists.join('')}</ul>`;
+}
+
+function turnPages(page: DocsPage, operations: readonly OperationPage[], base: string): string {
+  const pages = DOCS_PAGES.includes(page) ? DOCS_PAGES : operations;
+  const at = pages.findIndex(({ slug }) => slug === page.slug);
   const link = (to: DocsPage | undefined, rel: 'prev' | 'next', label: string): string =>
     to === undefined
       ? ''
       : `<a rel="${rel}" href="${base}/docs/${to.slug}"><small>${label}</small>${escapeHtml(to.title)}</a>`;
-  const links = link(DOCS_PAGES[at - 1], 'prev', 'Previous') + link(DOCS_PAGES[at + 1], 'next', 'Next');
+  const links = link(pages[at - 1], 'prev', 'Previous') + link(pages[at + 1], 'next', 'Next');
   return `<nav class="turn" aria-label="Previous and next page">${links}</nav>\n`;
 }
 

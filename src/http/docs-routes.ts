@@ -28,11 +28,19 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
     const text = page.endsWith('.md') ? site.markdown(page.slice(0, -'.md'.length)) : site.page(page);
     return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
   });
+  app.get<{ Params: { operation: string } }>('/docs/operations/:operation', (request, reply) => {
+    const slug = `operations/${request.params.operation}`;
+    const elsewhere = atItsName(request, reply);
+    if (elsewhere !== null) return elsewhere;
+    const text = slug.endsWith('.md') ? site.markdown(slug.slice(0, -'.md'.length)) : site.page(slug);
+    return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
+  });
   app.get<{ Params: { file: string } }>('/docs/assets/:file', (request, reply) => {
     const text = site.asset(request.params.file);
     return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
   });
-  for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
+  for (const url of ['/docs/:page', '/docs/operations/:operation', '/docs/assets/:file'])
+    installRefusedMethods(app, url);
 }
 
 /** Links of a page are relative to its address without a slash at the end: another one is redirected there. */

@@ -1,10 +1,9 @@
 import { nearest } from '../../core/command-text.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../../core/errors.ts';
-import type { AnyOperation } from '../operations/define.ts';
+import { type AnyOperation, toolName } from '../operations/define.ts';
 import type { Warning } from '../operations/index-state/freshness.ts';
 import { SQL_MEDIA, TOOL_ROWS_DEFAULT } from '../operations/sql/params.ts';
 import { type Arguments, isKnownName, meantArguments } from './arguments.ts';
-import { toolName } from './tool.ts';
 
 /** The next call to make, with all of its arguments: a model can make it as it is. */
 export interface NextCall {

@@ -1,9 +1,9 @@
 import type { Gate } from '../gate/gate.ts';
-import type { AnyOperation } from '../operations/define.ts';
+import { type AnyOperation, toolName } from '../operations/define.ts';
 import { callSavedQuery } from '../operations/saved/call.ts';
 import { getOwnerOpenApi } from '../operations/saved/public.ts';
 import { type McpExchange, toolCall } from './exchange.ts';
-import { type Tool, toolName, toolOf } from './tool.ts';
+import { type Tool, toolOf } from './tool.ts';
 
 /**
  * The saved queries of one owner as tools with names and parameters of their own, for a client of `/mcp?queries={owner}`: those that its key

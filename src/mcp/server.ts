@@ -228,6 +228,6 @@ export const DOCS_RESOURCES: readonly McpResource[] = DOCS_PAGES.map((page) => (
     ),
 }));
 
-function uriOf({ slug }: DocsPage): string {
+function uriOf({ slug }: Pick<DocsPage, 'slug'>): string {
   return `docs://${slug}`;
 }

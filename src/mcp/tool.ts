@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import { type AnyOperation, PUBLIC_URL_MARK } from '../operations/define.ts';
+import { type AnyOperation, PUBLIC_URL_MARK, toolName } from '../operations/define.ts';
 import type { Param } from '../operations/params.ts';
 import { priceInUnits } from '../operations/prices.ts';
 import { SQL_FORMATS, type SqlFormat } from '../operations/sql/params.ts';
@@ -55,11 +55,6 @@ export function definitionAt({ definition }: Tool, url: string): ToolDefinition 
   return description.includes(PUBLIC_URL_MARK)
     ? { ...definition, description: description.replaceAll(PUBLIC_URL_MARK, url) }
     : definition;
-}
-
-/** `listFlows` is `list_flows`. */
-export function toolName(operationId: string): string {
-  return operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Turns the routes in a text into tools: `GET /v0/sql/schema` is `get_sql_schema`. */

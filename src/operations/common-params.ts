@@ -156,7 +156,7 @@ export const walletParam: Param<Address> = {
   },
   required: true,
   schema: ADDRESS_SCHEMA,
-  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
   read: readAddressParam,
 };
 
@@ -185,7 +185,7 @@ export const counterpartyParam: Param<Address | undefined> = {
   toolText: 'The other party.',
   required: false,
   schema: ADDRESS_SCHEMA,
-  example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  example: '0xa2b5bdcce2494c139e0b8f5b60b44f3c651985e0',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 

@@ -221,6 +221,11 @@ export function defineOperation<
   return operation;
 }
 
+/** The name of an operation as an MCP tool: `listFlows` is `list_flows`. */
+export function toolName(operationId: string): string {
+  return operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /**
  * An operation as the gate, the routes and the documentation read it: its facts side by side, with the defaults filled in, and without the
  * types of its parameters and answer.

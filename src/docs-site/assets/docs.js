@@ -46,6 +46,70 @@ function offerCopies() {
   }
 }
 
+const LANGUAGE_NAMES = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
+const LANGUAGE_STORED_AS = 'six.language';
+
+/** The language of the requests is the one that was chosen last, on every page. */
+function offerLanguages() {
+  const groups = [...document.querySelectorAll('.languages')].map((group) => {
+    const blocks = new Map();
+    for (const block of group.querySelectorAll('.code'))
+      blocks.set(block.querySelector('code').className.replace('language-', ''), block);
+    const choices = document.createElement('div');
+    choices.className = 'choices';
+    choices.setAttribute('role', 'group');
+    choices.setAttribute('aria-label', 'Language');
+    group.prepend(choices);
+    return { blocks, choices };
+  });
+  const show = (language) => {
+    for (const { blocks, choices } of groups) {
+      for (const [name, block] of blocks) block.hidden = name !== language;
+      for (const button of choices.children)
+        button.setAttribute('aria-pressed', String(button.value === language));
+    }
+  };
+  for (const { blocks, choices } of groups)
+    for (const name of blocks.keys()) choices.append(languageButton(name, show));
+  show(storedLanguage());
+}
+
+function languageButton(name, show) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.value = name;
+  button.textContent = LANGUAGE_NAMES[name];
+  button.addEventListener('click', () => {
+    show(name);
+    try {
+      localStorage.setItem(LANGUAGE_STORED_AS, name);
+    } catch {
+      // Storage may be forbidden: the choice then holds for this page.
+    }
+  });
+  return button;
+}
+
+function storedLanguage() {
+  try {
+    const stored = localStorage.getItem(LANGUAGE_STORED_AS);
+    return Object.hasOwn(LANGUAGE_NAMES, stored) ? stored : 'sh';
+  } catch {
+    return 'sh';
+  }
+}
+
+/** A deployment that is not told its own URL leaves this one in its requests; the address of the page says which it is. */
+const DEPLOYMENT = /https:\/\/index\.example(?!:\d)/g;
+
+function fillAddress() {
+  const here = new URL('../..', import.meta.url).href.replace(/\/$/, '');
+  const texts = document.createTreeWalker(document.getElementById('content'), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    if (text.parentElement.closest('code') !== null && text.data.includes('index.example'))
+      text.data = text.data.replace(DEPLOYMENT, here);
+}
+
 let loading;
 
 /** The index comes as the service built it. Loaded once, at the first search. */
@@ -212,7 +276,9 @@ function followReading() {
 }
 
 chooseColours();
+fillAddress();
 offerCopies();
+offerLanguages();
 offerSearch();
 showCurrentPage();
 followReading();

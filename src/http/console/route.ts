@@ -8,6 +8,7 @@ import { installRefusedMethods } from '../methods.ts';
 import { NOBODY } from '../share/route.ts';
 import { acceptedEncoding, type ConsoleBuild, compressed, loadConsole, mediaTypeOf } from './assets.ts';
 import { HOME_WORDS, metaTags, type PageWords, wordsOf } from './meta-tags.ts';
+import { installSender } from './sender.ts';
 
 /** The web console: one page at every address below /console, and its files, which never change under their names. */
 
@@ -51,7 +52,7 @@ function serveConsole(app: FastifyInstance, { visitorKey, deps, load = loadConso
   );
   // Compressed by `fileSender` once a file; the plugin would compress every answer.
   app.get('/console/assets/:name', { compress: false }, fileSender(build));
-  for (const url of PATHS) installRefusedMethods(app, url);
+  for (const url of [...PATHS, ...installSender(app)]) installRefusedMethods(app, url);
   if (deps !== undefined) serveFrames(app, build, deps);
 }
 
@@ -93,7 +94,7 @@ function refuseOtherSites(app: FastifyInstance): void {
 }
 
 const PAGE_HEADERS = {
-  'content-security-policy': pagePolicy("'none'"),
+  'content-security-policy': `${pagePolicy("'none'")}; frame-src 'self'`,
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',

@@ -68,7 +68,7 @@ export const attestationClientParam: Param<Address | undefined> = {
   toolText: 'Feedback that this address gave, and what answers or revokes it.',
   required: false,
   schema: ADDRESS_SCHEMA,
-  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 
@@ -161,7 +161,7 @@ export const ownerParam: Param<Address | undefined> = {
   toolText: 'Address of the owner.',
   required: false,
   schema: ADDRESS_SCHEMA,
-  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 

@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../../../core/domain/capability.ts';
 import { AgentIdShape, ScoreShape } from '../agents/shape.ts';
 import { capabilitySlugParam, limitParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
-import { readEndpoints } from '../endpoints/read.ts';
+import { NO_CALLS, readEndpoints } from '../endpoints/read.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from '../endpoints/shape.ts';
 import { type EndpointDeps, isCatalogueStale } from '../endpoints/sources.ts';
 import { WarningsShape } from '../meta.ts';
@@ -116,7 +116,7 @@ export const getCapability = defineOperation({
               p75_usd: usdNumber(rate.p75),
               offers: rate.offers,
             },
-      offers: rows.map((row) => endpointAnswer(row, { isStale, nowMs })),
+      offers: rows.map((row) => endpointAnswer(row, { isStale, nowMs, calls: NO_CALLS })),
       // The counts may be half a minute old, the rows are not.
       offers_total: Math.max(found.endpoints, rows.length),
       agents: agents.map((agent) => agentOfCapability(agent, directory)),

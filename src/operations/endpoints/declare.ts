@@ -7,7 +7,7 @@ import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextOffsetShape } from '../shapes.ts';
-import { type EndpointFilter, readEndpoints } from './read.ts';
+import { type EndpointFilter, NO_CALLS, readEndpointCalls, readEndpoints } from './read.ts';
 import {
   ENDPOINT_EXAMPLE,
   EndpointShape,
@@ -90,7 +90,7 @@ export const payToParam: Param<string | undefined> = {
   otherNames: { payee: {}, wallet: {}, address: {}, seller: {}, merchant: {} },
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
-  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
   read: (raw, name) => {
     if (raw === undefined) return undefined;
     if (typeof raw !== 'string' || !/^[A-Za-z0-9._:-]{1,128}$/.test(raw))
@@ -213,9 +213,10 @@ export const listEndpoints = defineOperation({
     } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();
-    const [rows, states, statuses] = await Promise.all([
+    const [rows, calls, states, statuses] = await Promise.all([
       // One more than the page tells whether there is another.
       readEndpoints(reader, filterOf(input), { limit: limit + 1, offset }),
+      input.resource === undefined ? NO_CALLS : readEndpointCalls(reader, input.resource),
       endpointSources.states(),
       freshness.statuses(),
     ]);
@@ -227,7 +228,7 @@ export const listEndpoints = defineOperation({
       ...(isCatalogueStale(states, nowMs) ? (['endpoints_catalog_stale'] as const) : []),
     ];
     return {
-      endpoints: page.map((row) => endpointAnswer(row, { isStale, nowMs })),
+      endpoints: page.map((row) => endpointAnswer(row, { isStale, nowMs, calls })),
       next_offset: rows.length > limit ? offset + limit : null,
       meta: {
         ...meta,

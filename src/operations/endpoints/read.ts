@@ -2,6 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import { ENDPOINT_METHODS } from '../../../core/domain/capability.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { UnobservedReason } from '../../../core/domain/unobserved.ts';
 import { ask } from '../ask.ts';
@@ -126,6 +127,24 @@ export async function readEndpoints(
       ORDER BY settlement_count DESC, resource, method`,
   });
   return rows.map(decodeEndpoint);
+}
+
+/** What listings say of a call of one resource, by method. */
+export type EndpointCalls = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+export const NO_CALLS: EndpointCalls = new Map();
+
+/** If several sources say it: the newest. Read for one resource alone, because it is long. */
+export async function readEndpointCalls(reader: Reader, resource: string): Promise<EndpointCalls> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'endpoint-calls',
+    maxSeconds: MAX_SECONDS,
+    maxRows: ENDPOINT_METHODS.length,
+    sql: sql`SELECT method, argMax(discovery, (last_updated, source)) FROM endpoint_offers FINAL
+      WHERE del = 0 AND resource = ${text(resource)} AND discovery != '' GROUP BY method`,
+  });
+  // An object that ingest printed (ingest/endpoints/discovery.ts).
+  return new Map(rows.map(([method, json]) => [textField(method), JSON.parse(textField(json))]));
 }
 
 function conditions(filter: EndpointFilter): Sql[] {

@@ -4,7 +4,13 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import { PLAUSIBLE_PRICE_MAX_USD, UNOBSERVED_REASONS } from '../../../core/domain/unobserved.ts';
 import { UNREAD_CODES, UNREAD_REASONS } from '../../../core/domain/unread-items.ts';
 import { CountShape, oneOf, orNull, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
-import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
+import type {
+  EndpointCalls,
+  EndpointClaimant,
+  EndpointOfferRow,
+  EndpointRow,
+  ObservedPayments,
+} from './read.ts';
 import type { ConfiguredSourceState, EndpointSourceState } from './sources.ts';
 import { isSourceStale } from './sources.ts';
 
@@ -158,6 +164,17 @@ export const EndpointShape = Type.Object(
     stale: Type.Boolean({
       description: 'Whether no source that lists it has answered well of late: it may be outdated.',
     }),
+    call: orNull(
+      Type.Object(
+        {},
+        {
+          title: 'EndpointCall',
+          additionalProperties: true,
+          description:
+            'What its listing says of a call, as x402 discovery writes it: `input`, `output` and the JSON `schema` of both, at most 6,000 characters. Untrusted. Null where no listing says it, and unless `resource` is given.',
+        },
+      ),
+    ),
   },
   { title: 'Endpoint' },
 );
@@ -187,7 +204,16 @@ export const EndpointSourceShape = Type.Object(
 
 export function endpointAnswer(
   row: EndpointRow,
-  { isStale, nowMs }: { readonly isStale: (source: string) => boolean; readonly nowMs: number },
+  {
+    isStale,
+    nowMs,
+    calls,
+  }: {
+    readonly isStale: (source: string) => boolean;
+    readonly nowMs: number;
+    /** By method. */
+    readonly calls: EndpointCalls;
+  },
 ): Static<typeof EndpointShape> {
   return {
     resource: row.resource,
@@ -218,6 +244,7 @@ export function endpointAnswer(
     payee_observed: paymentsAnswer(row.payeeObserved, row),
     shared_pay_to: row.isPayToShared,
     stale: row.sources.every(isStale),
+    call: calls.get(row.method) ?? null,
   };
 }
 
@@ -354,4 +381,12 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
   },
   shared_pay_to: true,
   stale: false,
+  call: {
+    input: {
+      type: 'http',
+      method: 'GET',
+      queryParams: { place: { type: 'string', required: true, description: 'A town.' } },
+    },
+    output: { type: 'json' },
+  },
 };

@@ -88,6 +88,17 @@ export const saveQuery = defineOperation({
       'Checks the query like `POST /v0/sql`, plans it with the values of its parameters, and saves it. Its address is `GET /v0/q/{owner}/{slug}`. A version never changes: a new text, parameters, limits, title or description make the next version, and an earlier version is called with `?version=`. Visibility, `hide_text`, `price_qu` and `refresh_seconds` apply to all versions. Free.',
     tool: 'Save a query under your handle (claim_handle), to be called with call_saved_query, and to be sold with price_qu. The same slug again makes its next version.',
     example: { outcome: 'new_version', query: SAVED_QUERY_EXAMPLE },
+    requestExamples: {
+      public: {
+        summary: 'A query with a parameter that everyone may call.',
+        value: {
+          sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= today() - {days:UInt16} GROUP BY payee ORDER BY usd DESC LIMIT 10',
+          parameters: { days: { description: 'Days up to now.', default: 7 } },
+          title: 'Top payees',
+          visibility: 'public',
+        },
+      },
+    },
   },
   money: { price: PRICES.free, load: 'query' },
   access: { changes: 'replaces' },

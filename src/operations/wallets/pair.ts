@@ -183,13 +183,14 @@ const payerParam: Param<Address> = {
   description: 'Address of the wallet that pays, in any case; mixed case must match EIP-55.',
   toolText: 'Wallet that pays.',
   otherNames: { from: {}, from_wallet: {}, buyer: {} },
+  example: '0xa2b5bdcce2494c139e0b8f5b60b44f3c651985e0',
 };
 const payeeParam: Param<Address> = {
   ...walletParam,
   description: 'Address of the wallet that is paid, likewise.',
   toolText: 'Wallet that is paid.',
   otherNames: { to: {}, to_wallet: {}, pay_to: {}, seller: {}, merchant: {} },
-  example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
 };
 
 const LEFT_OUT = ['payer_name', 'payer_name_source', 'payee_name', 'payee_name_source'];

@@ -57,6 +57,7 @@ test('an item of version 1', () => {
       mimeType: 'application/json',
       tags: [],
       lastUpdated: 1_763_000_000,
+      discovery: '{"input":{"type":"http","method":"post"},"output":null,"schema":null}',
     },
   ]);
 });

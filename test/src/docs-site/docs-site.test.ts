@@ -8,6 +8,8 @@ import { linkTarget } from '../../../src/docs-site/markdown.ts';
 import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
 import type { SearchData } from '../../../src/docs-site/render-page.ts';
 import { DOCS_RESOURCES } from '../../../src/mcp/server.ts';
+import { failsOf } from '../../../src/openapi/failures.ts';
+import { toolName } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';
 import { codeBlocks, documentFiles, readDocument } from '../../kit/documents.ts';
@@ -30,7 +32,8 @@ async function get(url: string, headers: Record<string, string> = AS_BROWSER) {
 }
 
 const slugs = DOCS_PAGES.map(({ slug }) => slug);
-const pageUrls = ['/docs', '/plans', ...slugs.map((slug) => `/docs/${slug}`)];
+const ofOperations = OPERATIONS.map(({ id }) => `/docs/operations/${id}`);
+const pageUrls = ['/docs', '/plans', ...slugs.map((slug) => `/docs/${slug}`), ...ofOperations];
 
 describe('the list of pages', () => {
   test('has every file of docs/ but the decisions, each once', () => {
@@ -131,14 +134,16 @@ describe('every page', () => {
   test('has all its code blocks, and no comment of the generator', async () => {
     for (const { slug, file } of DOCS_PAGES) {
       const { body } = await get(`/docs/${slug}`);
-      expect(body.match(/<div class="code">/g) ?? []).toHaveLength(codeBlocks(`docs/${file}`).length);
+      // The examples of operations are on their own pages.
+      const blocks = slug === 'operations' ? [] : codeBlocks(`docs/${file}`);
+      expect(body.match(/<div class="code">/g) ?? []).toHaveLength(blocks.length);
       expect(body).not.toMatch(/&lt;!--|<!-- /);
     }
   });
 
   test('is served as Markdown too, with links to Markdown', async () => {
-    for (const slug of slugs) {
-      const { status, headers, body } = await get(`/docs/${slug}.md`);
+    for (const url of pageUrls.slice(2)) {
+      const { status, headers, body } = await get(`${url}.md`);
       expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
       expect(body).toMatch(/^# /);
       expect(body).not.toContain('<!--');
@@ -197,6 +202,8 @@ describe('served files', () => {
       '/docs/assets/nothing.js',
       '/docs/__proto__',
       '/docs/assets/constructor',
+      '/docs/operations/nothing',
+      '/docs/operations/constructor.md',
     ]) {
       const page = await get(url);
       expect([url, page.status, page.headers['content-type']]).toEqual([
@@ -210,6 +217,7 @@ describe('served files', () => {
     }
     expect((await get('/docs/')).headers['location']).toBe('../docs');
     expect((await get('/docs/sql/')).headers['location']).toBe('../sql');
+    expect((await get('/docs/operations/getPair/')).headers['location']).toBe('../getPair');
     expect((await api.app.inject({ method: 'POST', url: '/docs/sql' })).statusCode).toBe(405);
   });
 });
@@ -235,8 +243,8 @@ describe('for language models', () => {
     expect(body).toMatch(/^# Settlement Index\n\n> [^\n]+\n\n/);
     expect(Buffer.byteLength(body)).toBeLessThan(LLMS_MAX_BYTES);
     for (const slug of slugs) expect(body).toContain(`](/docs/${slug}.md): `);
-    for (const { method, path, tool } of OPERATIONS)
-      expect(body.includes(`- [${method} /v0${path}](/docs/operations.md#`), path).toBe(tool !== null);
+    for (const { id, method, path, tool } of OPERATIONS)
+      expect(body.includes(`- [${method} /v0${path}](/docs/operations/${id}.md)`), path).toBe(tool !== null);
     const links = [...body.matchAll(/^- \[[^\]]+\]\(([^)#]+)/gm)].map(([, href = '']) => href);
     for (const href of new Set(links)) expect([href, (await get(href)).status]).toEqual([href, 200]);
   });
@@ -263,13 +271,44 @@ test.each([
   expect(idsOf((await get(`/docs/${slug}`)).body)).toContain(id);
 });
 
-test('the overview of operations leads to the section of each', async () => {
+test('the overview of operations leads to the page of each', async () => {
   const { body } = await get('/docs/operations');
   for (const { id, method, path } of OPERATIONS) {
     const [, shown] =
-      new RegExp(`<td[^>]*><a href="#${id.toLowerCase()}"><code>(.*?)</code>`).exec(body) ?? [];
+      new RegExp(`<td[^>]*><a href="/docs/operations/${id}"><code>(.*?)</code>`).exec(body) ?? [];
     expect(shown?.replaceAll('<wbr>', '')).toBe(`${method} /v0${path}`);
   }
+});
+
+describe('the page of an operation', () => {
+  test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    '%s has its route, tool, price, parameters, errors and an answer, and a request in three languages',
+    async (id, operation) => {
+      const { body } = await get(`/docs/operations/${id}.md`);
+      expect(body).toContain(`${operation.method} /v0${operation.path}\n`);
+      expect(body).toContain(`\`${toolName(id)}\``);
+      for (const name of Object.keys(operation.params)) expect(body).toContain(`| \`${name}\` |`);
+      for (const code of failsOf(operation)) expect(body).toContain(`(/docs/errors.md#${code})`);
+      const blocks = codeBlocks(id, body);
+      expect(blocks.slice(0, 4).map(({ language }) => language)).toEqual(['', 'sh', 'ts', 'python']);
+      expect(JSON.parse(blocks[4]?.code ?? '')).toEqual(JSON.parse(JSON.stringify(operation.example)));
+    },
+  );
+
+  test('is in the navigation of the others, and leads to the next one', async () => {
+    const { body } = await get('/docs/operations/listFlows');
+    for (const url of ofOperations) expect(body).toContain(`href="${url}"`);
+    expect(body).toContain('href="/docs/operations/listFlows" aria-current="page"');
+    expect(body).toMatch(/rel="next" href="\/docs\/operations\/listTransactions"/);
+    expect((await get('/docs/sql')).body).not.toContain('/docs/operations/listFlows"');
+  });
+});
+
+test('pages show the address of a deployment that knows its own, but not as a port that its operator chose', () => {
+  const site = createDocsSite({ operations: OPERATIONS, publicUrl: 'https://example.org/index' });
+  expect(site.markdown('quickstart')?.body).toContain('curl -s "https://example.org/index/v0/telemetry"');
+  expect(site.page('operations/getPair')?.body).toContain('https://example.org/index/v0/pairs/');
+  expect(site.markdown('connect')?.body).toContain('https://index.example:8123');
 });
 
 test('every query of the cookbook opens in the console with its text and its values', async () => {

@@ -157,12 +157,45 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     await close();
   });
 
+  test.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1_440, 'light'],
+    [1_440, 'dark'],
+  ] as const)('shows an operation with a request to copy, %i pixels wide, %s', async (width, theme) => {
+    const { page, problems, close } = await openPage(browser, origin, { width, height: 900, theme });
+    await page.goto('/docs/operations/listMerchants');
+    const shown = page.locator('.languages .code:visible');
+    expect(await shown.count()).toBe(1);
+    expect(await shown.innerText()).toContain(`${origin}/v0/merchants`);
+    await page.getByRole('button', { name: 'Python' }).click();
+    expect(await shown.innerText()).toContain('from urllib.request import');
+    for (const button of await page.getByRole('button', { name: 'Copy this code' }).all()) {
+      const block = button.locator('xpath=..');
+      if (!(await block.isVisible())) continue;
+      // Seen without a hover, and large enough for a finger.
+      expect(await button.evaluate((node) => getComputedStyle(node).opacity)).toBe('1');
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+    }
+    await keepPicture(page, `docs-operation-${width}-${theme}`);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(
+      await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    ).toBe(0);
+    // Chosen for every page.
+    await page.goto('/docs/operations/getAccount');
+    expect(await shown.innerText()).toContain('urlopen');
+    expect(problems()).toEqual([]);
+    await close();
+  });
+
   test('copies a block as it is written', async () => {
     const { page, close } = await openPage(browser, origin);
     await page.goto('/docs/quickstart');
     await page.getByRole('button', { name: 'Copy this code' }).first().click();
     await page.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm ci && npm run demo');
+    // The address of the deployment stands where the page was written with a placeholder.
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`curl -s "${origin}/v0/telemetry"`);
     await close();
   });
 });

@@ -22,13 +22,13 @@ describe('the first result', () => {
     ['429', '/docs/errors#rate_limited'],
     ['too many requests', '/docs/errors#rate_limited'],
     ['how much does it cost', '/docs/sql#tiers-and-prices'],
-    ['who paid me', '/docs/operations#listcounterparties'],
+    ['who paid me', '/docs/operations/listCounterparties'],
     ['reorg', '/docs/methodology#reorgs-and-finality'],
     ['settlement_unknown', '/docs/errors#settlement_unknown'],
     ['levenshteinDistance', '/docs/sql-functions'],
     ['back up', '/docs/upkeep#back-up'],
     ['backing up', '/docs/upkeep#back-up'],
-    ['listFlows', '/docs/operations#listflows'],
+    ['listFlows', '/docs/operations/listFlows'],
     ['trial keys', '/docs/payments#a-trial-key'],
     ['evidnce ladder', '/docs/evidence'],
     ['grafana', '/docs/connect#grafana'],
@@ -38,7 +38,7 @@ describe('the first result', () => {
     ['window frames', '/docs/sql-dialect#window-frames'],
     ['wash trading', '/docs/cookbook'],
     ['pricing', '/docs/sql#tiers-and-prices'],
-    ['delete my data', '/docs/operations#forgetaccountqueries'],
+    ['delete my data', '/docs/operations/forgetAccountQueries'],
     ['lag', '/docs/upkeep#what-to-watch'],
     ['how far behind', '/docs/upkeep#what-to-watch'],
     ['tls', '/docs/connect#the-http-interface'],
@@ -46,6 +46,37 @@ describe('the first result', () => {
   ])('of "%s" is %s', (words, url) => {
     const [first = ''] = found(words);
     expect(url.includes('#') ? first : first.split('#')[0]).toBe(url);
+  });
+});
+
+describe('the page that a reader means is among the first two', () => {
+  test.each([
+    ['csv', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['export', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['export a month', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['excel', '/docs/sql#export-as-csv-parquet-or-excel'],
+    ['parquet', '/docs/bundles'],
+    ['pagination', '/docs/access#pagination'],
+    ['next page', '/docs/access#pagination'],
+    ['get a key', '/docs/access#get-an-api-key'],
+    ['how do I get an api key', '/docs/access#get-an-api-key'],
+    ['sign up', '/docs/access#get-an-api-key'],
+    ['who is honest', '/docs/methodology#whether-to-pay-an-address'],
+    ['can I trust this seller', '/docs/methodology#whether-to-pay-an-address'],
+    ['scam', '/docs/methodology#whether-to-pay-an-address'],
+    ['rate limit', '/docs/errors#rate_limited'],
+    ['refund', '/docs/payments#refunds'],
+    ['python', '/docs/connect#python'],
+    ['webhook', '/docs/copies'],
+    ['websocket', '/docs/copies'],
+    ['solana', '/docs/methodology#not-covered'],
+    ['cors', '/docs/access#calls-from-a-browser-cors'],
+    ['postman', '/docs/operations'],
+    ['dashboard', '/docs/connect#grafana'],
+    ['list_merchants', '/docs/operations/listMerchants'],
+    ['buy a trial key', '/docs/payments#a-trial-key'],
+  ])('for "%s": %s', (words, url) => {
+    expect(found(words).slice(0, 2)).toContain(url);
   });
 });
 

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { toolName } from '../../../src/mcp/tool.ts';
+import { toolName } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import type { ApiAnswer } from '../../kit/api.ts';
 import { test } from '../../kit/fixtures.ts';

@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import type { AnySchemaObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect } from 'vitest';
-import { toolName } from '../../../src/mcp/tool.ts';
+import { toolName } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { SQL_TIERS } from '../../../src/operations/prices.ts';
 import { addKey } from '../../kit/access.ts';

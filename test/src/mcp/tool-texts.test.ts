@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { INSTRUCTIONS } from '../../../src/mcp/server.ts';
-import { definitionAt, toolName, toolsOf, toolWordsOf } from '../../../src/mcp/tool.ts';
+import { definitionAt, toolsOf, toolWordsOf } from '../../../src/mcp/tool.ts';
+import { toolName } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { TOOL_ROWS_DEFAULT } from '../../../src/operations/sql/params.ts';
 

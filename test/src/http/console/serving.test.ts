@@ -48,7 +48,7 @@ it('every address of the console serves one page, whose policy allows nothing in
     expect(statusCode, url).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; frame-src 'self'",
     );
     expect(headers['referrer-policy']).toBe('no-referrer');
     expect(body).not.toMatch(/<script(?![^>]* src="\/console\/assets\/)|<style| style="| on\w+="/);
