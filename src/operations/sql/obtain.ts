@@ -8,6 +8,7 @@ import { type KeptResult, queryKeyOf, type Results } from '../../results/results
 import type { RoomOwner } from '../../results/room.ts';
 import type { Meta } from '../meta.ts';
 import type { SavedAnswers } from './ready-answer.ts';
+import type { SqlWarning } from './shapes.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
@@ -34,7 +35,7 @@ export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSecon
   readonly callerName: string;
   /** Of before the run. */
   readonly meta: Meta;
-  readonly warnings: readonly unknown[];
+  readonly warnings: readonly SqlWarning[];
 }
 
 export interface Obtained {
@@ -49,6 +50,11 @@ interface KeptDeps {
   readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
+}
+
+/** A result answers other texts that mean the same, where the edits of this one would change something else. */
+function withoutEdits({ edits: _, ...warning }: SqlWarning): SqlWarning {
+  return warning;
 }
 
 export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDeps): KeptSql {
@@ -80,7 +86,7 @@ export function createKeptSql({ results, jobs, answers, sandbox, clock }: KeptDe
       mustKeep: query.job !== undefined,
       startedAtMs,
       maxRows,
-      facts: { tier, sql: accepted.text, warnings, meta },
+      facts: { tier, sql: accepted.text, warnings: warnings.map(withoutEdits), meta },
     });
   };
 
