@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
+import type { TextEdit } from '../core/text-edits.ts';
 import type { Accepted, Judgement, Placeholders } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 import type { SqlSetting } from './policy/settings.ts';
@@ -169,6 +170,9 @@ export interface Estimate {
   /** Estimated rows and uncompressed bytes, from the engine's index analysis. Null if the engine did not answer in time. */
   readonly rows: number | null;
   readonly bytes: number | null;
+  /** Rows that its joins make, as far as the plan tells, and at most; infinite where the plan bounds none. */
+  readonly rowsJoined: number;
+  readonly rowsJoinedMax: number;
   /** Public tables that are read without using their keys, and those without a condition on time. */
   readonly withoutKey: readonly string[];
   readonly withoutTime: readonly string[];
@@ -206,6 +210,8 @@ export class QueryFailed extends Error {
   readonly meant: string | undefined;
   /** The whole query as it was probably meant, if known. */
   readonly suggestedSql: string | undefined;
+  /** The changes of the caller's text that make it so. */
+  readonly edits: TextEdit[] | undefined;
   /** Null if the query never reached the engine. */
   readonly figures: RunFigures | null;
 
@@ -217,6 +223,7 @@ export class QueryFailed extends Error {
     readonly near?: string | undefined;
     readonly meant?: string | undefined;
     readonly suggestedSql?: string | undefined;
+    readonly edits?: TextEdit[] | undefined;
     readonly figures: RunFigures | null;
     readonly cause?: unknown;
   }) {
@@ -229,6 +236,7 @@ export class QueryFailed extends Error {
     this.near = facts.near;
     this.meant = facts.meant;
     this.suggestedSql = facts.suggestedSql;
+    this.edits = facts.edits;
     this.figures = facts.figures;
   }
 }

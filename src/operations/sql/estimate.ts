@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
+import type { TextEdit } from '../../../core/text-edits.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import type { Meta } from '../meta.ts';
@@ -23,7 +24,14 @@ const ROWS_PER_SECOND = { best: 20_000_000, worst: 700_000 } as const;
 /** Below it a query takes tens of milliseconds by address, too. */
 const IDS_FROM_ROWS = 1_000_000;
 
-const NOT_ASKED: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+const NOT_ASKED: Estimate = {
+  rows: null,
+  bytes: null,
+  rowsJoined: 0,
+  rowsJoinedMax: 0,
+  withoutKey: [],
+  withoutTime: [],
+};
 
 export function explainAnswer(facts: {
   readonly accepted: Accepted;
@@ -31,22 +39,26 @@ export function explainAnswer(facts: {
   readonly estimate: Estimate | null;
   readonly tier: SqlTier;
   readonly budget: SqlBudget;
+  /** Rows that the answer may have. */
+  readonly rowsMax: number;
   readonly meta: Meta;
   /** Of the text. */
   readonly warnings: readonly SqlWarning[];
 }): Static<typeof SqlEstimateShape> {
   const { accepted, tier, budget, meta } = facts;
   const estimate = facts.estimate ?? NOT_ASKED;
-  const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
+  const { rows, rowsJoined, rowsJoinedMax } = estimate;
+  const worstMs = rows === null ? null : ((rows + rowsJoined) / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
   return {
     sql: accepted.text,
     tables: [...accepted.tables],
     estimate: {
-      rows_to_read: estimate.rows,
+      rows_to_read: rows,
       bytes_to_read: estimate.bytes,
-      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, budget),
-      qu_max: estimate.rows === null ? budget.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, budget),
+      rows_joined_max: rows === null ? null : Math.ceil(Math.min(rowsJoinedMax, Number.MAX_SAFE_INTEGER)),
+      qu_min: unitsOf(rows, ROWS_PER_SECOND.best, budget),
+      qu_max: rows === null ? budget.maxQu : unitsOf(rows + rowsJoinedMax, ROWS_PER_SECOND.worst, budget),
     },
     tier: tier.tier,
     advised_tier: advised.tier,
@@ -66,24 +78,33 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, warnings, estimate: asked, tier, budget, rowsMax, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
   worstMs: number | null,
 ): SqlWarning[] {
   const estimate = asked ?? NOT_ASKED;
+  const { rewrites } = accepted;
   const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
   const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
   const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
-  const codes: SqlWarningCode[] = [
-    ...(estimate.rows === null ? [unknown] : []),
-    ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
-    ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
-    ...(accepted.walletKeys.length > 0 && (estimate.rows ?? 0) >= IDS_FROM_ROWS
-      ? (['ids_are_faster'] as const)
-      : []),
-    ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
-    ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
-    ...(meta.warnings ?? []),
+  const found: (SqlWarning | false)[] = [
+    estimate.rows === null && sqlWarning({ code: unknown }),
+    estimate.withoutTime.length > 0 && corrected('no_time_filter', rewrites.lastDays),
+    estimate.withoutKey.length > 0 && corrected('no_key_filter', null),
+    accepted.walletKeys.length > 0 &&
+      (estimate.rows ?? 0) >= IDS_FROM_ROWS &&
+      corrected('ids_are_faster', rewrites.ids),
+    rewrites.limit !== null && (estimate.rows ?? 0) > rowsMax && corrected('no_limit', rewrites.limit),
+    isTierTooSmall && sqlWarning({ code: 'tier_too_small' }),
+    isBudgetTooSmall && !isTierTooSmall && sqlWarning({ code: 'budget_too_small' }),
   ];
-  return [...shownWarnings(warnings), ...codes.map((code) => sqlWarning({ code }))];
+  return [
+    ...shownWarnings(warnings),
+    ...found.filter((warning) => warning !== false),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
+}
+
+function corrected(code: SqlWarningCode, edits: TextEdit[] | null): SqlWarning {
+  return sqlWarning({ code, ...(edits === null ? {} : { edits }) });
 }
