@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import { capitalized, columnWords } from './columns.ts';
 import { clockText, timeLabel } from './dates.ts';
 import { moneyLabel, numberLabel, shortLabel } from './labels.ts';
-import type { Prepared, Series } from './series.ts';
+import { leastGap, type Prepared, type Series } from './series.ts';
 import type { Tick } from './svg.ts';
 
 /** The axes of a chart: their labels, and how much room these take. */
@@ -13,6 +13,9 @@ const CHAR_PX = 7;
 const LABEL_GAP_PX = 14;
 const ROW_LABEL_PX = 16;
 const X_LABELS_PX = 30;
+const DAY_SECONDS = 86_400;
+/** Days between two labels; uPlot takes those from 30 on as months, and those from 365 on as years. */
+const DAY_STEPS = [1, 2, 3, 4, 5, 7, 10, 15, 30, 60, 90, 180, 365, 730, 1_825];
 
 export interface AxisContext {
   readonly colourOf: (css: string) => string;
@@ -67,9 +70,14 @@ export function axesOf(prepared: Prepared, context: AxisContext): uPlot.Axis[] {
   ];
 }
 
-function placeLabels({ kind, unit }: Prepared['x']): Pick<AxisProps, 'textOf' | 'incrs'> {
+function placeLabels({ kind, unit, places }: Prepared['x']): Pick<AxisProps, 'textOf' | 'incrs'> {
   if (unit !== null) return { incrs: EVERY, textOf: (value) => clockText(unit, value) };
-  return { textOf: kind === 'time' ? timeLabel : numberLabel };
+  if (kind !== 'time') return { textOf: numberLabel };
+  const gap = leastGap(places);
+  // Between two days there is nothing to name.
+  return gap < DAY_SECONDS
+    ? { textOf: timeLabel }
+    : { textOf: timeLabel, incrs: DAY_STEPS.map((days) => days * DAY_SECONDS) };
 }
 
 /** Dollars where everything on the axis is dollars. */

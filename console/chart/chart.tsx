@@ -3,6 +3,7 @@ import { cellText, kindOf } from '../cells.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/states.tsx';
 import { countText } from '../format.ts';
+import { isMoney } from './columns.ts';
 import { ChartControls } from './controls.tsx';
 import type { ChartHeight } from './draw.ts';
 import { figuresOf } from './figures.ts';
@@ -11,7 +12,7 @@ import { HeatScale } from './heat-scale.tsx';
 import { leftText } from './labels.ts';
 import { NumberCard } from './number-card.tsx';
 import { Picture } from './picture.tsx';
-import { prepare } from './series.ts';
+import { prepare, valueText } from './series.ts';
 import type { ChartData, ChartSpec } from './spec.ts';
 import { chartTitle } from './titles.ts';
 
@@ -106,6 +107,6 @@ function columnsOf(data: ChartData): Column<readonly unknown[]>[] {
   return data.columns.map(({ name, type }, at) => ({
     name,
     isFigure: kindOf(type) === 'number',
-    cell: (row) => cellText(row[at], kindOf(type)),
+    cell: (row) => (isMoney({ name, type }) ? valueText(row[at], true) : cellText(row[at], kindOf(type))),
   }));
 }

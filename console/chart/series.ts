@@ -141,7 +141,8 @@ function roundSum(value: number): number {
   return Number(value.toPrecision(15));
 }
 
-function valueText(value: unknown, money: boolean): string {
+/** With every digit, and in dollars where it is money. */
+export function valueText(value: unknown, money: boolean): string {
   const text = money ? usdText(rawText(value)) : '';
   return text.includes('$') ? text : cellText(value, 'number');
 }

@@ -20,10 +20,12 @@ export function SharedPage({ params }: PageProps) {
   useTitle(title);
   return (
     <>
-      <header class="page-head">
-        <p class="kicker">Shared result</p>
-        <h1>{title}</h1>
-        {answer === null ? null : <Facts shared={answer} />}
+      <header class="entity-head">
+        <div class="entity-title">
+          <p class="kicker">Shared result</p>
+          <h1>{title}</h1>
+          {answer === null ? null : <Facts shared={answer} />}
+        </div>
       </header>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the result" lines={8} /> : null}

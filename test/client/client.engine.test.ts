@@ -75,6 +75,7 @@ const PAYER = wallet(0xa1);
 const TX_HASH = settlement().txHash;
 const JOB = '2f1e6c1a-7d3b-4a51-9a39-0d8a4c7be111';
 const RESULT = '5f'.repeat(32);
+const SHARE = 'a'.repeat(43);
 /** A call of each operation and where it leads; an operation that is missing here does not compile. */
 const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operations[Id]>, string] } = {
   getAccount: [[], '/account'],
@@ -119,6 +120,8 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
   getSqlJob: [[{ job: JOB }], `/sql/jobs/${JOB}`],
   getResult: [[{ result: RESULT, limit: 2 }], `/results/${RESULT}?limit=2`],
+  listResultShares: [[{ result: RESULT }], `/results/${RESULT}/shares`],
+  getSharedResult: [[{ token: SHARE }], `/shared/${SHARE}`],
   listSavedQueries: [[{ limit: 2 }], '/queries?limit=2'],
   getSavedQuery: [[{ slug: 'top-payees' }], '/queries/top-payees'],
   listQueryVersions: [[{ slug: 'top-payees' }], '/queries/top-payees/versions'],
@@ -146,6 +149,8 @@ describe('operations', () => {
   const made = [
     'getSqlJob',
     'getResult',
+    'listResultShares',
+    'getSharedResult',
     'getBundleFile',
     'getSavedQuery',
     'listQueryVersions',

@@ -45,12 +45,17 @@ describe.skipIf(!browserIsThere())('a shared result', () => {
     expect(await visitor.page.getByText('FROM numbers(9)').isVisible()).toBe(false);
     await visitor.page.getByText('The query', { exact: true }).click();
     expect(await visitor.page.getByText('FROM numbers(9)').isVisible()).toBe(true);
-    expect(await visitor.page.getByRole('link', { name: 'Open in SQL' }).getAttribute('href')).toContain('/sql#');
+    expect(await visitor.page.getByRole('link', { name: 'Open in SQL' }).getAttribute('href')).toContain(
+      '/sql#',
+    );
     expect(await seriousFindings(visitor.page)).toEqual([]);
     await keepPicture(visitor.page, 'shared-result');
     await looksRight(visitor, 'shared-result');
 
-    await owner.page.getByRole('list', { name: 'Links to this result' }).getByRole('button', { name: 'Revoke' }).click();
+    await owner.page
+      .getByRole('list', { name: 'Links to this result' })
+      .getByRole('button', { name: 'Revoke' })
+      .click();
     await owner.page.getByRole('list', { name: 'Links to this result' }).waitFor({ state: 'detached' });
     await visitor.page.reload();
     await visitor.page.getByText('This link was revoked by the one who made it.').waitFor();

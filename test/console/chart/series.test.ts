@@ -4,7 +4,7 @@ import { dateText, timeLabel } from '../../../console/chart/dates.ts';
 import { completeSpec } from '../../../console/chart/guess.ts';
 import { chartSentence, leftText, shortLabel } from '../../../console/chart/labels.ts';
 import { facilitatorColour, UNNAMED_COLOUR } from '../../../console/chart/palette.ts';
-import { type Prepared, prepare, SERIES_MAX, stacked } from '../../../console/chart/series.ts';
+import { type Prepared, prepare, SERIES_MAX, stacked, valueText } from '../../../console/chart/series.ts';
 import { type Scales, shapesOf, valueRange } from '../../../console/chart/shapes.ts';
 import type { ChartData, ChartSpec } from '../../../console/chart/spec.ts';
 import { svgText } from '../../../console/chart/svg.ts';
@@ -58,6 +58,16 @@ describe('series', () => {
     expect(second?.texts).toEqual([null, '$2.000001']);
     const exact = prepared([['2026-11-01', 'a', '12345678901234567890.123456']], { by: null }).series[0];
     expect(exact?.texts).toEqual(['$12,345,678,901,234,567,890.123456']);
+  });
+
+  it('dollars are written as dollars with every digit, and what is no number as it is', () => {
+    expect(['1', '1284.030000', null, 'n/a'].map((value) => valueText(value, true))).toEqual([
+      '$1.00',
+      '$1,284.03',
+      'NULL',
+      'n/a',
+    ]);
+    expect(valueText('1284', false)).toBe('1,284');
   });
 
   it('no row is lost: the sum of all series is the sum of the column', () => {
