@@ -7,9 +7,9 @@ export interface Operations {
   /**
    * Who the caller is, which lane applies and what each route costs.
    *
-   * Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is
-   * answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key
-   * whose organization cannot be read has the lowest plan’s until it can.
+   * Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key gets an
+   * answer with `key_recognised: false`. `tier` is the plan of the organization behind a key; while the
+   * organization of a key cannot be read, the key has the lowest plan.
    *
    * Price: Free, no key needed.
    *
@@ -21,8 +21,8 @@ export interface Operations {
    * Usage of the account by day, operation, key and lane.
    *
    * Calls that were answered, Query Units charged and dollars settled over x402, by UTC day. The units are
-   * those of the ledger, exactly; calls that cost no units appear within seconds. A key that manages keys, and a
-   * bearer token, see the whole organization; any other key sees its own usage.
+   * those of the ledger, exactly; calls that cost no units appear within seconds. A key that manages keys,
+   * and a bearer token, see the whole organization; any other key sees its own usage.
    *
    * Price: Free, no key needed.
    *
@@ -33,10 +33,10 @@ export interface Operations {
   /**
    * The account’s SQL history, newest first.
    *
-   * Every query of the last 30 days that was judged or run, over any surface, with its text, jobs included
-   * once they have ended; the latest 10,000. Only the organization itself sees them: a key that manages
-   * keys, and a bearer token, see all, any other key its own. They are in no backup, and `DELETE` forgets
-   * them at once. Runs appear within seconds.
+   * Every query of the last 30 days that was checked or run, over any interface, with its text; jobs are
+   * included once they have ended. At most the latest 10,000. Only the organization sees them: a key that
+   * manages keys, and a bearer token, see all; any other key sees its own. They are not in backups, and
+   * `DELETE` removes them at once. Runs appear within seconds.
    *
    * Price: Free, no key needed.
    *
@@ -47,9 +47,9 @@ export interface Operations {
   /**
    * The organization’s keys and their history.
    *
-   * A key that manages keys, and a bearer token, see all keys of the organization, also revoked ones, by id;
-   * any other key sees itself. `history` says what was done to a key, when, and with which one. No key is
-   * shown again: only its digest is stored.
+   * A key that manages keys, and a bearer token, see all keys of the organization by id, including revoked
+   * ones; any other key sees itself. `history` says what was done to a key, when, and with which key. A key
+   * is never shown again: only its digest is stored.
    *
    * Price: Free, no key needed.
    *
@@ -61,9 +61,9 @@ export interface Operations {
    * Newest settlements across every indexed chain, payer to payee.
    *
    * Settlements, newest first, with the display names of payer, payee and facilitator where they are known.
-   * Walk older pages by sending `next_before` back as `before`, and read what is new by sending `prev_after`
-   * as `after` (guide: [keep a copy up to date](/docs/copies)). A filter can leave a page short while more
-   * rows remain: the list ends where `next_before` is null.
+   * For older pages send `next_before` back as `before`; for new rows send `prev_after` as `after` (guide:
+   * [keep a copy up to date](/docs/copies)). A filter can leave a page short while more rows remain: the
+   * list ends where `next_before` is null.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -89,10 +89,10 @@ export interface Operations {
    * One transaction with all its settlements.
    *
    * Every settlement of the transaction in the order of its logs, with evidence, finality and names, and
-   * what the transaction cost its relayer, on whatever indexed chain it is unless `chain` names one.
+   * what the transaction cost its relayer. All indexed chains are searched unless `chain` names one.
    * `settlement_count` counts them all; the first 1,000 are shown. A hash without a settlement is
-   * `transaction_not_found`, which costs nothing: it may be no x402 payment, not yet indexed, or taken back
-   * by a reorg.
+   * `transaction_not_found`, which costs nothing: it may not be an x402 payment, may not be indexed yet, or
+   * may have been undone by a reorg.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -103,8 +103,9 @@ export interface Operations {
   /**
    * Settlements where a wallet is a party, newest first.
    *
-   * Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet
-   * that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.
+   * Settlements in which the wallet paid or was paid. A payment of the wallet to itself appears once. A
+   * wallet unknown to the index has an empty list: it never paid or was paid, is not indexed yet, or is on a
+   * chain that is not covered.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -132,9 +133,9 @@ export interface Operations {
    * Who paid a wallet and whom it paid, with sums.
    *
    * One row for each other wallet, with exact sums in both directions, days with settlements, first and
-   * last. `role` is the role of the wallet in the path: `payee` lists its payers, `payer` lists those it paid.
-   * Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all
-   * counterparties of the window. A walk along `next_before` stays with the window of its first page; a
+   * last. `role` is the role of the wallet in the path: `payee` lists its payers, `payer` lists those it
+   * paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about
+   * all counterparties of the window. A walk along `next_before` stays with the window of its first page; a
    * cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. Over
    * every indexed chain unless `chain` names one.
    *
@@ -147,11 +148,11 @@ export interface Operations {
   /**
    * What one wallet paid another.
    *
-   * Exact count and sums of the payments from one wallet to the other, days with settlements, first and
-   * last, by day (only days with settlements, at most the last 90 days of the window), and the same of what
-   * the payee paid back. A pair without settlements is an answer with zeros. Channel deposits do not count.
-   * Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what it paid on the
-   * others.
+   * Exact count and sums of the payments from one wallet to the other, the number of days with settlements,
+   * the first and the last settlement, figures by day (only days with settlements, at most the last 90 days
+   * of the window), and the same for what the payee paid back. A pair without settlements gets an answer
+   * with zeros. Channel deposits do not count. Over every indexed chain; with `chain` of that one alone, and
+   * `elsewhere` says what it paid on the others.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -257,13 +258,13 @@ export interface Operations {
    * `include_spam` puts them last.
 
 `of`, `by` and `window` ask for other rankings; a combination that has
-   * no meaning is refused with those that have. Wash trade does not climb: what ranks is organic, without
-   * self-payments, payments within a ring and payments between wallets that paid each other, and wallets
-   * that the data-quality rule calls suspect are left out unless `include_flagged` keeps them
-   * (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.
+   * no meaning is refused with those that have. Wash trading does not improve a rank: ranks count only
+   * organic payments, without self-payments, payments within a ring and payments between wallets that paid
+   * each other. Wallets that the data-quality rule calls suspect are left out unless `include_flagged` keeps
+   * them (docs/methodology.md, "Rankings"). Rows of rankings by payments are `RankedRow`.
 
-Pages are cut from a
-   * ranking that is renewed at most every ten seconds, deep and expensive ones less often
+Pages are cut
+   * from a ranking that is renewed at most every ten seconds, deep and expensive ones less often
    * (`meta.ranked_at`): rank and the figures that rank are of then; of an agent ranked by ratings the rest
    * of the row is of now. Wallets are ranked by passes of the worker, the more often the shorter the window.
    * Pages of one ranking fit together; from one ranking to the next a row can move across a page boundary,
@@ -311,8 +312,8 @@ Pages are cut from a
    *
    * Every capability of the catalogue, offered or not, in the order of the catalogue. Which listing or agent
    * offers what is decided by a published rule (docs/capabilities.md) over what it says of itself.
-   * `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice
-   * a minute.
+   * `fields=compact` returns only slug, name and provider_count. Counts are refreshed at most twice a
+   * minute.
    *
    * Price: Free, no key needed.
    *
@@ -385,11 +386,11 @@ Pages are cut from a
   /**
    * Health of the index: freshness, ingest rate and faults per chain.
    *
-   * Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups
-   * do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run
-   * now. While the engine does not answer, `engine.status` says so, and the rest is what was read of it
-   * last. `status` is degraded while it does not answer, and while a chain has not started, does not answer,
-   * has stopped, or is more than 120 seconds behind.
+   * Per chain: how far the index is, what ingest is doing and what went wrong; which period the rollups do
+   * not cover yet; the progress of agents, their cards and feedback files; and who is running SQL now. While
+   * the engine does not answer, `engine.status` says so, and the other figures are the last known ones.
+   * `status` is degraded while it does not answer, and while a chain has not started, does not answer, has
+   * stopped, or is more than 120 seconds behind.
    *
    * Price: Free, no key needed.
    *
@@ -414,8 +415,9 @@ Pages are cut from a
   /**
    * The jobs of your organization.
    *
-   * Newest first, for 7 days after their end: a key that manages keys, and a bearer token, see all of the
-   * organization, any other key its own. Free. Without the key of an organization the list is empty.
+   * Newest first; a job stays listed for 7 days after it ends. A key that manages keys, and a bearer token,
+   * see all jobs of the organization; any other key sees its own. Free. Without the key of an organization
+   * the list is empty.
    *
    * Price: Free, no key needed.
    *
@@ -426,8 +428,8 @@ Pages are cut from a
   /**
    * The state of a job.
    *
-   * State, progress, charge and, once it has succeeded, where its result is. Free. With `format=events` every
-   * change is sent as it happens, until the job has ended.
+   * State, progress, charge and, once it has succeeded, where its result is. Free. With `format=events`
+   * every change is sent as it happens, until the job has ended.
    *
    * Price: Free, no key needed.
    *
@@ -439,9 +441,9 @@ Pages are cut from a
    * A kept result.
    *
    * The result of a job, or of a query with `max_age`: paged as JSON with `offset` and `limit`, or whole in
-   * another format. Free, as often as wanted, for the organizations that were answered with it, and for the
-   * holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and `result.sha256`
-   * cite it: text, state of the index, and hash.
+   * another format. Free, any number of times, for the organizations that received it as an answer, and for
+   * the holder of a signed link. Rows and their order never change. `sql`, `result.snapshot` and
+   * `result.sha256` cite it: text, state of the index, and hash.
    *
    * Price: Free, no key needed.
    *
@@ -542,8 +544,8 @@ Pages are cut from a
    * its author gets the author’s part in units.
    *
    * Price: From 1 QU, by use, and the author's price; over x402 0.01 USD for each unit that it may cost.
-   * What a query costs says `GET /v0/q/{owner}/{slug}/about`. Own queries cost their run, and nothing where
-   * the result is kept.
+   * `GET /v0/q/{owner}/{slug}/about` says what a query costs. Your own queries cost their run, and nothing
+   * when a kept result answers.
    *
    * `GET /v0/q/{owner}/{slug}`
    */

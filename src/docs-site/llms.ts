@@ -77,9 +77,10 @@ function pageUrl({ slug }: Pick<DocsPage, 'slug'>, publicUrl: string): string {
 
 /** `/llms-full.txt`: all pages but those about the design, which are for readers of the code. */
 export function llmsFullText(facts: LlmsFacts): string {
+  const unread = new Set(facts.operations.filter(({ tool }) => tool === null).map(({ id }) => id));
   const pages = DOCS_PAGES.filter(({ reader }) => reader !== 'design').map(
     (page) =>
-      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '', { hasResults: false })))}`,
+      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(withoutSections(pageMarkdown(page, '', { hasResults: false }), unread)))}`,
   );
   return withoutRepeatedRows([introduction(facts), ...pages].join('\n'));
 }
@@ -94,6 +95,15 @@ export function pageMarkdown(page: DocsPage, publicUrl: string, parts: PageParts
         : `${publicUrl}${target.path}`,
     parts,
   );
+}
+
+/** Without what is said of operations that are no tools: they are for people. */
+function withoutSections(markdown: string, titles: ReadonlySet<string>): string {
+  const mark = '\n## ';
+  return markdown
+    .split(mark)
+    .filter((section) => !titles.has(section.split('\n', 1)[0] ?? ''))
+    .join(mark);
 }
 
 /** Links between pages become their text: all pages are in one document. */

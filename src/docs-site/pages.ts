@@ -128,8 +128,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'dashboards.md',
     reader: 'analysts',
     title: 'Dashboards',
-    description:
-      'Figures and charts of saved queries for a period and a chain: to read, make, share and frame.',
+    description: 'Read, make, share and frame them.',
   },
   {
     slug: 'connect',

@@ -5,7 +5,13 @@ import { fail } from '../../../core/errors.ts';
 /** SVG to PNG: one picture at a time, on a thread of its own, and each kept for some minutes. */
 export interface Pictures {
   /** `name` says what is on it. Rejects with `overloaded` where too many wait. */
-  png(name: string, svg: () => Promise<string>): Promise<Buffer>;
+  png(name: string, make: () => Promise<Picture>): Promise<Buffer>;
+}
+
+export interface Picture {
+  readonly svg: string;
+  /** False where something is missing on it: it is drawn again for the next reader. */
+  readonly isWhole: boolean;
 }
 
 export const PICTURE_KEPT_SECONDS = 600;
@@ -23,7 +29,7 @@ export function createPictures(render: (svg: string) => Promise<Buffer> = render
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return {
-    png: async (name, svg) => {
+    png: async (name, make) => {
       const known = kept.get(name);
       if (known !== undefined) return known;
       if (waiting >= WAITING_MAX)
@@ -33,8 +39,11 @@ export function createPictures(render: (svg: string) => Promise<Buffer> = render
         });
       waiting += 1;
       const drawn = last
-        .then(svg)
-        .then(render)
+        .then(make)
+        .then(({ svg, isWhole }) => {
+          if (!isWhole) kept.delete(name);
+          return render(svg);
+        })
         .catch((error: unknown) => {
           kept.delete(name);
           throw error;

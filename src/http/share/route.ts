@@ -6,7 +6,7 @@ import { type BoardDeps, type FoundBoard, visibleBoard } from '../../operations/
 import { type Glance, glanceOf } from '../../operations/dashboards/glance.ts';
 import type { Caller } from '../../operations/deps.ts';
 import { installRefusedMethods } from '../methods.ts';
-import { createPictures, PICTURE_KEPT_SECONDS, type Pictures } from './draw.ts';
+import { createPictures, PICTURE_KEPT_SECONDS, type Picture, type Pictures } from './draw.ts';
 import { pictureSvg } from './picture.ts';
 
 /** Pictures that other sites show with a link: of a dashboard that everyone may open, and of a wallet. */
@@ -39,17 +39,21 @@ export function installShare(
     const asked = { owner: params.owner, slug: nameOf(params.file), token: undefined };
     const found = await visibleBoard(asked, deps, NOBODY);
     const name = JSON.stringify(['board', found.board.owner, found.board.slug, found.board.updatedAtMs]);
-    return send(reply, await pictures.png(name, async () => pictureSvg(await ofBoard(found, deps))));
+    return send(reply, await pictures.png(name, async () => drawn(await ofBoard(found, deps))));
   });
   app.get<{ Params: { file: string } }>(WALLET_PATH, async ({ params }, reply) => {
     const wallet = readAddress(nameOf(params.file));
     if (!isAddress(wallet)) throw fail('not_found', { detail: 'There is no picture of this name.' });
     return send(
       reply,
-      await pictures.png(`wallet ${wallet}`, async () => pictureSvg(await ofWallet(wallet, deps))),
+      await pictures.png(`wallet ${wallet}`, async () => drawn(await ofWallet(wallet, deps))),
     );
   });
   for (const path of [BOARD_PATH, WALLET_PATH]) installRefusedMethods(app, path);
+}
+
+function drawn(glance: Glance): Picture {
+  return { svg: pictureSvg(glance), isWhole: glance.isWhole };
 }
 
 function nameOf(file: string): string {

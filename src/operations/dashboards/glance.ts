@@ -18,6 +18,8 @@ export interface Glance {
   readonly figures: readonly GlanceFigure[];
   /** The sums of its first chart, in the order of time. */
   readonly line: readonly number[];
+  /** False where a panel could not be read: the picture of it is not kept. */
+  readonly isWhole: boolean;
 }
 
 export interface GlanceFigure {
@@ -40,14 +42,18 @@ export async function glanceOf(
   found: FoundBoard,
   choice: DashboardChoice,
   deps: BoardDeps,
-): Promise<Pick<Glance, 'figures' | 'line'>> {
+): Promise<Pick<Glance, 'figures' | 'line' | 'isWhole'>> {
   const { panels } = found.board.content;
   const first = (kind: Panel['kind']) => panels.find((panel) => panel.kind === kind);
   const [figures, chart] = [first('figures'), first('chart')];
   const read = (panel: Panel | undefined) =>
     panel === undefined ? null : rowsOf(panel, found, choice, deps).catch(() => null);
   const [row, points] = await Promise.all([read(figures), read(chart)]);
-  return { figures: row === null ? [] : figuresOf(row), line: points === null ? [] : lineOf(points, chart) };
+  return {
+    figures: row === null ? [] : figuresOf(row),
+    line: points === null ? [] : lineOf(points, chart),
+    isWhole: row !== null && points !== null,
+  };
 }
 
 async function rowsOf(

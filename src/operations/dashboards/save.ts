@@ -152,7 +152,7 @@ export const saveDashboard = defineOperation({
     description:
       'Panels of saved queries of your organization, under its handle. Placeholders `period`, `hours`, `days`, `chain` and `wallet` of the queries are filled in by what a reader chooses; the others have their defaults. A dashboard that others may open has queries that others may call. Free; the same limit as saved queries.',
     tool: null,
-    example: { dashboard: { ...DASHBOARD_EXAMPLE, owner: 'acme', is_own: true }, token: null },
+    example: { dashboard: { ...DASHBOARD_EXAMPLE, owner: 'acme', is_own: true, panels: [] }, token: null },
     requestExamples: {
       note: {
         summary: 'A query and a text',

@@ -17,6 +17,8 @@ test.beforeAll(async ({ sqlService }) => {
   owner = await savedOf(sql);
 });
 
+const WHOLE = { svg: '<svg/>', isWhole: true };
+
 const page = async (url: string) => sql.api.app.inject({ method: 'GET', url, headers: ANONYMOUS });
 
 test('a picture of a dashboard, of a wallet and of the home page is a PNG of the size that it says', async () => {
@@ -55,15 +57,19 @@ test('pictures are drawn one at a time, each once, and more than wait their turn
     return Buffer.from('png');
   });
   const asked = await Promise.allSettled(
-    Array.from({ length: 12 }, (_, at) => pictures.png(`${at}`, async () => '<svg/>')),
+    Array.from({ length: 12 }, (_, at) => pictures.png(`${at}`, async () => WHOLE)),
   );
   expect(asked.filter(({ status }) => status === 'rejected')).toHaveLength(4);
-  await pictures.png('0', async () => '<svg/>');
+  await pictures.png('0', async () => WHOLE);
   expect([most, drawn]).toEqual([1, 8]);
+  await pictures.png('part', async () => ({ ...WHOLE, isWhole: false }));
+  await pictures.png('part', async () => WHOLE);
+  await pictures.png('part', async () => WHOLE);
+  expect(drawn).toBe(10);
 });
 
 test('words of others are no markup of a picture', () => {
-  const svg = pictureSvg({ title: '<script>"&', subtitle: '</text>', figures: [], line: [] });
+  const svg = pictureSvg({ title: '<script>"&', subtitle: '</text>', figures: [], line: [], isWhole: true });
   expect(svg).toContain('&lt;script&gt;&quot;&amp;');
   expect(svg).not.toContain('<script>');
 });
