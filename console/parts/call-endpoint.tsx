@@ -20,7 +20,7 @@ export function CallEndpoint({ endpoint }: { readonly endpoint: Endpoint }) {
   const snippet = snippets.find(({ id }) => id === shown) ?? snippets[0];
   if (snippet === undefined) return null;
   return (
-    <section aria-labelledby="call-title">
+    <section class="call-section" aria-labelledby="call-title">
       <h2 id="call-title">How to call it</h2>
       <div class="panel call-panel">
         <div class="row call-head">

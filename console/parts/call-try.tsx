@@ -32,7 +32,8 @@ export function TryCall({ endpoint }: { readonly endpoint: Endpoint }) {
           <span>{method} address</span>
           <input
             class="mono"
-            type="url"
+            type="text"
+            inputMode="url"
             value={url}
             required
             spellcheck={false}
