@@ -1,5 +1,6 @@
 import type { PaymentOffer, PaymentTrouble } from './domain/payment.ts';
 import type { Resource } from './domain/resources.ts';
+import type { TextEdit } from './text-edits.ts';
 
 /**
  * The catalogue of all errors that the program answers with. Answers, OpenAPI, docs/reference/errors.md and the tests take status,
@@ -306,6 +307,8 @@ export interface QueryTrouble {
   readonly hint?: string;
   /** The replacement for `near`, if it is a single word; only part of `hint`, never a field of its own. */
   readonly meant?: string;
+  /** Changes of the caller's text that do what `hint` proposes. */
+  readonly edits?: TextEdit[];
   /** The query in ClickHouse's words, where it was written in another dialect. It was judged and not run. */
   readonly suggestedSql?: string;
 }

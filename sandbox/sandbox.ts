@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
+import type { TextEdit } from '../core/text-edits.ts';
 import type { Accepted, Judgement, Placeholders } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
 import type { SqlSetting } from './policy/settings.ts';
@@ -206,6 +207,8 @@ export class QueryFailed extends Error {
   readonly meant: string | undefined;
   /** The whole query as it was probably meant, if known. */
   readonly suggestedSql: string | undefined;
+  /** The changes of the caller's text that make it so. */
+  readonly edits: TextEdit[] | undefined;
   /** Null if the query never reached the engine. */
   readonly figures: RunFigures | null;
 
@@ -217,6 +220,7 @@ export class QueryFailed extends Error {
     readonly near?: string | undefined;
     readonly meant?: string | undefined;
     readonly suggestedSql?: string | undefined;
+    readonly edits?: TextEdit[] | undefined;
     readonly figures: RunFigures | null;
     readonly cause?: unknown;
   }) {
@@ -229,6 +233,7 @@ export class QueryFailed extends Error {
     this.near = facts.near;
     this.meant = facts.meant;
     this.suggestedSql = facts.suggestedSql;
+    this.edits = facts.edits;
     this.figures = facts.figures;
   }
 }

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { account } from '../api.ts';
 import { bytesText, countText, durationText, millisecondsText } from '../format.ts';
 import { useStore } from '../store.ts';
-import type { SqlEstimate, SqlJob, SqlSchema, SqlWarning } from '../wire.ts';
+import type { SqlEstimate, SqlJob, SqlWarning } from '../wire.ts';
+import { type Correction, correctionOf, withEdits } from './corrections.ts';
 import type { EstimateState } from './estimate.ts';
-import { limitMend, type Mend, mendOf } from './mends.ts';
 import type { RunState } from './run.ts';
 import type { QueryTab } from './tabs.ts';
 import { unitsText, unitUsd } from './units.ts';
@@ -13,28 +13,25 @@ interface CostLineProps {
   readonly estimate: EstimateState;
   readonly state: RunState;
   readonly tab: QueryTab;
-  readonly schema: SqlSchema | null;
   /** Changes the query; it is not run. */
-  onMend(change: Mend['change']): void;
+  onCorrect(change: Correction['change']): void;
 }
 
 /** Below the editor: what the query would cost and what could be better, or how far it is. */
-export function CostLine({ estimate, state, tab, schema, onMend }: CostLineProps) {
+export function CostLine({ estimate, state, tab, onCorrect }: CostLineProps) {
   if (state.phase === 'running') return <Progress state={state} />;
   return (
     <div class="cost">
       <p>
         <EstimateText estimate={estimate} />
-        <Offer estimate={estimate} state={state} onMend={onMend} />
+        <Offer estimate={estimate} state={state} onCorrect={onCorrect} />
       </p>
       {estimate.phase === 'known' ? (
         <Warnings
           estimate={estimate.estimate}
-          // A mend changes the text that the warning is about, and no newer one.
+          // A correction changes the text that the warning is about, and no newer one.
           tab={estimate.sql === tab.sql ? tab : null}
-          rowsMax={tab.rowsMax}
-          schema={schema}
-          onMend={onMend}
+          onCorrect={onCorrect}
         />
       ) : null}
     </div>
@@ -79,17 +76,15 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
 }
 
 /** The result below has the same offer, with its text, once the query was run. */
-function Offer({ estimate, state, onMend }: Pick<CostLineProps, 'estimate' | 'state' | 'onMend'>) {
-  const suggested = estimate.phase === 'refused' ? estimate.problem.body.suggested_sql : undefined;
-  if (suggested === undefined || state.phase === 'failed') return null;
+function Offer({ estimate, state, onCorrect }: Pick<CostLineProps, 'estimate' | 'state' | 'onCorrect'>) {
+  if (estimate.phase !== 'refused') return null;
+  const { suggested_sql: suggested, edits } = estimate.problem.body;
+  const isShownBelow = suggested !== undefined && state.phase === 'failed';
+  const sql = suggested ?? (edits === undefined ? undefined : withEdits(estimate.sql, edits));
+  if (sql === undefined || isShownBelow) return null;
   return (
-    <button
-      type="button"
-      class="button small-button"
-      title={suggested}
-      onClick={() => onMend({ sql: suggested })}
-    >
-      Use it in the SQL of ClickHouse
+    <button type="button" class="button small-button" title={sql} onClick={() => onCorrect({ sql })}>
+      {suggested === undefined ? 'Correct it' : 'Use it in the SQL of ClickHouse'}
     </button>
   );
 }
@@ -97,6 +92,7 @@ function Offer({ estimate, state, onMend }: Pick<CostLineProps, 'estimate' | 'st
 /** Short texts for known warnings. Others show the message of the answer. */
 const WARNINGS: Readonly<Record<string, string>> = {
   no_time_filter: 'No condition on time: reads every day.',
+  no_limit: 'No LIMIT: it lists more rows than are kept.',
   no_key_filter: 'No condition on a key: reads the whole table.',
   ids_are_faster: 'Grouping by ids takes a half to a quarter of the time.',
   estimate_unavailable: 'The engine did not estimate in time.',
@@ -108,12 +104,12 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 /** Of a warning whose button writes what the message would explain. */
-const MENDED: Readonly<Record<string, string>> = {
+const CORRECTED: Readonly<Record<string, string>> = {
   empty_is_not_null: 'For no row this is 0, an empty text or 1970-01-01, and NULL in standard SQL.',
 };
 
 export function warningText({ code, message, near, replacement }: SqlWarning): string {
-  const short = WARNINGS[code] ?? (replacement === undefined ? undefined : MENDED[code]) ?? message;
+  const short = WARNINGS[code] ?? (replacement === undefined ? undefined : CORRECTED[code]) ?? message;
   return near === undefined ? short : `'${near}': ${short}`;
 }
 
@@ -121,14 +117,11 @@ interface WarningsProps {
   readonly estimate: SqlEstimate;
   /** Null while the text is newer than the estimate. */
   readonly tab: QueryTab | null;
-  readonly rowsMax: number;
-  readonly schema: SqlSchema | null;
-  onMend(change: Mend['change']): void;
+  onCorrect(change: Correction['change']): void;
 }
 
-function Warnings({ estimate, tab, rowsMax, schema, onMend }: WarningsProps) {
-  const limit = tab === null ? null : limitMend(tab, { rowsToRead: estimate.estimate.rows_to_read, rowsMax });
-  if (estimate.warnings.length === 0 && limit === null) return null;
+function Warnings({ estimate, tab, onCorrect }: WarningsProps) {
+  if (estimate.warnings.length === 0) return null;
   return (
     <ul class="warnings" aria-label="Warnings">
       {estimate.warnings.map((warning) => (
@@ -136,29 +129,32 @@ function Warnings({ estimate, tab, rowsMax, schema, onMend }: WarningsProps) {
           key={`${warning.code} ${warning.near ?? ''} ${warning.position?.line}:${warning.position?.column}`}
         >
           <span>{warningText(warning)}</span>
-          <MendButton mend={tab === null ? null : mendOf(warning, tab, estimate, schema)} onMend={onMend} />
+          <CorrectionButton
+            correction={tab === null ? null : correctionOf(warning, tab, estimate)}
+            onCorrect={onCorrect}
+          />
         </li>
       ))}
-      {limit === null ? null : (
-        <li>
-          <span>No LIMIT: it lists more rows than the {countText(rowsMax)} that are kept.</span>
-          <MendButton mend={limit} onMend={onMend} />
-        </li>
-      )}
     </ul>
   );
 }
 
-function MendButton({ mend, onMend }: { readonly mend: Mend | null; onMend(change: Mend['change']): void }) {
-  if (mend === null) return null;
+function CorrectionButton({
+  correction,
+  onCorrect,
+}: {
+  readonly correction: Correction | null;
+  onCorrect(change: Correction['change']): void;
+}) {
+  if (correction === null) return null;
   return (
     <button
       type="button"
       class="button small-button"
-      title={mend.change.sql ?? mend.label}
-      onClick={() => onMend(mend.change)}
+      title={correction.change.sql ?? correction.label}
+      onClick={() => onCorrect(correction.change)}
     >
-      {mend.label}
+      {correction.label}
     </button>
   );
 }

@@ -17,7 +17,12 @@ export type EstimateState =
 /** The pause after the last key before an estimate is read. */
 const QUIET_MS = 450;
 
-export function useEstimate({ sql, tier, params }: SqlQuestion, isPaused: boolean): EstimateState {
+/** A query, and how many rows of its result are kept at most. */
+interface AskedQuery extends SqlQuestion {
+  readonly rowsMax: number;
+}
+
+export function useEstimate({ sql, tier, params, rowsMax }: AskedQuery, isPaused: boolean): EstimateState {
   const [state, setState] = useState<EstimateState>({ phase: 'none' });
   const values = JSON.stringify(params);
   useEffect(() => {
@@ -29,23 +34,22 @@ export function useEstimate({ sql, tier, params }: SqlQuestion, isPaused: boolea
     const leaving = new AbortController();
     setState((before) => (before.phase === 'known' ? before : { phase: 'asking' }));
     const timer = setTimeout(() => {
-      void ask({ sql, tier, params: JSON.parse(values) as SqlQuestion['params'] }, leaving.signal).then(
-        (next) => {
-          if (next !== null) setState(next);
-        },
-      );
+      const asked = { sql, tier, rowsMax, params: JSON.parse(values) as SqlQuestion['params'] };
+      void ask(asked, leaving.signal).then((next) => {
+        if (next !== null) setState(next);
+      });
     }, QUIET_MS);
     return () => {
       clearTimeout(timer);
       leaving.abort();
     };
-  }, [sql, tier, values, isPaused]);
+  }, [sql, tier, values, rowsMax, isPaused]);
   return state;
 }
 
-async function ask(question: SqlQuestion, signal: AbortSignal): Promise<EstimateState | null> {
+async function ask({ rowsMax, ...question }: AskedQuery, signal: AbortSignal): Promise<EstimateState | null> {
   try {
-    const response = await post('/sql', { ...question, explain_only: true }, signal);
+    const response = await post('/sql', { ...question, max_rows: rowsMax, explain_only: true }, signal);
     return { phase: 'known', estimate: await readJson<SqlEstimate>(response), sql: question.sql };
   } catch (error) {
     if (isAbort(error)) return null;

@@ -1,5 +1,5 @@
 import { clickhouse, formatDialect, postgresql } from 'sql-formatter';
-import { sameTokens } from './tokens.ts';
+import { clickHouseDialect } from './completion.ts';
 
 /** Lays out a query. In a chunk of its own, loaded when a visitor formats for the first time. */
 
@@ -51,4 +51,38 @@ const SPACED_ELEMENT = /(?<=[\w)\]]) \.(?=\d)/g;
 
 function compacted(text: string): string {
   return text.replace(SPACED_ELEMENT, '.').replace(SHORT_CLAUSE, '$1$2 $3');
+}
+
+const { parser } = clickHouseDialect([]).language;
+
+/** Whether two texts differ in white space alone: outside strings, quoted names and comments. */
+export function sameTokens(a: string, b: string): boolean {
+  const [left, right] = [tokensOf(a), tokensOf(b)];
+  return left.length === right.length && left.every((text, index) => text === right[index]);
+}
+
+/**
+ * The parts of a text as the parser of the editor reads them. White space around a comment says nothing; a formatter may indent the lines of
+ * a block comment.
+ */
+function tokensOf(sql: string): string[] {
+  const tokens: string[] = [];
+  let end = 0;
+  parser.parse(sql).iterate({
+    enter: ({ name, from, to, node }) => {
+      if (node.firstChild !== null) return;
+      // What the parser skips, such as signs that it does not know.
+      const skipped = sql.slice(end, from).trim();
+      if (skipped !== '') tokens.push(skipped);
+      end = to;
+      const text = sql.slice(from, to);
+      // `a.1` is an element of a tuple, `a .1` a name and a number.
+      const isSpaced = text.startsWith('.') && /\s/.test(sql.charAt(from - 1));
+      if (text !== '')
+        tokens.push(
+          name.endsWith('Comment') ? text.replace(/\s+/g, ' ').trim() : `${isSpaced ? ' ' : ''}${text}`,
+        );
+    },
+  });
+  return [...tokens, sql.slice(end).trim()];
 }

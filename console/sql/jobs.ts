@@ -1,7 +1,6 @@
 import { ApiProblem, callApi, isAbort, readJson, segment } from '../api.ts';
 import type { SqlJob, SqlResult } from '../wire.ts';
 import type { SqlQuestion } from './query-text.ts';
-import { placeOfWord } from './tokens.ts';
 
 /** The two doors of the API: a job outlives its page, and its result is kept and read again without a charge; `/sql` answers at once. Source: docs/jobs.md. */
 
@@ -113,7 +112,7 @@ export async function askDirectly(
 }
 
 /** Why a job has no result, as the problem that a call would have answered with. */
-export function problemOfJob({ state, failure, usage, query }: SqlJob): ApiProblem {
+export function problemOfJob({ state, failure, usage }: SqlJob): ApiProblem {
   if (failure === null)
     return new ApiProblem(
       {
@@ -127,8 +126,7 @@ export function problemOfJob({ state, failure, usage, query }: SqlJob): ApiProbl
       },
       null,
     );
-  const { code, detail, near } = failure;
-  const position = near === undefined ? null : placeOfWord(query, near);
+  const { code, detail } = failure;
   return new ApiProblem(
     {
       title: 'The query failed',
@@ -136,7 +134,6 @@ export function problemOfJob({ state, failure, usage, query }: SqlJob): ApiProbl
       ...failure,
       code: code as ApiProblem['body']['code'], // the job has the code of the problem
       detail,
-      ...(position === null ? {} : { position }),
       usage: { units_charged: usage.units_charged ?? 0, balance: usage.balance },
     } as ApiProblem['body'],
     null,

@@ -40,7 +40,7 @@ export function QueryPanel({ tabs, state, schema, editorPx, onFocusEditor, onEdi
   const placeholders = useMemo(() => findPlaceholders(tab.sql), [tab.sql]);
   const faulty = faultyPlaceholders(placeholders, tab.params);
   // Without its values a query can be neither estimated nor run.
-  const asked = useEstimate(question, isRunning || faulty.length > 0);
+  const asked = useEstimate({ ...question, rowsMax: tab.rowsMax }, isRunning || faulty.length > 0);
   const estimate = faulty.length > 0 ? UNFILLED : asked;
   const marks = useMemo(() => marksOf(estimate, state, tab.sql), [estimate, state, tab.sql]);
   const [checked, setChecked] = useState<string | null>(null);
@@ -107,7 +107,7 @@ export function QueryPanel({ tabs, state, schema, editorPx, onFocusEditor, onEdi
             onChange={(params) => change({ params })}
           />
         </div>
-        <CostLine estimate={estimate} state={state} tab={tab} schema={schema} onMend={replace} />
+        <CostLine estimate={estimate} state={state} tab={tab} onCorrect={replace} />
       </div>
     </section>
   );

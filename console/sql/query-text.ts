@@ -1,5 +1,3 @@
-import { tokensOf } from './tokens.ts';
-
 /** The text of a query: its placeholders, and the link that shares it. Pure, so that tests can run it outside a browser. */
 
 /** A query with everything that belongs to it. */
@@ -15,17 +13,23 @@ export interface Placeholder {
   readonly type: string;
 }
 
-const PLACEHOLDER = /^\{\s*(\w+)\s*:([^{}]+)\}$/;
+/** A placeholder, or else a string, a quoted name or a comment, whose braces are none. */
+const PLACEHOLDER_OR_TEXT =
+  /\{\s*([A-Za-z_]\w*)\s*:([^{}]*)\}|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|`(?:[^`\\]|\\[\s\S])*(?:`|\\?$)|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
-/** The placeholders `{name:Type}` of a query, each name once, in the order of the text. Braces in strings and comments are none. */
+/** The placeholders `{name:Type}` of a query, each name once, in the order of the text. */
 export function findPlaceholders(sql: string): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
-  for (const { kind, text } of tokensOf(sql)) {
-    const [, name, spaced] = kind === 'placeholder' ? (PLACEHOLDER.exec(text) ?? []) : [];
-    const type = spaced?.trim() ?? '';
+  for (const [, name, spaced = ''] of sql.matchAll(PLACEHOLDER_OR_TEXT)) {
+    const type = spaced.trim();
     if (name !== undefined && type !== '' && !found.has(name)) found.set(name, { name, type });
   }
   return [...found.values()];
+}
+
+/** The text without strings, quoted names, comments and placeholders, in which words look like those of the query. */
+export function bareText(sql: string): string {
+  return sql.replaceAll(PLACEHOLDER_OR_TEXT, ' ');
 }
 
 /** The values of the placeholders in the text. A missing one is left out; the API then names it in its error. */

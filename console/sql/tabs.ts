@@ -1,5 +1,4 @@
-import { DEFAULT_TIER, isQuestion, type SqlQuestion } from './query-text.ts';
-import { meaningfulTokens } from './tokens.ts';
+import { bareText, DEFAULT_TIER, isQuestion, type SqlQuestion } from './query-text.ts';
 
 /** The queries that are open, as a list of tabs. tab-store.ts keeps it. */
 
@@ -111,11 +110,11 @@ export function tabName({ name, sql }: Pick<QueryTab, 'name' | 'sql'>): string {
   if (name !== null && name.trim() !== '') return name;
   const comment = givenName({ name, sql });
   if (comment !== null) return cut(comment);
-  const tokens = meaningfulTokens(sql);
-  const from = tokens.findIndex(({ kind, text }) => kind === 'word' && text.toUpperCase() === 'FROM');
-  const table = from < 0 ? undefined : tokens.slice(from).find(({ text }) => !/^(from|\()$/i.test(text));
-  return table?.kind === 'word' && !/^select$/i.test(table.text) ? cut(table.text) : 'New query';
+  const table = FIRST_TABLE.exec(bareText(sql))?.[1];
+  return table === undefined ? 'New query' : cut(table);
 }
+
+const FIRST_TABLE = /\bfrom\s+([a-z_]\w*)/i;
 
 function cut(text: string): string {
   return text.length <= NAME_MAX_CHARS ? text : `${text.slice(0, NAME_MAX_CHARS - 1)}…`;

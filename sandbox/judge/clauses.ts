@@ -1,4 +1,5 @@
 import { hasInvisible } from '../../core/domain/display-text.ts';
+import { type CallerText, isWord, type Piece, replacement } from './caller-text.ts';
 import type { Token } from './parser.ts';
 import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
@@ -145,6 +146,20 @@ export function trailingFormat(tokens: readonly Token[], isKept = false): Traili
       hint: 'Leave FORMAT out and choose `format` in the request.',
     });
   return { name: format, at: word.at };
+}
+
+/** Removes the FORMAT of the caller's own text, which may stand before its SETTINGS. */
+export function withoutFormat(caller: CallerText): Piece[] {
+  const at = caller.keywords.findLastIndex((token) => isWord(token, 'FORMAT'));
+  const [word, name] = [caller.tokens[at], caller.tokens[at + 1]];
+  return word === undefined || name === undefined ? [] : [caller.removal(word, name)];
+}
+
+/** WITH ROLLUP in place of each WITH TOTALS. */
+export function rollupForTotals({ keywords }: CallerText): Piece[] {
+  return keywords.flatMap((token, at) =>
+    isWord(token, 'TOTALS') && isWord(keywords[at - 1], 'WITH') ? [replacement(token, 'ROLLUP')] : [],
+  );
 }
 
 /** SAMPLE, and a PREWHERE that was not read as WHERE, parse but do not work on views. Throws `Refused` (`forbidden_clause`). */

@@ -1,5 +1,6 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { type SettingKind, type SqlSetting, settingKind, TABLE_FILTERS } from '../policy/settings.ts';
+import { type CallerText, endOf, isWord, type Piece, replacement } from './caller-text.ts';
 import type { QueryWarning } from './literals/constants.ts';
 import type { Parsed, QueryParameters, Token } from './parser.ts';
 import { refuse } from './refusal.ts';
@@ -19,20 +20,13 @@ export interface PlainText {
   readonly namedBy: ReadonlySet<string>;
 }
 
-/** A piece of the canonical text, in bytes, and what stands there instead. */
-interface Edit {
-  readonly from: number;
-  readonly to: number;
-  readonly by: string;
-}
-
 /** Null where the text needs no change. `named`: databases that a server's client may name. Throws `Refused` (`settings`, `parameter`). */
 export function plainText(
   { canonical, tokens }: Parsed,
   named: readonly string[],
   values: QueryParameters,
 ): PlainText | null {
-  const edits: Edit[] = [];
+  const edits: Piece[] = [];
   const namedBy = new Set<string>();
   const settings: SqlSetting[] = [];
   let hadPrewhere = false;
@@ -41,7 +35,7 @@ export function plainText(
     if (clause !== null) {
       settings.push(...clause.settings);
       edits.push(removal(tokens, at, clause.end));
-    } else if (isKeyword(token, 'PREWHERE') && isAfterTable(tokens[at - 1])) {
+    } else if (isWord(token, 'PREWHERE') && isAfterTable(tokens[at - 1])) {
       hadPrewhere = true;
       edits.push(...whereInstead(tokens, at));
     } else if (isQualifier(tokens, at, named)) edits.push(removal(tokens, at, at + 1));
@@ -71,30 +65,71 @@ function checkSetting(setting: SqlSetting, isOfServer: boolean): SettingKind {
 }
 
 /** Names the settings that the run does not take over; none where all of them are limits. */
-export function leftOutWarning(settings: readonly SqlSetting[]): QueryWarning[] {
-  const names = settings
-    .filter((one) => !/^(limit|meaning)$/.test(settingKind(one) ?? ''))
-    .map(({ name }) => name);
+export function leftOutWarning(settings: readonly SqlSetting[], caller: CallerText): QueryWarning[] {
+  const names = settings.filter(isLeftOut).map(({ name }) => name);
   if (names.length === 0) return [];
   const shown = [...new Set(names)].slice(0, NAMED_MAX).join(', ');
   return [
-    { code: 'settings_left_out', message: `Left out of the query, because they change no answer: ${shown}.` },
+    {
+      code: 'settings_left_out',
+      message: `Left out of the query, because they change no answer: ${shown}.`,
+      ...caller.edits(withoutLeftOut(caller)),
+    },
   ];
+}
+
+function isLeftOut(setting: SqlSetting): boolean {
+  return !/^(limit|meaning)$/.test(settingKind(setting) ?? '');
+}
+
+/** Each SETTINGS of the caller's own text with those that are kept, or removed. */
+function withoutLeftOut(caller: CallerText): Piece[] {
+  const { tokens, keywords } = caller;
+  return keywords.flatMap((token, at) => {
+    const clause = settingsClause(keywords, at);
+    const last = clause === null ? undefined : tokens[clause.end];
+    if (clause === null || last === undefined) return [];
+    const kept = clause.starts.flatMap((start, place) => {
+      const name = tokens[start];
+      const value = clause.settings[place]?.value ?? '';
+      if (name === undefined || isLeftOut({ name: bare(name), value })) return [];
+      const next = clause.starts[place + 1];
+      const written = tokens.slice(start, next === undefined ? clause.end + 1 : next - 1);
+      return [written.map(({ text }) => text).join(' ')];
+    });
+    if (kept.length === clause.starts.length) return [];
+    const removed = caller.removal(token, last);
+    if (kept.length === 0) return [removed];
+    return [{ ...removed, from: token.at, by: `SETTINGS ${kept.join(', ')}` }];
+  });
+}
+
+/** PREWHERE was read as WHERE; the edits write it so. */
+export function prewhereWarning(caller: CallerText): QueryWarning {
+  const { keywords } = caller;
+  const pieces = keywords.flatMap((token, at) =>
+    isWord(token, 'PREWHERE') && isAfterTable(keywords[at - 1]) ? whereInstead(keywords, at) : [],
+  );
+  return { code: 'prewhere_as_where', ...caller.edits(pieces) };
 }
 
 /** Warnings are headers too, and short. */
 const NAMED_MAX = 10;
 
-/** `SETTINGS name = literal, …`, of a query or a subquery; `end` is its last token. Null for anything else, which clauses.ts refuses. */
+/**
+ * `SETTINGS name = literal, …`, of a query or a subquery; `starts` are the places of its names and `end` is its last token. Null for anything
+ * else, which clauses.ts refuses.
+ */
 function settingsClause(
   tokens: readonly Token[],
   at: number,
-): { readonly settings: SqlSetting[]; readonly end: number } | null {
+): { readonly settings: SqlSetting[]; readonly starts: readonly number[]; readonly end: number } | null {
   const before = tokens[at - 1];
   // Behind a bracket or comma it is an argument of a table function.
-  if (!isKeyword(tokens[at], 'SETTINGS') || before === undefined || /^(Opening|Comma)/.test(before.kind))
+  if (!isWord(tokens[at], 'SETTINGS') || before === undefined || /^(Opening|Comma)/.test(before.kind))
     return null;
   const settings: SqlSetting[] = [];
+  const starts: number[] = [];
   for (let next = at + 1; ; ) {
     const [name, equals] = [tokens[next], tokens[next + 1]];
     if (!isName(name) || equals?.kind !== 'Equals') return null;
@@ -104,8 +139,9 @@ function settingsClause(
     const value = map?.text ?? literalOf(tokens[end]);
     if (value === null) return null;
     settings.push({ name: bare(name), value: sign + value });
+    starts.push(next);
     const last = map?.end ?? end;
-    if (tokens[last + 1]?.kind !== 'Comma') return { settings, end: last };
+    if (tokens[last + 1]?.kind !== 'Comma') return { settings, starts, end: last };
     next = last + 2;
   }
 }
@@ -133,10 +169,10 @@ const AFTER_WHERE =
   /^(GROUP|HAVING|WINDOW|QUALIFY|ORDER|LIMIT|OFFSET|FETCH|SETTINGS|UNION|EXCEPT|INTERSECT|FORMAT|INTO)$/;
 
 /** PREWHERE becomes WHERE; with a WHERE behind it, both conditions are joined by AND. */
-function whereInstead(tokens: readonly Token[], at: number): Edit[] {
+function whereInstead(tokens: readonly Token[], at: number): Piece[] {
   const prewhere = replacement(tokens[at], 'WHERE');
-  const where = endOfClause(tokens, at + 1, (token) => isKeyword(token, 'WHERE') || isAfterWhere(token));
-  if (!isKeyword(tokens[where], 'WHERE')) return [prewhere];
+  const where = endOfClause(tokens, at + 1, (token) => isWord(token, 'WHERE') || isAfterWhere(token));
+  if (!isWord(tokens[where], 'WHERE')) return [prewhere];
   const end = endOfClause(tokens, where + 1, isAfterWhere);
   const last = tokens[end - 1];
   if (last === undefined) return [prewhere];
@@ -149,6 +185,7 @@ function whereInstead(tokens: readonly Token[], at: number): Edit[] {
 }
 
 function isAfterWhere(token: Token): boolean {
+  if (token.kind === 'Semicolon') return true;
   return token.kind === 'BareWord' && AFTER_WHERE.test(token.text);
 }
 
@@ -196,7 +233,7 @@ function nameOf(placeholder: string, values: QueryParameters): string {
     .join('.');
 }
 
-function nameInstead(tokens: readonly Token[], at: number, by: string): Edit {
+function nameInstead(tokens: readonly Token[], at: number, by: string): Piece {
   const [first, last] = [tokens[at], tokens[at + NAME_PLACEHOLDER_TOKENS - 1]];
   if (first === undefined || last === undefined) throw new Error('an edit behind the end of a text');
   return { from: first.at, to: endOf(last), by };
@@ -222,32 +259,19 @@ function isName(token: Token | undefined): token is Token {
   return token?.kind === 'BareWord' || token?.kind === 'QuotedIdentifier';
 }
 
-function isKeyword(token: Token | undefined, word: string): boolean {
-  return token?.kind === 'BareWord' && token.text === word;
-}
-
 export function bare({ kind, text }: Token): string {
   return kind === 'QuotedIdentifier' ? text.slice(1, -1) : text;
 }
 
-function endOf({ at, text }: Token): number {
-  return at + Buffer.byteLength(text);
-}
-
-function replacement(token: Token | undefined, by: string): Edit {
-  if (token === undefined) throw new Error('an edit behind the end of a text');
-  return { from: token.at, to: endOf(token), by };
-}
-
 /** From the end of the token before, so that no second space stays; a name is removed up to its table. */
-function removal(tokens: readonly Token[], first: number, last: number): Edit {
+function removal(tokens: readonly Token[], first: number, last: number): Piece {
   const [from, to, before] = [tokens[first], tokens[last], tokens[first - 1]];
   if (from === undefined || to === undefined) throw new Error('an edit behind the end of a text');
   if (to.kind === 'Dot') return { from: from.at, to: endOf(to), by: '' };
   return { from: before === undefined ? from.at : endOf(before), to: endOf(to), by: '' };
 }
 
-function edited(canonical: string, edits: readonly Edit[]): string {
+function edited(canonical: string, edits: readonly Piece[]): string {
   const bytes = Buffer.from(canonical);
   const parts: string[] = [];
   let done = 0;

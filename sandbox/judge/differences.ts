@@ -1,4 +1,14 @@
 import { COLUMNS_FIRST } from '../policy/settings.ts';
+import {
+  type CallerText,
+  closingOf,
+  depthsOf,
+  endOf,
+  insertion,
+  isWord,
+  type Piece,
+  replacement,
+} from './caller-text.ts';
 import { PLACED_WARNINGS_MAX, type QueryWarning } from './literals/constants.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
@@ -11,8 +21,7 @@ import { functionName } from './scope.ts';
  */
 export interface DifferentText {
   readonly root: TreeNode;
-  /** Tokens of the caller's text. */
-  readonly written: readonly Token[];
+  readonly caller: CallerText;
   /** The canonical text. */
   readonly text: string;
   readonly prefersColumns: boolean;
@@ -51,19 +60,39 @@ function rowsOutside(nodes: readonly TreeNode[], query: DifferentText): QueryWar
       code: 'empty_is_not_null',
       message: `Where there is no such row, ${name} gives 0, an empty text or 1970-01-01, and not NULL as in standard SQL. For NULL write ${name}(toNullable(…)).`,
       ...firstArgument(name, query),
+      ...query.caller.edits(nullableArguments(name, query.caller.tokens)),
     });
   }
   return [...found.values()];
 }
 
 /** The first argument of the first call of a function, where it is a single name. */
-function firstArgument(name: string, { written, positionAt }: DifferentText): Partial<QueryWarning> {
-  const at = callAt(written, name);
-  const value = written[at + 2];
-  if (at === -1 || value === undefined) return {};
-  const isAlone = /^(Comma|ClosingRoundBracket)$/.test(written[at + 3]?.kind ?? '');
-  if (!isName(value) || !isAlone) return { near: name, position: positionAt(written[at]?.at ?? 0) };
+function firstArgument(
+  name: string,
+  { caller: { tokens }, positionAt }: DifferentText,
+): Partial<QueryWarning> {
+  const [at] = callsOf(tokens, name);
+  if (at === undefined) return {};
+  const value = tokens[at + 2];
+  const isAlone = /^(Comma|ClosingRoundBracket)$/.test(tokens[at + 3]?.kind ?? '');
+  if (value === undefined) return {};
+  if (!isName(value) || !isAlone) return { near: name, position: positionAt(tokens[at]?.at ?? 0) };
   return { near: value.text, position: positionAt(value.at), replacement: `toNullable(${value.text})` };
+}
+
+/** The first argument of each call without a default; of a value that may be NULL already it changes nothing. */
+function nullableArguments(name: string, tokens: readonly Token[]): Piece[] {
+  return callsOf(tokens, name).flatMap((at) => {
+    const depths = depthsOf(tokens.slice(at, closingOf(tokens, at + 1) + 1));
+    const commas = [...depths.keys()].filter(
+      (place) => depths[place] === 1 && tokens[at + place]?.kind === 'Comma',
+    );
+    if (commas.length + 1 >= ARGUMENTS_WITH_DEFAULT) return [];
+    const first = tokens[at + 2];
+    const last = tokens[at + (commas[0] ?? depths.length - 1) - 1];
+    if (first === undefined || last === undefined) return [];
+    return [insertion(first.at, 'toNullable('), insertion(endOf(last), ')')];
+  });
 }
 
 /** Aggregates that give a value of their type for no rows. Counts and lists of nothing are 0 and [], as the caller means (docs/sql-dialect.md). */
@@ -84,7 +113,7 @@ function emptyAggregates(nodes: readonly TreeNode[], query: DifferentText): Quer
     {
       code: 'empty_is_not_null',
       message: `Over no rows, ${[first, ...others].slice(0, NAMED_MAX).join(', ')} ${others.length === 0 ? 'gives' : 'give'} 0, an empty text, 1970-01-01 or nan, and not NULL as in standard SQL. For NULL write ${forms.join(', ')}.`,
-      ...calledName(first, query),
+      ...calledNames([first, ...others], query),
     },
   ];
 }
@@ -112,7 +141,7 @@ function emptySums(nodes: readonly TreeNode[], query: DifferentText): QueryWarni
     {
       code: 'empty_is_not_null',
       message: `Over no rows, ${name} gives 0, and not NULL as in standard SQL. For NULL write ${orNullForm(name)}.`,
-      ...calledName(name, query),
+      ...calledNames([...new Set(sums.map(functionName))], query),
       ...(places.includes(-1) ? {} : { zeroColumns: [...new Set(places)] }),
     },
   ];
@@ -128,12 +157,26 @@ function placeIn(columns: readonly TreeNode[], wanted: TreeNode): number {
   return columns.some(({ kind }) => kind === 'MATCHER') ? -1 : columns.indexOf(wanted);
 }
 
-function calledName(name: string, { written, positionAt }: DifferentText): Partial<QueryWarning> {
-  // `max(x) FILTER (WHERE …)` is maxIf in the tree.
-  const at = [name, name.replace(/If$/, '')].map((one) => callAt(written, one)).find((one) => one !== -1);
-  const token = at === undefined ? undefined : written[at];
+/** The first call of the first function, and the calls of all of them as they give NULL. */
+function calledNames(names: readonly string[], { caller, positionAt }: DifferentText): Partial<QueryWarning> {
+  const { tokens } = caller;
+  // `max` and `MAX` are two names, and have the same calls.
+  const calls = [...new Set(names.flatMap((name) => tokensCalling(tokens, name)))];
+  const [token] = calls;
   if (token === undefined) return {};
-  return { near: token.text, position: positionAt(token.at), replacement: orNullForm(token.text) };
+  return {
+    near: token.text,
+    position: positionAt(token.at),
+    replacement: orNullForm(token.text),
+    ...caller.edits(calls.map((one) => replacement(one, orNullForm(one.text)))),
+  };
+}
+
+function tokensCalling(tokens: readonly Token[], name: string): readonly Token[] {
+  const written = callsOf(tokens, name);
+  // `max(x) FILTER (WHERE …)` is maxIf in the tree.
+  const places = written.length === 0 ? callsOf(tokens, name.replace(/If$/, '')) : written;
+  return places.flatMap((at) => tokens[at] ?? []);
 }
 
 /** The engine knows MIN as min, and MINOrNull not at all. */
@@ -197,17 +240,38 @@ function hiddenColumns(nodes: readonly TreeNode[], query: DifferentText): QueryW
 }
 
 function hiddenColumn(name: string, clause: string, query: DifferentText): QueryWarning {
-  const { written, text, positionAt } = query;
+  const { caller, text, positionAt } = query;
   const [first = ''] = clause.split(' ');
-  const from = written.findIndex((token) => token.text.toUpperCase() === first);
-  const token = written.find((one, at) => at > from && bare(one.text) === name);
+  const from = caller.keywords.findIndex((token) => isWord(token, first));
+  const token = caller.tokens.find((one, at) => at > from && bare(one.text) === name);
   return {
     code: 'alias_hides_column',
     message: `In ${clause}, ${name} is the alias of this query and not the column, as it is in standard SQL. Give the alias a name of its own, or write SETTINGS ${COLUMNS_FIRST} = 1.`,
     ...(token === undefined ? {} : { near: token.text, position: positionAt(token.at) }),
     suggested_sql: `${text} SETTINGS ${COLUMNS_FIRST} = 1`,
+    ...caller.edits(columnsFirst(caller)),
   };
 }
+
+/** The setting as the first of the SETTINGS that the text ends with, or at its end, before a FORMAT. */
+function columnsFirst({ tokens, keywords }: CallerText): Piece[] {
+  const depths = depthsOf(tokens);
+  const isOuter = (at: number, words: RegExp): boolean =>
+    depths[at] === 0 && keywords[at]?.kind === 'BareWord' && words.test(keywords[at].text);
+  const places = [...keywords.keys()];
+  const union = places.findLast((at) => isOuter(at, UNITED)) ?? -1;
+  const settings = places.findLast((at) => at > union && isOuter(at, /^SETTINGS$/));
+  const own = settings === undefined ? undefined : tokens[settings];
+  if (own !== undefined) return [insertion(endOf(own), ` ${COLUMNS_FIRST} = 1,`)];
+  const tail = places.find(
+    (at) => at > union && (isOuter(at, /^FORMAT$/) || tokens[at]?.kind === 'Semicolon'),
+  );
+  const last = tokens[(tail ?? tokens.length) - 1];
+  return last === undefined ? [] : [insertion(endOf(last), ` SETTINGS ${COLUMNS_FIRST} = 1`)];
+}
+
+/** Words between queries that are joined to one. */
+const UNITED = /^(UNION|EXCEPT|INTERSECT)$/;
 
 /** Aliases of the query whose value is another than the column of that name. */
 function hidingAliases(query: TreeNode): string[] {
@@ -285,7 +349,7 @@ const SIZED_DECIMAL = /^'(?:Nullable\()?decimal(?:32|64|128|256)\((\d+)\)\)?'/i;
 const AMOUNT_DIGITS = 6;
 
 /** `x::numeric` and `CAST(x AS decimal(10, 2))` cut digits off, where databases keep or round them. */
-function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: DifferentText): QueryWarning[] {
+function cutDigits(nodes: readonly TreeNode[], { caller, positionAt }: DifferentText): QueryWarning[] {
   for (const node of nodes) {
     if (!/^_?cast$/i.test(functionName(node))) continue;
     const [, target] = listIn(node, 'ARGUMENTS');
@@ -293,7 +357,9 @@ function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: Differen
     const digits = SIZED_DECIMAL.exec(type)?.[1] ?? DECIMAL.exec(type)?.[2];
     if (digits === undefined && !DECIMAL.test(type)) continue;
     if (Number(digits ?? 0) >= AMOUNT_DIGITS) continue;
-    const token = written.find(({ text }) => /^(?:'Nullable\(|')?(?:decimal|dec|numeric|fixed)/i.test(text));
+    const token = caller.tokens.find(({ text }) =>
+      /^(?:'Nullable\(|')?(?:decimal|dec|numeric|fixed)/i.test(text),
+    );
     return [
       {
         code: 'cast_cuts_digits',
@@ -305,15 +371,17 @@ function cutDigits(nodes: readonly TreeNode[], { written, positionAt }: Differen
   return [];
 }
 
-/** The token of a function's name where it is called; -1 for none. */
-function callAt(tokens: readonly Token[], name: string): number {
+/** The places of a function's name where it is called. */
+function callsOf(tokens: readonly Token[], name: string): number[] {
   const wanted = name.toLowerCase();
-  return tokens.findIndex(
-    ({ text }, at) =>
+  return [...tokens.keys()].filter((at) => {
+    const text = tokens[at]?.text ?? '';
+    return (
       text.length === name.length &&
       text.toLowerCase() === wanted &&
-      tokens[at + 1]?.kind === 'OpeningRoundBracket',
-  );
+      tokens[at + 1]?.kind === 'OpeningRoundBracket'
+    );
+  });
 }
 
 function isName({ kind }: Token): boolean {

@@ -5,7 +5,8 @@ import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
-import { bare, leftOutWarning, type PlainText, plainText } from './client-text.ts';
+import { type CallerText, callerText } from './caller-text.ts';
+import { bare, leftOutWarning, type PlainText, plainText, prewhereWarning } from './client-text.ts';
 import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
@@ -19,7 +20,8 @@ import {
   type Token,
 } from './parser.ts';
 import { readTree, type TreeNode } from './query-tree.ts';
-import { literalPositions, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
+import { editsOfWord, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
+import { NO_REWRITES, type Rewrites } from './rewrites.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
 import { withStandIns } from './stand-ins.ts';
 
@@ -39,6 +41,7 @@ export interface Accepted {
   readonly namedConstants: readonly NamedConstant[];
   /** Columns of ids that it could group or join by in place of addresses (wallet-keys.ts). */
   readonly walletKeys: readonly string[];
+  readonly rewrites: Rewrites;
   /** Rows per block with which it can be stopped in time. */
   readonly blockRows: number;
   /** Whether planning it is always fast. */
@@ -67,7 +70,8 @@ export interface InspectDeps {
 /** Judges a text. Every text gets a verdict; rejects only if the engine cannot be reached. */
 export function inspect(text: string, values: QueryParameters, deps: InspectDeps): Promise<Judgement> {
   return judged(text, deps, async (sent) => {
-    const { namedBy, ...plain } = await plainQuery(sent, values, deps);
+    const caller = callerText(text, sent.written);
+    const { namedBy, ...plain } = await plainQuery({ ...sent, caller }, values, deps);
     const left = without(values, namedBy);
     const given = deps.readsLikeServer === true ? valuesAsRead(parametersOf(plain.tokens), left) : left;
     const query = judgeTokens({ ...plain, values: given, policy: deps.policy });
@@ -95,7 +99,8 @@ async function judged<Answer>(
     return await judge(sent);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const refusal = advised(error.refusal, deps.policy);
+    const said = advised(error.refusal, deps.policy);
+    const refusal = { ...said, ...editsOfWord(text, said.near, said.meant) };
     const at = error instanceof Unparsed ? error.at : null;
     return {
       refused: at === null ? placed(refusal, text, written) : { ...refusal, position: positionsIn(text)(at) },
@@ -105,7 +110,7 @@ async function judged<Answer>(
 
 /** The query without the parts that are left out of a client's text (client-text.ts), as the engine prints it. */
 async function plainQuery(
-  sent: Parsed,
+  sent: Parsed & { readonly caller: CallerText },
   values: QueryParameters,
   { parser, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,
 ): Promise<Omit<ParsedQuery, 'values' | 'policy'> & { readonly namedBy: ReadonlySet<string> }> {
@@ -118,13 +123,14 @@ async function plainQuery(
   const standIns = await withStandIns(parsed, all, parser);
   const whole = standIns === null ? parsed : await parsedAgain(standIns.text, true, parser);
   const warnings: QueryWarning[] = [
-    ...leftOutWarning(settings),
-    ...(hadPrewhere ? [{ code: 'prewhere_as_where' } as const] : []),
+    ...leftOutWarning(settings, sent.caller),
+    ...(hadPrewhere ? [prewhereWarning(sent.caller)] : []),
   ];
   return {
     ...whole,
     ...found,
     written: sent.written,
+    caller: sent.caller,
     text: whole.canonical,
     settings: all,
     replacedTables: standIns?.replaced ?? new Map(),
@@ -162,6 +168,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   warnings: [],
   namedConstants: [],
   walletKeys: [],
+  rewrites: NO_REWRITES,
   blockRows: GUEST_FULL_BLOCK_ROWS,
   needsLittleMemory: false,
   safeToPlan: false,
@@ -185,7 +192,7 @@ function applied<Query extends Facts>(
 }
 
 async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): Promise<TreeQuery> {
-  const { text, parameters, values, written } = parsed;
+  const { text, parameters, values } = parsed;
   // In parallel: each is a round trip, and neither runs anything. The tree first, because it takes longer.
   const tree = parser.tree(text, parametersAsSent(parameters, values));
   // With placeholders the engine prints only the tree.
@@ -196,7 +203,6 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
     ...parsed,
     root,
     meaningsIn: meaningsOnce(root),
-    positionOf: literalPositions(sent, written),
     positionAt: positionsIn(sent),
   };
   for (const rule of rulesOn('tree')) query = applied(rule, query);
@@ -216,7 +222,7 @@ function meaningsOnce(root: TreeNode): TreeQuery['meaningsIn'] {
 }
 
 function acceptedOf(query: Facts): Accepted {
-  const { text, tables, functions, parameters, warnings, namedConstants, walletKeys } = query;
+  const { text, tables, functions, parameters, warnings, namedConstants, walletKeys, rewrites } = query;
   const { blockRows, needsLittleMemory, safeToPlan, format, settings } = query;
   return {
     ...(format === undefined ? {} : { format }),
@@ -231,6 +237,7 @@ function acceptedOf(query: Facts): Accepted {
     warnings,
     namedConstants,
     walletKeys,
+    rewrites,
   };
 }
 

@@ -1,4 +1,5 @@
-import { namesIn } from './lexer.ts';
+import type { TextEdit } from '../../core/text-edits.ts';
+import { type Name, namesIn } from './lexer.ts';
 import type { Token } from './parser.ts';
 
 /**
@@ -42,6 +43,8 @@ export interface Refusal {
   readonly hint?: string;
   /** The replacement for `near` that `hint` proposes, if it is a single word. */
   readonly meant?: string;
+  /** `meant` in each place of `near`. */
+  readonly edits?: TextEdit[];
 }
 
 /** Thrown by the checks and caught by `inspect`, which returns the refusal as a verdict. */
@@ -126,25 +129,45 @@ export function positionsIn(text: string): (at: number) => Position {
 
 const LINE_BREAK = 0x0a;
 
-/** The positions of the first literals with a text; escapes are not decoded. */
-export function literalPositions(
-  text: string,
-  written: readonly Token[],
-): (literal: string) => Position | undefined {
-  const offsets = new Map<string, number>();
-  for (const { kind, text: literal, at } of written)
-    if (kind === 'StringLiteral' && !offsets.has(literal.slice(1, -1))) offsets.set(literal.slice(1, -1), at);
-  const positionOf = positionsIn(text);
-  return (literal) => {
-    const at = offsets.get(literal);
-    return at === undefined ? undefined : positionOf(at);
-  };
+/** The literals of a text by what they say; escapes are not decoded. */
+export function literalsIn(written: readonly Token[]): (literal: string) => readonly Token[] {
+  const found = new Map<string, Token[]>();
+  for (const token of written) {
+    if (token.kind !== 'StringLiteral') continue;
+    const literal = token.text.slice(1, -1);
+    const same = found.get(literal);
+    if (same === undefined) found.set(literal, [token]);
+    else same.push(token);
+  }
+  return (literal) => found.get(literal) ?? [];
 }
 
 /** The first position of a word outside of strings and comments. */
 export function wordPosition(text: string, word: string): Position | undefined {
-  for (const { text: name, from } of namesIn(text))
-    if (name === word || name === `"${word}"` || name === `\`${word}\``)
-      return positionsIn(text)(Buffer.byteLength(text.slice(0, from)));
+  for (const { from } of mentionsOf(text, word))
+    return positionsIn(text)(Buffer.byteLength(text.slice(0, from)));
   return undefined;
+}
+
+/** The word that was meant in each place of the wrong one, outside of strings and comments. */
+export function editsOfWord(
+  text: string,
+  word: string | undefined,
+  meant: string | undefined,
+): { readonly edits?: TextEdit[] } {
+  if (word === undefined || meant === undefined) return {};
+  const edits = [...mentionsOf(text, word)].map(({ text: name, from }) => ({
+    from,
+    to: from + name.length,
+    text: meant,
+  }));
+  return edits.length === 0 || edits.length > MENTIONS_MAX ? {} : { edits };
+}
+
+/** Places of a wrong word that are listed. */
+const MENTIONS_MAX = 100;
+
+function* mentionsOf(text: string, word: string): Generator<Name> {
+  for (const name of namesIn(text))
+    if (name.text === word || name.text === `"${word}"` || name.text === `\`${word}\``) yield name;
 }

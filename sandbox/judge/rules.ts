@@ -6,6 +6,7 @@ import {
   type SqlSetting,
   timeZoneOf,
 } from '../policy/settings.ts';
+import type { CallerText } from './caller-text.ts';
 import {
   checkClauses,
   checkFirstWord,
@@ -14,7 +15,9 @@ import {
   checkRawLiterals,
   checkViewClauses,
   hasTotals,
+  rollupForTotals,
   trailingFormat,
+  withoutFormat,
 } from './clauses.ts';
 import { type ColumnMeanings, checkColumns, columnsOf } from './columns.ts';
 import { differences } from './differences.ts';
@@ -22,6 +25,7 @@ import {
   checkConstants,
   firstWarnings,
   type NamedConstant,
+  placesIn,
   type QueryWarning,
 } from './literals/constants.ts';
 import {
@@ -43,6 +47,7 @@ import {
 import type { Parsed, QueryParameters } from './parser.ts';
 import { attribute, type TreeNode } from './query-tree.ts';
 import { type Position, refuse } from './refusal.ts';
+import { type Rewrites, rewritesOf } from './rewrites.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
 import { walletKeys } from './wallet-keys.ts';
 import { checkWork } from './work/block-time.ts';
@@ -71,6 +76,7 @@ export interface Facts {
   readonly warnings: readonly QueryWarning[];
   readonly namedConstants: readonly NamedConstant[];
   readonly walletKeys: readonly string[];
+  readonly rewrites: Rewrites;
   /** Rows per block at most. */
   readonly blockRows: number;
   readonly needsLittleMemory: boolean;
@@ -96,6 +102,7 @@ interface Subjects {
 export type Subject = keyof Subjects;
 
 export interface ParsedQuery extends Parsed, Facts {
+  readonly caller: CallerText;
   /** Parameter values as sent. */
   readonly values: QueryParameters;
   /** Whether a FORMAT at its end is the caller's choice. */
@@ -107,8 +114,6 @@ export interface TreeQuery extends ParsedQuery {
   readonly root: TreeNode;
   /** What its columns mean, once the tables that it reads are known. */
   meaningsIn(tables: readonly string[]): ColumnMeanings;
-  /** The position of a text in what the caller sent. */
-  positionOf(literal: string): Position | undefined;
   /** The position of a byte of what the caller sent. */
   positionAt(offset: number): Position;
 }
@@ -167,12 +172,15 @@ export const RULES: readonly Rule[] = [
     name: 'format',
     on: 'tokens',
     says: 'A FORMAT at its end is dropped with a warning, and one that is no form of the answer is refused; for a client of the ClickHouse interface it is kept apart.',
-    find({ tokens, canonical, warnings, keepsFormat }) {
+    find({ tokens, canonical, warnings, keepsFormat, caller }) {
       const format = trailingFormat(tokens, keepsFormat);
       if (format === null) return {};
       const text = Buffer.from(canonical).subarray(0, format.at).toString('utf8').trimEnd();
       if (keepsFormat) return { text, format: format.name };
-      return { text, warnings: [...warnings, { code: 'format_ignored' }] };
+      return {
+        text,
+        warnings: [...warnings, { code: 'format_ignored', ...caller.edits(withoutFormat(caller)) }],
+      };
     },
   },
   {
@@ -291,8 +299,10 @@ export const RULES: readonly Rule[] = [
     name: 'totals',
     on: 'tree',
     says: 'The row of WITH TOTALS is left out with a warning.',
-    find: ({ root, warnings }) =>
-      hasTotals(root) ? { warnings: [...warnings, { code: 'totals_left_out' }] } : {},
+    find: ({ root, warnings, caller }) =>
+      hasTotals(root)
+        ? { warnings: [...warnings, { code: 'totals_left_out', ...caller.edits(rollupForTotals(caller)) }] }
+        : {},
   },
   {
     name: 'matched-times',
@@ -304,8 +314,8 @@ export const RULES: readonly Rule[] = [
     name: 'constants',
     on: 'tree',
     says: 'A constant that no row can equal is run with a warning.',
-    find({ root, tables, meaningsIn, positionOf, warnings }) {
-      const found = checkConstants(root, meaningsIn(tables), positionOf);
+    find({ root, tables, meaningsIn, caller, positionAt, warnings }) {
+      const found = checkConstants(root, meaningsIn(tables), placesIn(caller, positionAt));
       return { warnings: [...warnings, ...found.warnings], namedConstants: found.named };
     },
   },
@@ -330,6 +340,12 @@ export const RULES: readonly Rule[] = [
     on: 'tree',
     says: 'It is noted where ids of wallets would do in place of their addresses.',
     find: ({ root, tables, meaningsIn }) => ({ walletKeys: walletKeys(root, meaningsIn(tables)) }),
+  },
+  {
+    name: 'rewrites',
+    on: 'tree',
+    says: 'It is noted how its text would read the last days alone, group by ids, or list fewer rows.',
+    find: ({ caller, tables, walletKeys }) => ({ rewrites: rewritesOf(caller, { tables, walletKeys }) }),
   },
   {
     name: 'plain-times',

@@ -1,6 +1,7 @@
 import type { EngineError } from '../../clickhouse/engine/engine.ts';
 import { nearest } from '../../core/command-text.ts';
 import { textBetween } from '../../core/text.ts';
+import type { TextEdit } from '../../core/text-edits.ts';
 import { columnsHint, columnsOf, withLastPart } from '../judge/columns.ts';
 import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';
@@ -67,6 +68,7 @@ interface Explanation {
   readonly near?: string;
   readonly meant?: string;
   readonly suggestedSql?: string;
+  readonly edits?: TextEdit[];
 }
 
 /** What an explanation knows of the query. */
@@ -104,11 +106,12 @@ const ALIAS_FAILURES: ReadonlySet<QueryFailure> = new Set(['not_grouped', 'type_
 function hiddenColumn({ warnings }: Explained): Omit<Explanation, 'reason' | 'detail'> | undefined {
   const warning = warnings.find(({ code }) => code === 'alias_hides_column');
   if (warning?.message === undefined) return undefined;
-  const { message, near, suggested_sql: suggestedSql } = warning;
+  const { message, near, suggested_sql: suggestedSql, edits } = warning;
   return {
     hint: message,
     ...(near === undefined ? {} : { near }),
     ...(suggestedSql === undefined ? {} : { suggestedSql }),
+    ...(edits === undefined ? {} : { edits }),
   };
 }
 

@@ -74,7 +74,7 @@ export interface JobProgress {
   readonly usedQu: number | null;
 }
 
-export interface JobFailure extends Pick<QueryTrouble, 'reason' | 'near' | 'hint' | 'suggestedSql'> {
+export interface JobFailure extends Omit<QueryTrouble, 'meant'> {
   readonly code: ErrorCode;
   readonly detail: string;
 }

@@ -199,15 +199,8 @@ async function afterFailure(deps: RunnerDeps, claim: Claim, error: unknown): Pro
 function failureOf(error: unknown): JobFailure {
   if (!(error instanceof Failure)) return INTERRUPTED;
   const { detail, query = {} } = error.context;
-  const { reason, near, hint, suggestedSql } = query;
-  return {
-    code: error.code,
-    detail,
-    ...(reason === undefined ? {} : { reason }),
-    ...(near === undefined ? {} : { near }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(suggestedSql === undefined ? {} : { suggestedSql }),
-  };
+  const { meant: _, ...trouble } = query;
+  return { code: error.code, detail, ...trouble };
 }
 
 /** Charges first: a job that has ended was charged, or costs nothing. */

@@ -1,5 +1,6 @@
 import { nearest } from '../../core/command-text.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../../core/errors.ts';
+import { withEdits } from '../../core/text-edits.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import type { Warning } from '../operations/index-state/freshness.ts';
 import { SQL_MEDIA, TOOL_ROWS_DEFAULT } from '../operations/sql/params.ts';
@@ -145,22 +146,15 @@ function correctedArguments(
   return meant === undefined || Object.hasOwn(rest, meant) ? null : { ...rest, [meant]: value };
 }
 
-/** The query with the name that was meant, wherever the wrong one stands outside of texts. */
+/** The query with the edits that do what the refusal proposes. */
 function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | null {
-  const { near, meant, suggestedSql } = context.query ?? {};
+  const { edits, suggestedSql } = context.query ?? {};
   const field = typeof given['sql'] === 'string' ? 'sql' : 'query';
   const sql = given[field];
   // Another query than the one that was asked: the caller compares the two and decides.
   if (suggestedSql !== undefined) return null;
-  if (near === undefined || meant === undefined || typeof sql !== 'string') return null;
-  const corrected = sql.replace(QUOTED_OR_NAME, (word) =>
-    word === near || word === `"${near}"` ? meant : word,
-  );
-  return corrected === sql ? null : { ...given, [field]: corrected };
+  return edits === undefined || typeof sql !== 'string' ? null : { ...given, [field]: withEdits(sql, edits) };
 }
-
-/** A quoted text or name whole, so that no name is found in it; else a name with its dots. */
-const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'?|"[^"]*"?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/gs;
 
 /** Advice for callers of tools, where it differs from the HTTP advice of the catalogue of errors. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {

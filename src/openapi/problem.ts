@@ -11,7 +11,7 @@ import {
   fail,
   type QueryTrouble,
 } from '../../core/errors.ts';
-import { oneOf, timeText } from '../operations/shapes.ts';
+import { oneOf, TextEditsShape, timeText } from '../operations/shapes.ts';
 import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457. */
@@ -82,6 +82,7 @@ export const ProblemShape = Type.Object({
   ),
   near: Type.Optional(Type.String({ description: 'The text at that position.' })),
   hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
+  edits: Type.Optional(TextEditsShape('Changes of your query that do what `hint` proposes.')),
   suggested_sql: Type.Optional(
     Type.String({
       description:
@@ -135,12 +136,13 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
   };
 }
 
-function queryPart({ reason, position, near, hint, suggestedSql }: QueryTrouble) {
+function queryPart({ reason, position, near, hint, suggestedSql, edits }: QueryTrouble) {
   return {
     ...(reason === undefined ? {} : { reason }),
     ...(position === undefined ? {} : { position: { line: position.line, column: position.column } }),
     ...(near === undefined ? {} : { near }),
     ...(hint === undefined ? {} : { hint }),
+    ...(edits === undefined ? {} : { edits }),
     ...(suggestedSql === undefined ? {} : { suggested_sql: suggestedSql }),
   };
 }

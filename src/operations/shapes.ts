@@ -97,3 +97,15 @@ export const NameSourceShape = orNull(
     description: `Source of the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
   }),
 );
+
+/** Corrections of a text that the caller sent (core/text-edits.ts). */
+export const TextEditsShape = (description: string) =>
+  Type.Array(
+    Type.Object(
+      { from: Type.Integer({ minimum: 0 }), to: Type.Integer({ minimum: 0 }), text: Type.String() },
+      { title: 'TextEdit' },
+    ),
+    {
+      description: `${description} Write \`text\` in place of what stands from \`from\` up to \`to\`: UTF-16 code units from 0, in the text that you sent.`,
+    },
+  );

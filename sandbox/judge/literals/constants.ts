@@ -1,9 +1,11 @@
 import { nearest } from '../../../core/command-text.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
+import type { TextEdit } from '../../../core/text-edits.ts';
+import { type CallerText, replacement } from '../caller-text.ts';
 import type { ColumnMeanings } from '../columns.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
-import type { Position } from '../refusal.ts';
+import { literalsIn, type Position } from '../refusal.ts';
 import { functionName } from '../scope.ts';
 
 /** A warning: a part of an accepted text that probably does not do what its author meant. */
@@ -27,15 +29,39 @@ export interface QueryWarning {
   readonly replacement?: string;
   /** The whole text with another meaning, where a word is not enough. */
   readonly suggested_sql?: string;
+  /** What to change in the caller's text, so that the warning is gone; absent where the caller has to decide. */
+  readonly edits?: TextEdit[];
   /** Places of columns, from 0: an answer without a zero in any of them does not differ and carries no warning. Not shown to callers. */
   readonly zeroColumns?: readonly number[];
 }
 
 /** A well-formed constant; whether it occurs depends on the indexed data. */
-export interface NamedConstant {
+export interface NamedConstant extends LiteralPlaces {
   readonly of: 'chain' | 'facilitator';
   readonly text: string;
+}
+
+/** Where a constant stands in the caller's text. */
+export interface LiteralPlaces {
   readonly position?: Position;
+  /** All places of it, replaced by nothing; absent where some of them are compared with nothing. */
+  readonly places?: TextEdit[];
+}
+
+/** The places of a constant that is compared so many times. A text that also stands elsewhere may mean something else there. */
+export function placesIn(
+  caller: CallerText,
+  positionAt: (offset: number) => Position,
+): (text: string, times: number) => LiteralPlaces {
+  const tokensOf = literalsIn(caller.tokens);
+  return (text, times) => {
+    const tokens = tokensOf(text);
+    const [first] = tokens;
+    if (first === undefined) return {};
+    const { edits } =
+      tokens.length === times ? caller.edits(tokens.map((token) => replacement(token, ''))) : {};
+    return { position: positionAt(first.at), ...(edits === undefined ? {} : { places: edits }) };
+  };
 }
 
 /** The text constants of a query, and what it compares them with. */
@@ -200,35 +226,34 @@ export function firstWarnings(warnings: readonly QueryWarning[], more = 0): Quer
 export function checkConstants(
   root: TreeNode,
   meanings: ColumnMeanings,
-  positionOfText: (text: string) => Position | undefined,
+  placesOf: (text: string, times: number) => LiteralPlaces,
 ): ConstantFacts {
-  const warnings = new Map<string, QueryWarning>();
-  const more = new Set<string>();
-  const named = new Map<string, NamedConstant>();
-  const positionOf = (text: string): { readonly position?: Position } => {
-    const position = positionOfText(text);
-    return position === undefined ? {} : { position };
-  };
-  const warn = (text: string, trouble: Trouble): void => {
-    if (warnings.has(text)) return;
-    if (warnings.size >= PLACED_WARNINGS_MAX) more.add(text);
-    else warnings.set(text, warningOf(text, trouble, positionOf(text)));
-  };
-  const note = (text: string, of: NamedConstant['of']): void => {
-    const key = `${of} ${text}`;
-    if (named.has(key) || named.size >= PLACED_WARNINGS_MAX) return;
-    named.set(key, { of, text, ...positionOf(text) });
-  };
+  const troubles = new Map<string, Trouble & { readonly times: number }>();
+  const names = new Map<string, { readonly of: NamedConstant['of']; readonly text: string; times: number }>();
   for (const { expression, texts } of comparisons(root)) {
     const domain = meanings.domainOf(expression);
     const mayBeNull = meanings.mayBeNull(expression);
     for (const text of texts) {
       const trouble = troubleWith(text, domain, mayBeNull);
-      if (trouble !== undefined) warn(text, trouble);
-      else if (domain === 'chain' || domain === 'facilitator') note(text, domain);
+      if (trouble !== undefined) {
+        const known = troubles.get(text);
+        // Compared with columns of two kinds, it would have to become two texts.
+        const isOther = known !== undefined && known.meant !== trouble.meant;
+        troubles.set(text, { ...(known ?? trouble), times: isOther ? Number.NaN : (known?.times ?? 0) + 1 });
+      } else if (domain === 'chain' || domain === 'facilitator') {
+        const key = `${domain} ${text}`;
+        names.set(key, { of: domain, text, times: (names.get(key)?.times ?? 0) + 1 });
+      }
     }
   }
-  return { warnings: firstWarnings([...warnings.values()], more.size), named: [...named.values()] };
+  const all = [...troubles];
+  const warnings = all
+    .slice(0, PLACED_WARNINGS_MAX)
+    .map(([text, { times, ...trouble }]) => warningOf(text, trouble, placesOf(text, times)));
+  const named = [...names.values()]
+    .slice(0, PLACED_WARNINGS_MAX)
+    .map(({ of, text, times }) => ({ of, text, ...placesOf(text, times) }));
+  return { warnings: firstWarnings(warnings, all.length - warnings.length), named };
 }
 
 export interface Trouble {
@@ -237,17 +262,18 @@ export interface Trouble {
   readonly meant?: string | undefined;
 }
 
-export function warningOf(
-  text: string,
-  { message, meant }: Trouble,
-  position: { readonly position?: Position },
-): QueryWarning {
+export function warningOf(text: string, { message, meant }: Trouble, at: LiteralPlaces): QueryWarning {
+  const { position, places } = at;
+  const literal = `'${meant}'`;
   return {
     code: 'constant_matches_nothing',
     message,
     near: text.slice(0, NEAR_MAX_CHARS),
-    ...position,
-    ...(meant === undefined ? {} : { replacement: `'${meant}'` }),
+    ...(position === undefined ? {} : { position }),
+    ...(meant === undefined ? {} : { replacement: literal }),
+    ...(meant === undefined || places === undefined
+      ? {}
+      : { edits: places.map((place) => ({ ...place, text: literal })) }),
   };
 }
 

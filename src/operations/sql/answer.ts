@@ -218,10 +218,21 @@ function allHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge
     'x-as-of': facts.meta.as_of,
     ...(facts.meta.snapshot === null ? {} : { 'x-snapshot': facts.meta.snapshot }),
     'x-freshness': JSON.stringify(facts.meta.freshness),
-    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(shownWarnings(facts.warnings)) }),
+    ...warningsHeader(facts.warnings),
     ...(facts.resultId === undefined ? {} : { 'x-result-id': facts.resultId }),
     ...(sql.length > SQL_HEADER_MAX_CHARS ? {} : { 'x-sql': sql }),
   };
+}
+
+/** Without a suggestion that no header can hold: `edits` say the same. */
+export function warningsHeader(warnings: readonly SqlWarning[]): { readonly 'x-warnings'?: string } {
+  if (warnings.length === 0) return {};
+  const shown = shownWarnings(warnings).map(({ suggested_sql: suggested = '', ...warning }) =>
+    suggested === '' || suggested.length > SQL_HEADER_MAX_CHARS
+      ? warning
+      : { ...warning, suggested_sql: suggested },
+  );
+  return { 'x-warnings': headerJson(shown) };
 }
 
 /** A header holds ASCII alone. */

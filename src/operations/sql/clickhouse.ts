@@ -20,10 +20,12 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { register } from '../register.ts';
+import { warningsHeader } from './answer.ts';
 import { bounded } from './bounded-body.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { asFailureOf, asNotJudged, invalidQuery } from './failures.ts';
 import { STREAMED_BYTES_MAX, STREAMED_ROWS_MAX } from './params.ts';
+import { textWarnings } from './shapes.ts';
 
 /**
  * A query of the ClickHouse interface: judged, metered and run like one of `POST /v0/sql`, and answered in a format that the engine
@@ -137,8 +139,10 @@ const operation = defineOperation({
       format: knownFormat(accepted.format ?? query.format),
     };
   },
-  run: async (reviewed, { sql }, { caller, callerName }): Promise<Outcome> => {
+  run: async (reviewed, deps, { caller, callerName }): Promise<Outcome> => {
+    const { sql } = deps;
     const { query, accepted, parameters, format } = reviewed;
+    const warnings = await textWarnings(accepted, deps);
     const settings = [...query.settings, ...(accepted.settings ?? [])];
     const budget = query.budget();
     const { maxRows, mustBeWhole, seconds } = boundsOf(settings, {
@@ -175,7 +179,10 @@ const operation = defineOperation({
       answer: (charge) => ({
         stream: {
           mediaType: result.mediaType ?? 'application/octet-stream',
-          headers: headersOf(result, { format, charge, zone: timeZoneOf(settings) }),
+          headers: {
+            ...headersOf(result, { format, charge, zone: timeZoneOf(settings) }),
+            ...warningsHeader(warnings),
+          },
           body: bounded(result.body, STREAMED_BYTES_MAX),
         },
       }),
@@ -207,6 +214,7 @@ export const CLICKHOUSE_HEADERS = [
   'X-ClickHouse-Timezone',
   'X-ClickHouse-Server-Display-Name',
   'X-ClickHouse-Exception-Code',
+  'X-Warnings',
   'X-Units-Held',
   'X-Units-Charged',
   'X-Units-Balance',

@@ -202,6 +202,7 @@ async function explain(
 ): Promise<Outcome> {
   const tier = sqlTierOf(input.tier);
   const budget = budgetOf(input);
+  const rowsMax = input.max_rows ?? JSON_ROWS_MAX;
   const warnings = await textWarnings(accepted, deps);
   const estimate =
     hasKey || accepted.safeToPlan
@@ -209,7 +210,7 @@ async function explain(
           .estimate({ accepted, parameters: input.params, caller: callerName })
           .catch((error: unknown) => rejected(error, buyerOf(input, hasKey), { sql: deps.sql, callerName }))
       : null;
-  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta, warnings }));
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, rowsMax, meta, warnings }));
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
 }
 
@@ -260,7 +261,8 @@ async function query(
       .catch(onRejected);
     const ownQu = unitsFor(obtained.kept.engineMs, budget);
     const usedQu = await unitsForKept(obtained, ownQu, organization?.id ?? null, kept);
-    return keptOutcome(obtained.kept, { ...form, tier }, { deps, usedQu });
+    const ofText = await textWarnings(accepted, deps);
+    return keptOutcome(obtained.kept, { ...form, tier }, { deps, usedQu, ofText });
   }
   const result = await deps.sql
     .run({

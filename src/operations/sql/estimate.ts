@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
+import type { TextEdit } from '../../../core/text-edits.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import type { Meta } from '../meta.ts';
@@ -31,6 +32,8 @@ export function explainAnswer(facts: {
   readonly estimate: Estimate | null;
   readonly tier: SqlTier;
   readonly budget: SqlBudget;
+  /** Rows that the answer may have. */
+  readonly rowsMax: number;
   readonly meta: Meta;
   /** Of the text. */
   readonly warnings: readonly SqlWarning[];
@@ -66,24 +69,33 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, warnings, estimate: asked, tier, budget, rowsMax, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
   worstMs: number | null,
 ): SqlWarning[] {
   const estimate = asked ?? NOT_ASKED;
+  const { rewrites } = accepted;
   const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
   const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
   const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
-  const codes: SqlWarningCode[] = [
-    ...(estimate.rows === null ? [unknown] : []),
-    ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
-    ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
-    ...(accepted.walletKeys.length > 0 && (estimate.rows ?? 0) >= IDS_FROM_ROWS
-      ? (['ids_are_faster'] as const)
-      : []),
-    ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
-    ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
-    ...(meta.warnings ?? []),
+  const found: (SqlWarning | false)[] = [
+    estimate.rows === null && sqlWarning({ code: unknown }),
+    estimate.withoutTime.length > 0 && corrected('no_time_filter', rewrites.lastDays),
+    estimate.withoutKey.length > 0 && corrected('no_key_filter', null),
+    accepted.walletKeys.length > 0 &&
+      (estimate.rows ?? 0) >= IDS_FROM_ROWS &&
+      corrected('ids_are_faster', rewrites.ids),
+    rewrites.limit !== null && (estimate.rows ?? 0) > rowsMax && corrected('no_limit', rewrites.limit),
+    isTierTooSmall && sqlWarning({ code: 'tier_too_small' }),
+    isBudgetTooSmall && !isTierTooSmall && sqlWarning({ code: 'budget_too_small' }),
   ];
-  return [...shownWarnings(warnings), ...codes.map((code) => sqlWarning({ code }))];
+  return [
+    ...shownWarnings(warnings),
+    ...found.filter((warning) => warning !== false),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
+}
+
+function corrected(code: SqlWarningCode, edits: TextEdit[] | null): SqlWarning {
+  return sqlWarning({ code, ...(edits === null ? {} : { edits }) });
 }

@@ -2,7 +2,13 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { QueryParameter } from '../../../sandbox/judge/literals/parameters.ts';
-import { type Refusal, type RefusalCode, Refused, wordPosition } from '../../../sandbox/judge/refusal.ts';
+import {
+  editsOfWord,
+  type Refusal,
+  type RefusalCode,
+  Refused,
+  wordPosition,
+} from '../../../sandbox/judge/refusal.ts';
 import {
   BUSY_REASONS,
   QueryAbandoned,
@@ -58,7 +64,7 @@ export async function certainFailure(
 }
 
 export function invalidQuery(refusal: Refusal): Failure {
-  const { detail, position, near, hint, meant } = refusal;
+  const { detail, position, near, hint, meant, edits } = refusal;
   return fail('invalid_query', {
     detail,
     // Surfaces with codes of their own look here for the rule.
@@ -68,6 +74,7 @@ export function invalidQuery(refusal: Refusal): Failure {
       ...(near === undefined ? {} : { near }),
       ...(hint === undefined ? {} : { hint }),
       ...(meant === undefined ? {} : { meant }),
+      ...(edits === undefined ? {} : { edits }),
     },
   });
 }
@@ -127,6 +134,7 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
   const { reason, hint, near, meant, suggestedSql, figures } = error;
   const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
   const position = near === undefined ? undefined : wordPosition(text, near);
+  const edits = error.edits === undefined ? editsOfWord(text, near, meant) : { edits: error.edits };
   return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {
     detail: ran || hasKey ? error.detail : error.ownDetail,
     query: {
@@ -136,6 +144,7 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
       ...(hint === undefined ? {} : { hint }),
       ...(meant === undefined ? {} : { meant }),
       ...(suggestedSql === undefined ? {} : { suggestedSql }),
+      ...edits,
     },
     ...(ran ? { usedQu: unitsFor(figures.engineMs, budget) } : {}),
     cause: error,

@@ -17,9 +17,10 @@ import type { KeptResult } from '../../results/results.ts';
 import type { Charge, Outcome } from '../answer.ts';
 import type { CallContext, Caller } from '../deps.ts';
 import { type SqlBudget, sqlTierOf } from '../prices.ts';
-import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { CountShape, keyOf, oneOf, orNull, TextEditsShape, TimeShape } from '../shapes.ts';
 import { isoTime, keptSqlOf, type SqlDeps } from './kept.ts';
 import { SQL_MEDIA } from './params.ts';
+import { SqlPositionShape } from './shapes.ts';
 
 /** What an answer says about a job, and how a call becomes one. */
 
@@ -84,8 +85,10 @@ export const SqlJobShape = Type.Object(
           code: Type.String({ description: 'As in a problem object.' }),
           detail: Type.String(),
           reason: Type.Optional(Type.String()),
+          position: Type.Optional(SqlPositionShape),
           near: Type.Optional(Type.String()),
           hint: Type.Optional(Type.String()),
+          edits: Type.Optional(TextEditsShape('Changes of `query` that do what `hint` proposes.')),
           suggested_sql: Type.Optional(Type.String()),
         },
         { title: 'SqlJobFailure' },
@@ -186,8 +189,12 @@ function progressOf({ state, progress, request, outcome }: SqlJob): Static<typeo
 function failureOf({ outcome }: SqlJob): Static<typeof SqlJobShape>['failure'] {
   const failure = outcome?.failure ?? null;
   if (failure === null) return null;
-  const { suggestedSql, ...rest } = failure;
-  return { ...rest, ...(suggestedSql === undefined ? {} : { suggested_sql: suggestedSql }) };
+  const { suggestedSql, edits, ...rest } = failure;
+  return {
+    ...rest,
+    ...(edits === undefined ? {} : { edits }),
+    ...(suggestedSql === undefined ? {} : { suggested_sql: suggestedSql }),
+  };
 }
 
 function resultOf(

@@ -6,6 +6,7 @@ import type { OwnKeys } from '../account/own-account.ts';
 import type { Outcome } from '../answer.ts';
 import { asUnavailable } from '../ask.ts';
 import type { OperationDeps } from '../deps.ts';
+import { WARNINGS } from '../index-state/freshness.ts';
 import type { Meta } from '../meta.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
 import type { KeptSql, Obtained } from './obtain.ts';
@@ -41,17 +42,32 @@ export async function keptOutcome(
   form: Pick<SqlAnswerFacts, 'format' | 'numbers' | 'maxRows' | 'csvNull' | 'tier'> & {
     readonly offset?: number;
   },
-  { deps, usedQu }: { readonly deps: Pick<SqlDeps, 'kept'>; readonly usedQu: number | null },
+  {
+    deps,
+    usedQu,
+    ofText,
+  }: {
+    readonly deps: Pick<SqlDeps, 'kept'>;
+    readonly usedQu: number | null;
+    /** Warnings about the text of this call, in place of those about the text that was run. */
+    readonly ofText?: readonly SqlWarning[];
+  },
 ): Promise<Outcome> {
   const { maxRows, offset = 0 } = form;
   const result = await keptSqlOf(deps)
     .results.read(kept, { ...engineRequest(form), offset })
     .catch(asReadFailure);
   // Written by the run (obtain.ts).
-  const { sql, warnings, meta } = kept.run as RunFacts & {
+  const {
+    sql,
+    warnings: ofRun,
+    meta,
+  } = kept.run as Omit<RunFacts, 'warnings' | 'meta'> & {
     readonly warnings: readonly SqlWarning[];
     readonly meta: Meta;
   };
+  const warnings =
+    ofText === undefined ? ofRun : [...ofText, ...ofRun.filter(({ code }) => Object.hasOwn(WARNINGS, code))];
   const facts: SqlAnswerFacts = {
     ...form,
     sql,

@@ -9,6 +9,7 @@ import type { RoomOwner } from '../../results/room.ts';
 import type { Shares } from '../../results/shares.ts';
 import type { Meta } from '../meta.ts';
 import type { SavedAnswers } from './ready-answer.ts';
+import type { SqlWarning } from './shapes.ts';
 
 /** Runs whose results are kept, and which equal queries share. */
 export interface KeptSql {
@@ -37,7 +38,7 @@ export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSecon
   readonly callerName: string;
   /** Of before the run. */
   readonly meta: Meta;
-  readonly warnings: readonly unknown[];
+  readonly warnings: readonly SqlWarning[];
 }
 
 export interface Obtained {
@@ -53,6 +54,11 @@ interface KeptDeps {
   readonly answers: SavedAnswers;
   readonly sandbox: Pick<SqlSandbox, 'run'>;
   readonly clock: Clock;
+}
+
+/** A result answers other texts that mean the same, where the edits of this one would change something else. */
+function withoutEdits({ edits: _, ...warning }: SqlWarning): SqlWarning {
+  return warning;
 }
 
 export function createKeptSql({ results, jobs, shares, answers, sandbox, clock }: KeptDeps): KeptSql {
@@ -84,7 +90,7 @@ export function createKeptSql({ results, jobs, shares, answers, sandbox, clock }
       mustKeep: query.job !== undefined,
       startedAtMs,
       maxRows,
-      facts: { tier, sql: accepted.text, warnings, meta },
+      facts: { tier, sql: accepted.text, warnings: warnings.map(withoutEdits), meta },
     });
   };
 

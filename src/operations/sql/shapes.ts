@@ -7,7 +7,7 @@ import type { NamedExample } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, type Meta, MetaShape } from '../meta.ts';
-import { CountShape, keyOf, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { CountShape, keyOf, oneOf, orNull, TextEditsShape, TimeShape } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. */
 
@@ -32,6 +32,8 @@ export const SQL_WARNINGS = {
   ids_are_faster:
     'It groups or joins millions of rows by address. By payer_id, payee_id, wallet_id or counterparty_id it takes a half to a quarter of the time; look the addresses of the result up in wallets.',
   no_key_filter: 'No condition on a key of the table narrows what is read: it is read whole.',
+  no_limit:
+    'It lists rows without a LIMIT, and reads more of them than `max_rows`, or than a JSON answer has without one.',
   estimate_unavailable: 'The engine did not estimate in time.',
   estimate_needs_key:
     'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
@@ -44,21 +46,18 @@ export type SqlWarningCode = keyof typeof SQL_WARNINGS;
 
 const TierShape = oneOf(SQL_TIER_IDS, { title: 'SqlTier' });
 
+export const SqlPositionShape = Type.Object(
+  { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
+  { title: 'SqlPosition', description: 'Position in your text, counted from 1; absent for a parameter.' },
+);
+
 const WarningsShape = Type.Array(
   Type.Object(
     {
       code: keyOf(SQL_WARNINGS, { title: 'SqlWarningCode' }),
       message: Type.String({ description: 'What it means, and what to write instead.' }),
       near: Type.Optional(Type.String({ description: 'The part of your text that it is about.' })),
-      position: Type.Optional(
-        Type.Object(
-          { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
-          {
-            title: 'SqlPosition',
-            description: 'Position in your text, counted from 1; absent for a parameter.',
-          },
-        ),
-      ),
+      position: Type.Optional(SqlPositionShape),
       replacement: Type.Optional(
         Type.String({ description: 'What to write there instead of `near`; a literal with its quotes.' }),
       ),
@@ -66,6 +65,11 @@ const WarningsShape = Type.Array(
         Type.String({
           description: 'Your query with the meaning of standard SQL, where a word is not enough.',
         }),
+      ),
+      edits: Type.Optional(
+        TextEditsShape(
+          'Changes of your query after which the warning is gone; absent where you have to decide.',
+        ),
       ),
     },
     { title: 'SqlWarning' },

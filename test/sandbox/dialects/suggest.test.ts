@@ -3,6 +3,7 @@ import { DIALECTS } from '../../../sandbox/dialects/dialects.ts';
 import { createSuggest, type SuggestDeps } from '../../../sandbox/dialects/suggest.ts';
 import type { Guess, Outcome } from '../../../sandbox/dialects/translator.ts';
 import type { Accepted, Judgement } from '../../../sandbox/judge/inspect.ts';
+import { NO_REWRITES } from '../../../sandbox/judge/rewrites.ts';
 
 /** A suggestion costs nothing, so it is bounded: by the text, by the caller, and by the memory for kept suggestions. */
 
@@ -14,6 +15,7 @@ const ACCEPTED: Accepted = {
   warnings: [],
   namedConstants: [],
   walletKeys: [],
+  rewrites: NO_REWRITES,
   blockRows: 8_192,
   safeToPlan: true,
 };

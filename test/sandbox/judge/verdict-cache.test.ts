@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createVerdictCache, type JudgedText, type Judgement } from '../../../sandbox/judge/inspect.ts';
+import { NO_REWRITES } from '../../../sandbox/judge/rewrites.ts';
 
 const verdictOf = (text: string): Judgement => ({
   accepted: {
@@ -8,6 +9,7 @@ const verdictOf = (text: string): Judgement => ({
     functions: [],
     parameters: [],
     warnings: [],
+    rewrites: NO_REWRITES,
     blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],

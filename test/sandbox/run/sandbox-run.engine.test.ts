@@ -5,6 +5,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { NO_REWRITES } from '../../../sandbox/judge/rewrites.ts';
 import { WATCHDOG_GRACE_MS } from '../../../sandbox/limits.ts';
 import type { OpenSandbox, SandboxOptions } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
@@ -50,6 +51,7 @@ const unjudged = (text: string): Accepted => ({
   warnings: [],
   namedConstants: [],
   walletKeys: [],
+  rewrites: NO_REWRITES,
   blockRows: 8_192,
   safeToPlan: true,
 });

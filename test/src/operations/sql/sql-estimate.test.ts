@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_REWRITES } from '../../../../sandbox/judge/rewrites.ts';
 import { type SqlTier, sqlBudget, sqlTierOf } from '../../../../src/operations/prices.ts';
 import { explainAnswer } from '../../../../src/operations/sql/estimate.ts';
 import { SQL_EXAMPLE } from '../../../../src/operations/sql/shapes.ts';
@@ -11,6 +12,7 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number, walletKey
     functions: [],
     parameters: [],
     warnings: [],
+    rewrites: NO_REWRITES,
     blockRows: 8_192,
     safeToPlan: true,
     namedConstants: [],
@@ -18,7 +20,15 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number, walletKey
   };
   const estimate = { rows, bytes: rows, withoutKey: [], withoutTime: [] };
   const budget = sqlBudget(tier, maxQu);
-  const answer = explainAnswer({ accepted, estimate, tier, budget, meta: SQL_EXAMPLE.meta, warnings: [] });
+  const answer = explainAnswer({
+    accepted,
+    estimate,
+    tier,
+    budget,
+    rowsMax: 10_000,
+    meta: SQL_EXAMPLE.meta,
+    warnings: [],
+  });
   const { qu_min: least, qu_max: most } = answer.estimate;
   return { least, most, warnings: answer.warnings.map(({ code }) => code) };
 }
