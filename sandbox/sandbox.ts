@@ -170,6 +170,9 @@ export interface Estimate {
   /** Estimated rows and uncompressed bytes, from the engine's index analysis. Null if the engine did not answer in time. */
   readonly rows: number | null;
   readonly bytes: number | null;
+  /** Rows that its joins make, as far as the plan tells, and at most; infinite where the plan bounds none. */
+  readonly rowsJoined: number;
+  readonly rowsJoinedMax: number;
   /** Public tables that are read without using their keys, and those without a condition on time. */
   readonly withoutKey: readonly string[];
   readonly withoutTime: readonly string[];

@@ -55,6 +55,7 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
         qu_max: most,
         rows_to_read: rows,
         bytes_to_read: bytes,
+        rows_joined_max: joined,
       } = estimate.estimate.estimate;
       return (
         <>
@@ -67,6 +68,7 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
           {rows === null ? null : (
             <span class="muted number">
               reads about {countText(rows)} rows{bytes === null ? '' : `, ${bytesText(bytes)}`}
+              {joined === null || joined === 0 ? '' : `; its joins make ${countText(joined)} rows at most`}
             </span>
           )}
         </>

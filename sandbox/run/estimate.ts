@@ -3,6 +3,7 @@ import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-ta
 import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
+import { averageRows, joinedRows, nodesOf } from './joined-rows.ts';
 import {
   openPlanning,
   type PlannedQuery,
@@ -51,12 +52,22 @@ async function estimateIn(
     return (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
   };
   const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
-  const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
-  const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
-  return estimateOf(rowsByTable(rows), readings, query.accepted.tables);
+  const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1, actions = 1');
+  const parsed: unknown[] = plans.map(([plan]) => JSON.parse(String(plan ?? '[]')));
+  const readings = parsed.flatMap(readsOf);
+  const counts = rowsByTable(rows);
+  const joined = joinedRows(parsed.flatMap(nodesOf), averageRows(counts, readings));
+  return { ...estimateOf(counts, readings, query.accepted.tables), ...joined };
 }
 
-const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+const UNKNOWN: Estimate = {
+  rows: null,
+  bytes: null,
+  rowsJoined: 0,
+  rowsJoinedMax: 0,
+  withoutKey: [],
+  withoutTime: [],
+};
 
 /** If planning exceeds the limits of time or memory there is no estimate; an invalid query fails here. */
 function unknownUnless(error: unknown, query: PlannedQuery, signal: AbortSignal): Estimate {
@@ -135,7 +146,7 @@ function estimateOf(
   rows: ReadonlyMap<string, number>,
   readings: readonly Reading[],
   named: readonly string[],
-): Estimate {
+): Omit<Estimate, 'rowsJoined' | 'rowsJoinedMax'> {
   // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {

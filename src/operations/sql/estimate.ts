@@ -24,7 +24,14 @@ const ROWS_PER_SECOND = { best: 20_000_000, worst: 700_000 } as const;
 /** Below it a query takes tens of milliseconds by address, too. */
 const IDS_FROM_ROWS = 1_000_000;
 
-const NOT_ASKED: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+const NOT_ASKED: Estimate = {
+  rows: null,
+  bytes: null,
+  rowsJoined: 0,
+  rowsJoinedMax: 0,
+  withoutKey: [],
+  withoutTime: [],
+};
 
 export function explainAnswer(facts: {
   readonly accepted: Accepted;
@@ -40,16 +47,18 @@ export function explainAnswer(facts: {
 }): Static<typeof SqlEstimateShape> {
   const { accepted, tier, budget, meta } = facts;
   const estimate = facts.estimate ?? NOT_ASKED;
-  const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
+  const { rows, rowsJoined, rowsJoinedMax } = estimate;
+  const worstMs = rows === null ? null : ((rows + rowsJoined) / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
   return {
     sql: accepted.text,
     tables: [...accepted.tables],
     estimate: {
-      rows_to_read: estimate.rows,
+      rows_to_read: rows,
       bytes_to_read: estimate.bytes,
-      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, budget),
-      qu_max: estimate.rows === null ? budget.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, budget),
+      rows_joined_max: rows === null ? null : Math.ceil(Math.min(rowsJoinedMax, Number.MAX_SAFE_INTEGER)),
+      qu_min: unitsOf(rows, ROWS_PER_SECOND.best, budget),
+      qu_max: rows === null ? budget.maxQu : unitsOf(rows + rowsJoinedMax, ROWS_PER_SECOND.worst, budget),
     },
     tier: tier.tier,
     advised_tier: advised.tier,

@@ -156,10 +156,14 @@ export const SqlEstimateShape = Type.Object(
           'By the engine’s index analysis. An estimate: a bare count() reads more than estimated. Null when the analysis did not end in time.',
         ),
         bytes_to_read: NullableCount('Uncompressed, from the average row.'),
+        rows_joined_max: NullableCount(
+          'Rows that its joins make at most: the product of both sides of each, but where a row finds one partner at most. 0 without joins.',
+        ),
         qu_min: CountShape,
         qu_max: Type.Integer({
           minimum: 0,
-          description: 'Never above `max_qu`. Estimated without one, it is what to send as `max_qu`.',
+          description:
+            'With all rows that its joins may make, and never above `max_qu`. Estimated without one, it is what to send as `max_qu`.',
         }),
       },
       { title: 'SqlReadEstimate' },
@@ -271,7 +275,7 @@ const COMPACT: Static<typeof SqlResultShape> = {
 const ESTIMATE: Static<typeof SqlEstimateShape> = {
   sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= (today() - 90) GROUP BY payee ORDER BY usd DESC LIMIT 20',
   tables: ['merchant_days'],
-  estimate: { rows_to_read: 48_213, bytes_to_read: 3_856_000, qu_min: 1, qu_max: 1 },
+  estimate: { rows_to_read: 48_213, bytes_to_read: 3_856_000, rows_joined_max: 0, qu_min: 1, qu_max: 1 },
   tier: 'standard',
   advised_tier: 'standard',
   meta: SQL_EXAMPLE.meta,

@@ -92,8 +92,33 @@ describe('an estimate', () => {
     expect(both.withoutKey).toEqual(['settlements', 'wallet_settlements']);
   });
 
+  test('of a join without equal columns is the product of its sides, of an equal one the larger side up to the product', async () => {
+    const rows = DAYS * PER_DAY;
+    const of = async (join: string) => {
+      const { rowsJoined, rowsJoinedMax } = await estimate(`SELECT count() FROM settlements AS a ${join}`);
+      return [rowsJoined, rowsJoinedMax];
+    };
+    const squared = rows ** 2;
+    const cubed = squared + rows ** 3;
+    expect(await of("WHERE a.payee != ''")).toEqual([0, 0]);
+    expect(await of('CROSS JOIN settlements AS b')).toEqual([squared, squared]);
+    expect(await of('CROSS JOIN settlements AS b CROSS JOIN settlements AS c')).toEqual([cubed, cubed]);
+    expect(await of('JOIN settlements AS b ON a.amount_usd < b.amount_usd')).toEqual([squared, squared]);
+    expect(await of('JOIN settlements AS b USING (payer)')).toEqual([rows, squared]);
+    expect(await of(', settlements AS b WHERE a.payer = b.payer')).toEqual([rows, squared]);
+    expect(await of('ANY LEFT JOIN settlements AS b USING (payer)')).toEqual([rows, rows]);
+    expect((await of('CROSS JOIN numbers(1000) AS b'))[1]).toBe(Number.POSITIVE_INFINITY);
+  });
+
   test('of a query without tables is nothing', async () => {
-    expect(await estimate('SELECT 1')).toEqual({ rows: 0, bytes: 0, withoutKey: [], withoutTime: [] });
+    expect(await estimate('SELECT 1')).toEqual({
+      rows: 0,
+      bytes: 0,
+      rowsJoined: 0,
+      rowsJoinedMax: 0,
+      withoutKey: [],
+      withoutTime: [],
+    });
   });
 
   test('does not compute a heavy subquery for long, and says what to write instead', async () => {

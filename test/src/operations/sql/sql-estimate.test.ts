@@ -5,7 +5,13 @@ import { explainAnswer } from '../../../../src/operations/sql/estimate.ts';
 import { SQL_EXAMPLE } from '../../../../src/operations/sql/shapes.ts';
 
 /** What a query of so many rows is said to cost within a budget. */
-function estimated(rows: number | null, tier: SqlTier, maxQu?: number, walletKeys: string[] = []) {
+function estimated(
+  rows: number | null,
+  tier: SqlTier,
+  maxQu?: number,
+  walletKeys: string[] = [],
+  joined = { rowsJoined: 0, rowsJoinedMax: 0 },
+) {
   const accepted = {
     text: 'SELECT 1',
     tables: [],
@@ -18,7 +24,7 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number, walletKey
     namedConstants: [],
     walletKeys,
   };
-  const estimate = { rows, bytes: rows, withoutKey: [], withoutTime: [] };
+  const estimate = { rows, bytes: rows, ...joined, withoutKey: [], withoutTime: [] };
   const budget = sqlBudget(tier, maxQu);
   const answer = explainAnswer({
     accepted,
@@ -56,4 +62,15 @@ test('without an estimate a query may cost all that was bought', () => {
 test('a query over millions of rows is advised of the ids that it could group by', () => {
   expect(estimated(1_000_000, standard, undefined, ['payer_id']).warnings).toEqual(['ids_are_faster']);
   expect(estimated(999_999, standard, undefined, ['payer_id']).warnings).toEqual([]);
+});
+
+test('the most that a join may cost counts every row that it may make, and the advice those that it is likely to make', () => {
+  const equal = { rowsJoined: 500_000, rowsJoinedMax: 500_000 ** 2 };
+  expect(estimated(1_000_000, standard, undefined, [], equal)).toEqual({ least: 1, most: 3, warnings: [] });
+  const cross = { rowsJoined: 500_000 ** 3, rowsJoinedMax: 500_000 ** 3 };
+  expect(estimated(1_500_000, standard, undefined, [], cross)).toEqual({
+    least: 1,
+    most: 3,
+    warnings: ['tier_too_small'],
+  });
 });
