@@ -52,7 +52,7 @@ describe('the key of the visitor', () => {
   });
 
   it('goes before the one that the deployment lends, which comes back when it is forgotten', () => {
-    openSession(LENT);
+    openSession(LENT, { isFrame: false });
     expect(session.get()).toMatchObject({ key: LENT, origin: 'visitor' });
     expect(isLentKey()).toBe(true);
     enterKey(OWN, { remember: false });
@@ -62,10 +62,18 @@ describe('the key of the visitor', () => {
     expect(session.get()).toMatchObject({ key: LENT, origin: 'visitor' });
   });
 
+  it('is never used in a frame of another site, which has the one that is lent', async () => {
+    enterKey(OWN, { remember: true });
+    openSession(LENT, { isFrame: true });
+    await getJson('/flows');
+    expect(keysSent()).toEqual([LENT]);
+    expect(session.get()).toMatchObject({ key: LENT, origin: 'visitor' });
+  });
+
   it('outlives the tab only where the visitor asked for that, and never in two places', () => {
     enterKey(OWN, { remember: true });
     expect([localStorage.getItem('six.key'), sessionStorage.getItem('six.key')]).toEqual([OWN, null]);
-    openSession(null);
+    openSession(null, { isFrame: false });
     expect(session.get()).toMatchObject({ key: OWN, remembered: true });
     enterKey(OWN, { remember: false });
     expect([localStorage.getItem('six.key'), sessionStorage.getItem('six.key')]).toEqual([null, OWN]);
@@ -77,7 +85,7 @@ describe('the key of the visitor', () => {
 
 describe('a key that was revoked', () => {
   beforeEach(() => {
-    openSession(LENT);
+    openSession(LENT, { isFrame: false });
     enterKey(OWN, { remember: false });
     answer = (key) => (key === OWN ? REFUSED : { body: { ok: true } });
   });
