@@ -7,13 +7,17 @@ export function CallInputs({ call }: { readonly call: NonNullable<Endpoint['call
   const fields = callFields(call);
   if (fields.length === 0) return <p class="muted small">Its listing names no inputs and outputs.</p>;
   return (
-    <DataTable
-      caption="Inputs and outputs, as the listing says"
-      isCaptionShown
-      columns={COLUMNS}
-      rows={fields}
-      keyOf={({ place, name }) => `${place} ${name}`}
-    />
+    <div class="call-inputs">
+      <h3>
+        Inputs and outputs <span class="muted h2-note">as the listing says</span>
+      </h3>
+      <DataTable
+        caption="Inputs and outputs, as the listing says"
+        columns={COLUMNS}
+        rows={fields}
+        keyOf={({ place, name }) => `${place} ${name}`}
+      />
+    </div>
   );
 }
 
