@@ -58,7 +58,8 @@ export const ERRORS = {
   payment_required: {
     status: 402,
     title: 'The call has a price',
-    advice: 'Send a key whose organization has enough units, or pay one of `accepts` and send the same request with `X-PAYMENT`.',
+    advice:
+      'Send a key whose organization has enough units, or pay one of `accepts` and send the same request with `X-PAYMENT`.',
     retryable: false,
   },
   payment_malformed: {
@@ -170,7 +171,8 @@ export const ERRORS = {
   job_not_found: {
     status: 404,
     title: 'There is no such job',
-    advice: 'List the jobs of your organization with /v0/sql/jobs. A job stays listed for a week after it ends.',
+    advice:
+      'List the jobs of your organization with /v0/sql/jobs. A job stays listed for a week after it ends.',
     retryable: false,
   },
   result_not_found: {
@@ -289,7 +291,8 @@ export const ERRORS = {
   overloaded: {
     status: 503,
     title: 'The service is busy',
-    advice: 'Wait the number of seconds in `Retry-After`, then send the same request. Nothing was run or charged.',
+    advice:
+      'Wait the number of seconds in `Retry-After`, then send the same request. Nothing was run or charged.',
     retryable: true,
   },
   upstream_unavailable: {

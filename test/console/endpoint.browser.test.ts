@@ -75,7 +75,7 @@ describe.skipIf(!browserIsThere())('the page of an endpoint', () => {
       .or(page.getByText('It answered 402 Payment Required.'))
       .first()
       .waitFor();
-    expect(await page.locator('.call-answer').innerText()).toMatch(
+    expect(await page.locator('.call-answer').textContent()).toMatch(
       /\$0\.01\s+on Base to 0x4020.*we saw paid/s,
     );
     await keepPicture(page, `endpoint-${width}-${theme}`);
@@ -106,7 +106,7 @@ describe.skipIf(!browserIsThere())('the page of an endpoint', () => {
     await page.getByLabel('GET address').fill(`${seller.url}/closed`);
     await page.getByRole('button', { name: 'Send without paying' }).click();
     await page.getByText('does not allow calls from other sites (CORS)').waitFor();
-    expect(await page.locator('.call-line pre').innerText()).toBe(`curl -i '${seller.url}/closed'`);
+    expect(await page.locator('.call-line pre').textContent()).toBe(`curl -i '${seller.url}/closed'`);
     await page.getByRole('button', { name: 'Copy' }).last().waitFor();
     await page.getByLabel('GET address').fill('ftp://a.example/');
     await page.getByText('Only http and https addresses can be called.').waitFor();

@@ -53,9 +53,9 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       expect(await explorer.getAttribute('href')).toBe(`https://basescan.org/tx/${row.tx_hash}`);
       expect(await page.getByText(`block ${row.block_number.toLocaleString('en')}`).count()).toBe(1);
       await shows('60,000 gas');
-      expect(
-        await page.getByRole('link', { name: 'All payments between them' }).getAttribute('href'),
-      ).toBe(`/console/pairs/${row.payer}/${row.payee}`);
+      expect(await page.getByRole('link', { name: 'All payments between them' }).getAttribute('href')).toBe(
+        `/console/pairs/${row.payer}/${row.payee}`,
+      );
       await looksRight(watched, 'transaction');
     },
     TIMEOUT_MS,

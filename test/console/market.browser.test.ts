@@ -115,7 +115,8 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       await resize(page, size);
       const table = page.getByRole('region', { name: /^Merchants/ });
       // A row of a phone has the rest of its columns behind its button.
-      if (size.width === 390) await table.getByRole('button', { name: 'Show more of this row' }).first().click();
+      if (size.width === 390)
+        await table.getByRole('button', { name: 'Show more of this row' }).first().click();
       // Headers on wide screens; on cards and stacked cells the name stands with the value.
       const shown = await table.evaluate((region) =>
         [...region.querySelectorAll<HTMLElement>('th[scope=col], .stacked-name, td[data-name]')]
@@ -172,7 +173,12 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
       return of.locator('.swatch').evaluate((one) => getComputedStyle(one).backgroundColor);
     };
     const colours = new Set<string>();
-    for (const path of ['/console?ranking=facilitators', '/console/facilitators', '/console/relayers', '/console/flow'])
+    for (const path of [
+      '/console?ranking=facilitators',
+      '/console/facilitators',
+      '/console/relayers',
+      '/console/flow',
+    ])
       colours.add(await swatch(path));
     expect(colours.size).toBe(1);
     const picture = page.locator('.flow-block');

@@ -103,7 +103,8 @@ export const getPublicQuery = defineOperation({
   },
   words: {
     summary: 'What a saved query answers, takes and costs',
-    description: 'Available to everyone who may call the query. `sql` is null where the author hides the text.',
+    description:
+      'Available to everyone who may call the query. `sql` is null where the author hides the text.',
     tool: 'What a saved query answers, takes and costs.',
     example: { query: PUBLIC_QUERY_EXAMPLE },
   },

@@ -39,7 +39,10 @@ const tokenParam: Param<string> = {
   example: TOKEN_EXAMPLE,
   read: (raw, name) => {
     if (typeof raw === 'string' && SHARE_TOKEN.test(raw)) return raw;
-    throw invalid(name, `${name} must be the last part of a link, 43 characters. The link may have been cut.`);
+    throw invalid(
+      name,
+      `${name} must be the last part of a link, 43 characters. The link may have been cut.`,
+    );
   },
 };
 
@@ -224,7 +227,9 @@ export async function sharedResult(
   const { shares, results } = keptSqlOf(deps);
   const share = await shares.find(token);
   if (share === null)
-    throw fail('result_not_found', { detail: 'There is no such link. It may have been cut when it was copied.' });
+    throw fail('result_not_found', {
+      detail: 'There is no such link. It may have been cut when it was copied.',
+    });
   if (share.state === 'revoked')
     throw fail('result_not_found', { detail: 'This link was revoked by the one who made it.' });
   const kept = share.state === 'expired' ? null : await results.find(share.resultId);

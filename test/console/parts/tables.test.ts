@@ -121,6 +121,7 @@ function endpoint(fields: Partial<Endpoint> = {}): Endpoint {
     payee_observed: OBSERVED,
     shared_pay_to: false,
     stale: false,
+    call: null,
     ...fields,
   };
 }

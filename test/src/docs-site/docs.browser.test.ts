@@ -167,9 +167,9 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     await page.goto('/docs/operations/listMerchants');
     const shown = page.locator('.languages .code:visible');
     expect(await shown.count()).toBe(1);
-    expect(await shown.innerText()).toContain(`${origin}/v0/merchants`);
+    expect(await shown.textContent()).toContain(`${origin}/v0/merchants`);
     await page.getByRole('button', { name: 'Python' }).click();
-    expect(await shown.innerText()).toContain('from urllib.request import');
+    expect(await shown.textContent()).toContain('from urllib.request import');
     for (const button of await page.getByRole('button', { name: 'Copy this code' }).all()) {
       const block = button.locator('xpath=..');
       if (!(await block.isVisible())) continue;
@@ -184,7 +184,7 @@ describe.skipIf(!browserIsThere())('the documentation', () => {
     ).toBe(0);
     // Chosen for every page.
     await page.goto('/docs/operations/getAccount');
-    expect(await shown.innerText()).toContain('urlopen');
+    expect(await shown.textContent()).toContain('urlopen');
     expect(problems()).toEqual([]);
     await close();
   });
