@@ -351,10 +351,6 @@ export const DOCS_PAGES: readonly DocsPage[] = [
   },
 ];
 
-export function findPage(slug: string): DocsPage | undefined {
-  return DOCS_PAGES.find((page) => page.slug === slug);
-}
-
 export function pagesOf(reader: ReaderId): readonly DocsPage[] {
   return DOCS_PAGES.filter((page) => page.reader === reader);
 }
