@@ -7,7 +7,7 @@ export function CallInputs({ call }: { readonly call: NonNullable<Endpoint['call
   const fields = callFields(call);
   if (fields.length === 0) return <p class="muted small">Its listing names no inputs and outputs.</p>;
   return (
-    <div class="call-inputs">
+    <div>
       <h3>
         Inputs and outputs <span class="muted h2-note">as the listing says</span>
       </h3>

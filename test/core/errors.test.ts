@@ -32,6 +32,7 @@ test('codes and statuses', () => {
     job_not_found: 404,
     result_not_found: 404,
     query_not_found: 404,
+    dashboard_not_found: 404,
     handle_required: 409,
     handle_taken: 409,
     query_limit: 409,

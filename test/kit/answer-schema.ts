@@ -28,10 +28,12 @@ export function complaints(schema: object, value: unknown): string[] {
   );
 }
 
-/** The schema with `additionalProperties: false` on every object. */
+/** The schema with `additionalProperties: false` on every object that does not say itself what it may have. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
-  return 'properties' in inner ? { ...inner, additionalProperties: false } : inner;
+  return 'properties' in inner && !('additionalProperties' in inner)
+    ? { ...inner, additionalProperties: false }
+    : inner;
 }
