@@ -67,6 +67,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'A tour with pictures.',
   },
   {
+    slug: 'glossary',
+    file: 'glossary.md',
+    reader: 'start',
+    title: 'Glossary',
+    description: 'The words, one meaning each.',
+  },
+  {
     slug: 'client',
     file: 'client.md',
     reader: 'start',
@@ -184,7 +191,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'mcp.md',
     reader: 'agents',
     title: 'MCP',
-    description: 'Every operation as a tool: how to connect, what answers look like, how tools are paid.',
+    description: 'How to connect, what answers look like, how tools are paid.',
   },
   {
     slug: 'payments',
@@ -241,7 +248,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'scale.md',
     reader: 'operators',
     title: 'What it costs, and how far it goes',
-    description: 'Measured costs of a million settlements, how each grows, and a plan for ten billion.',
+    description: 'Measured costs of a million settlements, and a plan for ten billion.',
   },
   {
     slug: 'import',
@@ -283,7 +290,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'deprecation.md',
     reader: 'reference',
     title: 'Compatibility and deprecation',
-    description: 'What counts as a breaking change, how long notice is given, and how it is announced.',
+    description: 'What counts as a breaking change, and how long notice is given.',
   },
   {
     slug: 'compatibility',
