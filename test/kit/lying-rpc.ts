@@ -220,14 +220,14 @@ function send(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** mulberry32: small, seeded, good enough to choose lies. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
