@@ -59,6 +59,8 @@ export interface BlockBatch {
   readonly costs?: ReadonlyMap<Hash, ReceiptFacts>;
   /** How long the read waited for its turn under a limit of requests: this says nothing about the size of the range. */
   readonly waitedMs?: number;
+  /** Where a chain has two sources: the one that gave this batch. */
+  readonly readFrom?: 'portal' | 'rpc';
 }
 
 /** Events, by topic0, and the contracts that emit them. */
