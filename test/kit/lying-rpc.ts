@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * A JSON-RPC proxy that lies the way public nodes do, in front of an honest one. Which request is lied to follows from the
@@ -59,6 +60,8 @@ export interface LyingRpcOptions {
   readonly maxTold?: number;
   /** The first block of the range that is read: nothing in it could contradict a lie about what stands before. */
   readonly honestParentOf?: number;
+  /** Before each exchange is answered. */
+  readonly delayMs?: number;
 }
 
 interface Call {
@@ -110,6 +113,7 @@ export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc>
     const asked: unknown = JSON.parse(await readBody(request));
     const batch = (Array.isArray(asked) ? asked : [asked]) as Call[]; // our own client's JSON-RPC
     calls += batch.length;
+    await delay(options.delayMs ?? 0);
     if (tell('hang')) return; // the socket stays open until the caller or `stop` ends it
     if (tell('rate-limited')) return send(response, 429, '{"error":"slow down"}', { 'retry-after': '0' });
     if (tell('server-error')) return send(response, 500, 'internal error');
