@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
 import { type Address, isAddress, readAddress } from '../domain/address.ts';
 import {
@@ -206,14 +207,19 @@ export function resolvePortal(
     rpcUrls,
   }: { readonly facts: Pick<ChainFacts, 'portalDataset'>; readonly rpcUrls: readonly string[] },
 ): PortalConfig | null {
-  const isLocal = rpcUrls.every((url) => URL.canParse(url) && LOOPBACK.test(new URL(url).hostname));
+  const isLocal = rpcUrls.every(isOnThisMachine);
   const dataset = entry.portalDataset ?? (isLocal ? null : facts.portalDataset);
   return url === null || dataset === null || dataset === false
     ? null
     : { url, dataset, requestsPer10Seconds };
 }
 
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+function isOnThisMachine(url: string): boolean {
+  const hostname = URL.canParse(url) ? new URL(url).hostname : '';
+  return (
+    hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
+  );
+}
 
 /** A chain as the program uses it: built-in facts, overridden by the configuration. */
 export interface ChainConfig {

@@ -196,6 +196,9 @@ export async function eachLine(
   close();
 }
 
+/** Codes of the protocol for requests that are refused for good. */
+const REFUSAL_CODES = ['malformed_request', 'unknown_dataset', 'not_found'] as const;
+
 /** What an answer without blocks means. Its message is not stable and may hold anything: only the code is told. */
 async function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body: Readable): Promise<Error> {
   const answer = record(
@@ -206,9 +209,9 @@ async function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body:
   if (statusCode === 429 || statusCode >= 500)
     return failureOfStatus(statusCode, only(headers['retry-after']) ?? null);
   const error = answer['error'];
-  const code =
-    typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no code';
-  return new RpcFailure('refused', `HTTP status ${statusCode} (${code.replace(/\W/g, '').slice(0, 40)})`);
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  const known = REFUSAL_CODES.find((one) => one === code) ?? 'unknown code';
+  return new RpcFailure('refused', `HTTP status ${statusCode} (${known})`);
 }
 
 function parseOrEmpty(text: string): unknown {
