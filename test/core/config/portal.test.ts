@@ -30,7 +30,10 @@ test('PORTAL_URL=none reads every block over JSON-RPC, another URL is another Po
 });
 
 test('the start says what is read from where, and shows no more of a URL than its host', () => {
-  const env = { RPC_URL_8453: 'https://node.example/key-of-mine', PORTAL_URL: 'https://me:secret@portal.example' };
+  const env = {
+    RPC_URL_8453: 'https://node.example/key-of-mine',
+    PORTAL_URL: 'https://me:secret@portal.example',
+  };
   expect(whereBlocksComeFrom([chainOf(env)])).toBe(
     '  base: history from the SQD Portal (portal.example, base-mainnet, at most 20 requests in 10 s; --no-portal reads without it), new blocks over JSON-RPC (node.example)\n',
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPace, progressLine } from '../../../ingest/follow/status-report.ts';
 import type { StatusSnapshot } from '../../../ingest/follow/chain-status.ts';
+import { createPace, progressLine } from '../../../ingest/follow/status-report.ts';
 
 test('the time left holds although windows end in bursts', () => {
   let nowMs = 0;
