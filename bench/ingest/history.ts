@@ -9,11 +9,12 @@ import { logFilterOf } from '../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../ingest/grading/catalogue.ts';
 import { startLyingPortal } from '../../test/kit/lying-portal.ts';
 import { startLyingRpc } from '../../test/kit/lying-rpc.ts';
+import { readAll as readBlocksOf } from '../../test/kit/portal-blocks.ts';
 import { sharedHistory } from '../lab/chain-history.ts';
 import { judged, shown, timed } from '../lab/measure.ts';
 import type { BenchPart } from '../lab/run.ts';
 
-const SETTLEMENTS = { full: 40_000, quick: 8_000 };
+const SETTLEMENTS = { full: 40_000, quick: 20_000 };
 /** A node or a Portal on another continent. */
 const ANSWER_AFTER_MS = 100;
 /** What the public Portal permits, and what a chain's nodes are asked by default. */
@@ -30,8 +31,10 @@ export const history: BenchPart = {
     const made = await sharedHistory(context);
     await made.growTo(sized(SETTLEMENTS));
     const { rpc, url } = made.chain;
+    const { from, to } = made.range();
     const portal = await startLyingPortal({
       ...{ rpc, delayMs: ANSWER_AFTER_MS, requestsPer10Seconds: PORTAL_REQUESTS },
+      held: await readBlocksOf(rpc, from, to),
     });
     workspace.defer(() => portal.stop());
     const node = await startLyingRpc({ target: url, seed: 1, delayMs: ANSWER_AFTER_MS });
@@ -48,7 +51,6 @@ export const history: BenchPart = {
       ),
       rpc: createRpcSource(config, { log }),
     };
-    const { from, to } = made.range();
     const daysPerHour = async (source: BlockReader): Promise<number> => {
       const { ms } = await timed(() => readAll(source, config, from, to));
       return (((to - from + 1) / ms) * 3_600_000) / BLOCKS_PER_DAY;

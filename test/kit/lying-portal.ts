@@ -81,6 +81,8 @@ export interface LyingPortalOptions {
   readonly delayMs?: number;
   /** Requests in ten seconds, as the public Portal counts them: more are refused. Default: no limit. */
   readonly requestsPer10Seconds?: number;
+  /** Blocks that do not change, in order and without a gap: read once and not for each answer, as a Portal has them. */
+  readonly held?: readonly WireBlock[];
   /** Without compression. */
   readonly isPlain?: boolean;
   /** Before each stream is answered, with its number from 1. */
@@ -176,7 +178,10 @@ export async function startLyingPortal(options: LyingPortalOptions): Promise<Lyi
       return sendFork(response, rpc, fromBlock, random() < 0.5);
     const { blocksPerAnswer = Number.POSITIVE_INFINITY, isPlain = false } = options;
     const to = Math.min(toBlock ?? top, top, fromBlock + blocksPerAnswer - 1);
-    const lines = selectLines(await readAll(rpc, fromBlock, to), query);
+    const blocks =
+      options.held?.filter(({ header: { number } }) => Number(number) >= fromBlock && Number(number) <= to) ??
+      (await readAll(rpc, fromBlock, to));
+    const lines = selectLines(blocks, query);
     distort(lines, query, { tell, untell, random });
     sendLines(response, tell('empty') ? [] : lines, headers, { tell, isPlain });
   };
