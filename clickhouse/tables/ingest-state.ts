@@ -60,6 +60,9 @@ export type ChainState =
   | 'unreachable'
   | 'stopped';
 
+/** A Portal gives final blocks in streams; over JSON-RPC a node is asked for each. */
+export type BackfillSource = 'portal' | 'rpc';
+
 /** What ingest last knew of each chain; freshness and telemetry are served from it. */
 export const CHAIN_STATUS = {
   name: 'chain_status',
@@ -89,6 +92,8 @@ export const CHAIN_STATUS = {
     /** Hours that have transactions without fees, and the oldest of them (0 for none); null where no receipts are read. */
     fee_hours_open: nullable(uint64),
     fee_oldest_open: time,
+    /** Where the newest blocks of the backfill came from; '' while there are none. */
+    backfill_source: nameOf<BackfillSource | ''>(),
     updated_at: named('updatedAtMs', timeMs),
     ver: VERSIONED_TAIL.ver,
   },

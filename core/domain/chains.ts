@@ -21,7 +21,7 @@ export function isChain(text: string): text is Chain {
 
 /**
  * Facts about the chains we can index: CAIP-2 id, public RPC, EIP-3009 tokens with their EIP-712 domain, ERC-8004 registries,
- * timing. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation,
+ * timing, data set of the SQD Portal. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation,
  * explorers from the chain definitions of viem 2.57.
  */
 
@@ -57,6 +57,8 @@ export interface ChainFacts {
   readonly finalityDepth: number;
   /** Blocks per eth_getLogs that the public RPC allows. The window adapts below this. */
   readonly logWindowMax: number;
+  /** The data set of the chain at the public SQD Portal; null where none is known. */
+  readonly portalDataset: string | null;
 }
 
 const usdc = (at: string, name: 'USD Coin' | 'USDC'): TokenFacts => ({
@@ -94,6 +96,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'base-mainnet',
   },
   {
     chainId: 84532,
@@ -106,6 +109,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'base-sepolia',
   },
   {
     chainId: 1,
@@ -118,6 +122,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 12_000,
     finalityDepth: 96,
     logWindowMax: 1_000,
+    portalDataset: 'ethereum-mainnet',
   },
   {
     chainId: 137,
@@ -130,6 +135,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 256,
     logWindowMax: 1_000,
+    portalDataset: 'polygon-mainnet',
   },
   {
     chainId: 43114,
@@ -142,6 +148,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 32,
     logWindowMax: 2_000,
+    portalDataset: 'avalanche-mainnet',
   },
   {
     chainId: 42161,
@@ -154,6 +161,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 250,
     finalityDepth: 7_200,
     logWindowMax: 10_000,
+    portalDataset: 'arbitrum-one',
   },
   {
     chainId: 10,
@@ -166,6 +174,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'optimism-mainnet',
   },
   {
     chainId: 42220,
@@ -178,6 +187,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 2_400,
     logWindowMax: 5_000,
+    portalDataset: 'celo-mainnet',
   },
   {
     chainId: 1329,
@@ -190,6 +200,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 400,
     finalityDepth: 32,
     logWindowMax: 2_000,
+    portalDataset: null,
   },
   {
     chainId: 480,
@@ -202,6 +213,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: null,
   },
   {
     chainId: 130,
@@ -214,6 +226,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 2_400,
     logWindowMax: 2_000,
+    portalDataset: 'unichain-mainnet',
   },
   {
     chainId: 143,
@@ -226,6 +239,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 400,
     finalityDepth: 32,
     logWindowMax: 100,
+    portalDataset: 'monad-mainnet',
   },
   {
     chainId: 999,
@@ -238,6 +252,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 32,
     logWindowMax: 50,
+    portalDataset: null,
   },
   {
     chainId: 146,
@@ -250,6 +265,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 32,
     logWindowMax: 1_000,
+    portalDataset: 'sonic-mainnet',
   },
   {
     chainId: 80002,
@@ -262,6 +278,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 256,
     logWindowMax: 1_000,
+    portalDataset: null,
   },
 ];
 

@@ -162,6 +162,10 @@ export function logFilterOf(context: DecodeContext): LogFilter {
     addresses: emittersOf(context),
     topics: [...new Set(matters.flatMap(({ topics }) => topics))],
     matters,
+    // A bare transfer is one only where its payee is catalogued.
+    alwaysCandidates: [...new Set(matters.flatMap(({ topics }) => topics))].filter(
+      (topic) => topic !== TOPIC.transfer,
+    ),
     isCandidate: (log) => isCandidate(log, context),
   };
 }
