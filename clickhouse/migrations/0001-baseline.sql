@@ -1133,6 +1133,7 @@ CREATE TABLE IF NOT EXISTS endpoint_offers
     `tags` Array(LowCardinality(String)),
     `capabilities` Array(LowCardinality(String)),
     `rule_version` UInt16,
+    `discovery` String CODEC(ZSTD(3)),
     `last_updated` DateTime('UTC'),
     `first_seen` DateTime('UTC'),
     `terms_since` DateTime('UTC') DEFAULT first_seen,

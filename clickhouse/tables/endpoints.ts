@@ -58,7 +58,7 @@ export const ENDPOINT_OFFERS = {
     capabilities: names,
     rule_version: uint16,
     /** JSON of what the listing says of input and output; '' where it says nothing. */
-    discovery: text,
+    discovery: stored(text, ZSTD_3),
     /** 0 where the listing does not say. */
     last_updated: time,
     first_seen: time,
