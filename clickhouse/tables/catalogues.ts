@@ -8,6 +8,7 @@ import {
   name,
   named,
   nameOf,
+  stored,
   text,
   time,
   uint32,
@@ -34,6 +35,7 @@ export const FACILITATOR_RELAYERS = {
     source: nameOf<CatalogueSource>(),
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -49,6 +51,7 @@ export const CATALOGUED_PAYEES = {
     source: nameOf<CatalogueSource>(),
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -56,7 +59,12 @@ export const CATALOGUED_PAYEES = {
 /** ERC-8021 codes of facilitators. */
 export const BUILDER_CODES = {
   name: 'builder_codes',
-  columns: { code: name, facilitator: name, ...VERSIONED_TAIL },
+  columns: {
+    code: name,
+    facilitator: name,
+    ...VERSIONED_TAIL,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'code' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -64,7 +72,13 @@ export const BUILDER_CODES = {
 /** Channel collectors and escrows: a payment to one of them did not go to a seller. */
 export const DEPOSIT_CONTRACTS = {
   name: 'deposit_contracts',
-  columns: { address, name: text, listed_on: day, ...VERSIONED_TAIL },
+  columns: {
+    address,
+    name: text,
+    listed_on: day,
+    ...VERSIONED_TAIL,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'address' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -72,7 +86,13 @@ export const DEPOSIT_CONTRACTS = {
 /** What facilitators' `/supported` answers showed, with the first day of each: the day must survive a restart. */
 export const SUPPORTED_SIGNERS = {
   name: 'supported_signers',
-  columns: { facilitator: name, chain, address, first_seen: earliestDay },
+  columns: {
+    facilitator: name,
+    chain,
+    address,
+    first_seen: earliestDay,
+  },
+  storage: { engine: 'AggregatingMergeTree', order: '(facilitator, chain, address)' },
   placement: STATE,
 } as const satisfies Table;
 
@@ -88,6 +108,7 @@ export const RELAYER_ACCOUNTS = {
     enriched_at: time,
     ver: VERSIONED_TAIL.ver,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -96,6 +117,12 @@ export const RELAYER_ACCOUNTS = {
 export const CATALOGUE_PASSES = {
   name: 'catalogue_passes',
   columns: {},
+  filled: {
+    pass: 'UInt32',
+    owner: 'String',
+    created_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'MergeTree', order: '(pass, owner)' },
   placement: STATE,
   backup: 'done',
 } as const satisfies Table;
@@ -111,6 +138,10 @@ export const CATALOGUE_CHANGES = {
     address,
     code: text,
   },
+  filled: {
+    created_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: { engine: 'ReplacingMergeTree', order: '(pass, kind, chain, address, code)' },
   placement: STATE,
   backup: 'done',
 } as const satisfies Table;
@@ -126,9 +157,13 @@ export const REGRADE_PROGRESS = {
     rows_changed: uint64,
     finished: named('isFinished', flag),
     /** Whether it kept each row before it wrote it anew. */
-    kept: named('isKept', flag),
+    kept: stored(named('isKept', flag), 'DEFAULT 0'),
     ver: VERSIONED_TAIL.ver,
   },
+  filled: {
+    updated_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'pass' },
   placement: STATE,
   versions: ['ver'],
   backup: 'done',

@@ -9,6 +9,8 @@ import { bigintField, integerField, numberField, textField } from '../engine/row
 export interface ColumnType<Value> {
   /** As `system.columns` names it; a test compares it with the schema. */
   readonly type: string;
+  /** What follows the type where the column is declared: a default, a codec. */
+  readonly ddl?: string;
   /** Throws `RangeError` for a value that the column cannot hold. */
   write(out: RowBinary, value: Value): unknown;
   /** The expression of a SELECT whose field `read` takes: 64-bit integers, decimals and bytes travel as texts. */
@@ -28,6 +30,24 @@ export function named<Property extends string, Value>(
 ): ColumnType<Value> & { readonly property: Property } {
   return { ...column, property };
 }
+
+/** The same column with what the engine is told about keeping it. */
+export function stored<Column extends object>(
+  column: Column,
+  ddl: string,
+): Column & { readonly ddl: string } {
+  return { ...column, ddl };
+}
+
+export const ZSTD = 'CODEC(ZSTD(1))';
+/** For long texts. */
+export const ZSTD_3 = 'CODEC(ZSTD(3))';
+/** For what hardly changes from row to row: heights, times, versions. */
+export const RISING = 'CODEC(Delta, ZSTD(1))';
+/** For small numbers in a wide type. */
+export const NARROW = 'CODEC(T64, ZSTD(1))';
+/** For digests, which do not compress. */
+export const RANDOM = 'CODEC(NONE)';
 
 export const text: ColumnType<string> = {
   type: 'String',

@@ -7,12 +7,14 @@ import {
   named,
   nameOf,
   nullable,
+  stored,
   text,
   time,
   timeMs,
   uint32,
   uint64,
   VERSIONED_TAIL,
+  ZSTD_3,
 } from './columns.ts';
 import { type EventRow, onFirst, STATE, type Table, type TableRow } from './table.ts';
 
@@ -21,7 +23,21 @@ import { type EventRow, onFirst, STATE, type Table, type TableRow } from './tabl
 /** Which block stands at each height of the reorg window. A wrong row is replaced by the next one at its height. */
 export const BLOCKS = {
   name: 'blocks',
-  columns: { chain, number: uint64, hash, time, ver: VERSIONED_TAIL.ver },
+  columns: {
+    chain,
+    number: uint64,
+    hash,
+    time,
+    ver: VERSIONED_TAIL.ver,
+  },
+  filled: {
+    written_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, number)',
+    ttl: 'written_at + toIntervalDay(30)',
+  },
   placement: onFirst('the reorg window of each chain, at most a month'),
   versions: ['ver'],
   backup: 'done',
@@ -40,6 +56,7 @@ export const CHECKPOINTS = {
     end_hash: hash,
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, contracts, kind, range_start)' },
   placement: STATE,
   versions: ['ver'],
   backup: 'checkpoints',
@@ -97,6 +114,7 @@ export const CHAIN_STATUS = {
     updated_at: named('updatedAtMs', timeMs),
     ver: VERSIONED_TAIL.ver,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'chain' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -120,9 +138,13 @@ export const DEAD_LETTERS = {
     log_index: uint32,
     reason: nameOf<DeadLetterReason>(),
     /** The log as JSON. */
-    raw_log: text,
+    raw_log: stored(text, ZSTD_3),
     ...VERSIONED_TAIL,
   },
+  filled: {
+    written_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, block_number, log_index, reason)' },
   placement: onFirst('few, and looked for by chain'),
   versions: ['ver'],
   // The block of a log that is none of ours may not have been read, and so its time.
@@ -134,5 +156,13 @@ export type DeadLetter = EventRow<typeof DEAD_LETTERS>;
 export const FENCES = {
   name: 'fences',
   columns: {},
+  filled: {
+    scope: 'String',
+    token: 'UInt64',
+    owner: 'String',
+    ended: 'UInt8',
+    beat_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'ReplacingMergeTree(beat_at)', order: '(scope, token, owner)' },
   placement: onFirst('the highest token counts for all nodes'),
 } as const satisfies Table;

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { commaList, dateTime, type Sql, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
-import { FEE_HOURS, TRANSACTION_FEES } from '../../clickhouse/tables/settlements.ts';
+import { FEE_HOURS, TRANSACTION_FEES } from '../../clickhouse/tables/fees.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';

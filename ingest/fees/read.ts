@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { TRANSACTION_FEES } from '../../clickhouse/tables/settlements.ts';
+import { TRANSACTION_FEES } from '../../clickhouse/tables/fees.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';

@@ -30,7 +30,7 @@ import { walletRanges } from './wallet-ranges.ts';
 
 /**
  * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
- * (clickhouse/migrations/0032-ranked-wallets.sql).
+ * (clickhouse/tables/generations.ts).
  */
 
 /** All of time of a large index takes a minute or two; a machine under load may need a multiple of it. */

@@ -10,7 +10,7 @@ import { LEADERBOARD_OFFSET_MAX } from './read-leaderboard.ts';
 
 /**
  * Search by words in the names and descriptions of agents. The engine splits both sides, the texts and the phrase, by one rule: that
- * of index ix_words (clickhouse/migrations/0014-agents.sql). Only with exactly this expression does a search read the index and not
+ * of index ix_words (clickhouse/tables/agents.ts). Only with exactly this expression does a search read the index and not
  * the table.
  *
  * A word is a run of letters, marks and digits, in lower case. The engine's own tokenizer takes every byte above ASCII for a

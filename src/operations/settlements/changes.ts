@@ -12,6 +12,7 @@ import {
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
 import { NODE_VIEWS } from '../../../clickhouse/guest/public-views.ts';
+import { CHANGES_KEPT_DAYS } from '../../../clickhouse/tables/changes.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
@@ -27,8 +28,7 @@ import type { FeedFilters } from './filters.ts';
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 
-/** How long an entry is certain to be kept. The table drops it a day later (clickhouse/migrations/0026-settlement-changes.sql). */
-const KEPT_MICROS = 29 * 86_400 * 1_000_000;
+const KEPT_MICROS = CHANGES_KEPT_DAYS * 86_400 * 1_000_000;
 /**
  * A clock that is corrected, and on a cluster clocks of several nodes, may differ by this without an entry being missed. Entries
  * written last are read that much later.

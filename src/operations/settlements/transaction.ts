@@ -2,12 +2,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { TRANSACTION_FEES } from '../../../clickhouse/tables/fees.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
   type ListedSettlement,
-  TRANSACTION_FEES,
 } from '../../../clickhouse/tables/settlements.ts';
 import { reading, type TableRow } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
