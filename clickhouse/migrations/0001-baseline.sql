@@ -889,6 +889,7 @@ CREATE TABLE IF NOT EXISTS chain_status
     `last_written_at` DateTime('UTC'),
     `fee_hours_open` Nullable(UInt64),
     `fee_oldest_open` DateTime('UTC'),
+    `backfill_source` LowCardinality(String),
     `updated_at` DateTime64(3, 'UTC'),
     `ver` UInt64
 )
