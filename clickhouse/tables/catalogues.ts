@@ -1,5 +1,5 @@
 import {
-  address,
+  account,
   chain,
   day,
   earliestDay,
@@ -27,7 +27,7 @@ export const FACILITATOR_RELAYERS = {
   name: 'facilitator_relayers',
   columns: {
     chain,
-    address,
+    address: account,
     facilitator: name,
     facilitator_name: name,
     first_seen: day,
@@ -43,7 +43,7 @@ export const CATALOGUED_PAYEES = {
   name: 'catalogued_payees',
   columns: {
     chain,
-    address,
+    address: account,
     name: text,
     resource: text,
     source: nameOf<CatalogueSource>(),
@@ -64,7 +64,7 @@ export const BUILDER_CODES = {
 /** Channel collectors and escrows: a payment to one of them did not go to a seller. */
 export const DEPOSIT_CONTRACTS = {
   name: 'deposit_contracts',
-  columns: { address, name: text, listed_on: day, ...VERSIONED_TAIL },
+  columns: { address: account, name: text, listed_on: day, ...VERSIONED_TAIL },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -72,7 +72,7 @@ export const DEPOSIT_CONTRACTS = {
 /** What facilitators' `/supported` answers showed, with the first day of each: the day must survive a restart. */
 export const SUPPORTED_SIGNERS = {
   name: 'supported_signers',
-  columns: { facilitator: name, chain, address, first_seen: earliestDay },
+  columns: { facilitator: name, chain, address: account, first_seen: earliestDay },
   placement: STATE,
 } as const satisfies Table;
 
@@ -81,7 +81,7 @@ export const RELAYER_ACCOUNTS = {
   name: 'relayer_accounts',
   columns: {
     chain,
-    address,
+    address: account,
     nonce: uint64,
     /** Wei. */
     gas_balance: uint256,
@@ -108,7 +108,7 @@ export const CATALOGUE_CHANGES = {
     kind: enumeration({ relayer: 1, payee: 2, code: 3, deposit: 4 }),
     /** A chain, or ''. */
     chain: name,
-    address,
+    address: account,
     code: text,
   },
   placement: STATE,

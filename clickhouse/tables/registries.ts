@@ -1,7 +1,7 @@
 import { ATTESTATION_KINDS, type AttestationKind } from '../../core/domain/agent.ts';
 import { type Sql, sql, trustedText } from '../engine/sql.ts';
 import {
-  address,
+  account,
   bigUint64,
   bytes,
   chain,
@@ -10,6 +10,7 @@ import {
   int128,
   text,
   time,
+  transactionId,
   uint8,
   uint32,
   uint64,
@@ -35,13 +36,13 @@ export const AGENT_EVENTS = {
     log_index: uint32,
     block_time: time,
     block_hash: hash,
-    tx_hash: hash,
+    tx_hash: transactionId,
     kind: enumeration({ registered: 1, uri_updated: 2, metadata_set: 3, wallet_set: 4, transferred: 5 }),
     /**
      * registered, transferred: the owner from now on; uri_updated: who did it; wallet_set: the wallet, zero when it was cleared;
      * metadata_set: zero.
      */
-    account: address,
+    account,
     /** registered, uri_updated: the URI; metadata_set: the key; else ''. */
     text,
     /** metadata_set: the value; else nothing. */
@@ -67,13 +68,13 @@ export const ATTESTATIONS = {
     block_number: uint64,
     log_index: uint32,
     block_hash: hash,
-    tx_hash: hash,
+    tx_hash: transactionId,
     kind: enumeration<AttestationKind>(ATTESTATION_CODES),
     agent_id: uint256,
     /** feedback, revocation: the client; response: the responder; validations: the validator. */
-    author: address,
+    author: account,
     /** Whose feedback it is about; zero for validations. */
-    client: address,
+    client: account,
     /** 1-based, per agent and client; 0 for validations. */
     feedback_index: bigUint64,
     /** Of a validation_response 0 to 100. */

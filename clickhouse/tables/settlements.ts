@@ -1,19 +1,24 @@
-import type { Address } from '../../core/domain/address.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
 import type { Position } from '../../core/domain/settlement.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
-import { bigintField, integerField, textField } from '../engine/row-reader.ts';
+import {
+  addressField,
+  bigintField,
+  integerField,
+  textField,
+  transactionField,
+} from '../engine/row-reader.ts';
 import { sql } from '../engine/sql.ts';
 import {
-  address,
+  account,
   chain,
   enumeration,
-  hash,
   name,
   named,
   time,
+  transactionId,
   uint32,
   uint64,
   uint256,
@@ -34,19 +39,19 @@ export const SETTLEMENTS = {
     chain,
     block_number: uint64,
     block_time: time,
-    tx_hash: hash,
+    tx_hash: transactionId,
     /** Of the Transfer log in its block. */
     log_index: uint32,
-    payer: address,
-    payee: address,
-    asset: address,
+    payer: account,
+    payee: account,
+    asset: account,
     asset_symbol: name,
     /** Atomic units of the asset. */
     amount: uint256,
     /** Face value. */
     amount_usd: named('amountUsdMicros', usd64),
     /** The sender of the transaction, who paid the gas. */
-    relayer: address,
+    relayer: account,
     /** Id of the facilitator, or '' when none is known. */
     facilitator: name,
     method: enumeration<EvidenceMethod>(METHOD_CODES),
@@ -77,15 +82,15 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.chain)
     .u64(row.blockNumber)
     .dateTime(row.blockTime)
-    .hex32(row.txHash)
+    .transactionId(row.txHash)
     .u32(row.logIndex)
-    .hex20(row.payer)
-    .hex20(row.payee)
-    .hex20(row.asset)
+    .account(row.payer)
+    .account(row.payee)
+    .account(row.asset)
     .string(row.assetSymbol)
     .u256(row.amount)
     .decimal64(row.amountUsdMicros)
-    .hex20(row.relayer)
+    .account(row.relayer)
     .string(row.facilitator)
     .u8(EVIDENCE_LADDER[row.method].code)
     .u32(row.seen)
@@ -153,7 +158,7 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
     chain,
     blockNumber,
     logIndex,
-    txHash: `0x${textField(row[4])}`,
+    txHash: transactionField(row[4]),
     payer: addressField(row[5]),
     payee: addressField(row[6]),
     asset: addressField(row[7]),
@@ -175,11 +180,6 @@ export function decodePosition(row: readonly unknown[]): Position {
     blockNumber: integerField(row[2]),
     logIndex: integerField(row[3]),
   };
-}
-
-/** The engine gives 40 hex digits of a FixedString(20): an address by construction. */
-function addressField(field: unknown): Address {
-  return `0x${textField(field)}` as Address;
 }
 
 function methodField(field: unknown): EvidenceMethod {
@@ -213,9 +213,9 @@ export const TRANSACTION_FEES = {
   columns: {
     block_time: time,
     chain,
-    tx_hash: hash,
+    tx_hash: transactionId,
     block_number: uint64,
-    relayer: address,
+    relayer: account,
     facilitator: name,
     settlement_count: uint32,
     /** Without channel deposits. */

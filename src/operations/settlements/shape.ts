@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
 import {
@@ -55,7 +56,7 @@ function probabilities(): number[] {
   return [...new Set(steps.filter((step) => step !== null))].sort((a, b) => b - a);
 }
 
-export const TX_HASH_SHAPE = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+export const TX_HASH_SHAPE = Type.String({ pattern: TRANSACTION_PATTERN });
 
 const PLAIN_FIELDS = {
   chain: ChainShape,
