@@ -124,6 +124,17 @@ export function faultOf(text: string, kind: Kind): string {
     : `It stands for other than ${bytes[kind]} bytes.`;
 }
 
+/** How many digits hex has, without its prefix. */
+export function hexDigitsOf(kind: Kind): number {
+  return 2 * SPELLINGS.eip155.bytes[kind];
+}
+
+/** The address or the transaction that hex stands for, in any case, with or without its prefix; undefined for any other text. */
+export function hexMeant(text: string, kind: Kind): string | undefined {
+  const digits = readDigits(`${PREFIX}${withoutPrefix(text.toLowerCase())}`, kind, 'eip155');
+  return isProblem(digits) ? undefined : digits;
+}
+
 /** The EIP-55 spelling: a hex letter is upper-case where the matching digit of keccak256(lower-case hex) is 8 or more. */
 export function toChecksum(lower: Address): string {
   const digits = lower.slice(PREFIX.length);

@@ -1,3 +1,4 @@
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
@@ -27,7 +28,7 @@ export const mintTrialKey = defineOperation({
         expires_at: TimeShape,
         settlement: Type.Object(
           {
-            transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+            transaction: Type.String({ pattern: TRANSACTION_PATTERN }),
             network: ChainShape,
             payer: AddressShape,
           },
