@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/account.ts';
+import { type Address, ADDRESS_PATTERN } from '../../../core/domain/account.ts';
 import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
@@ -77,7 +77,7 @@ const PLAIN_FIELDS = {
   ),
   amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units of the asset, a decimal string.' }),
   amount_usd: UsdShape,
-  relayer: Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Sender of the transaction.' }),
+  relayer: Type.String({ pattern: ADDRESS_PATTERN, description: 'Sender of the transaction.' }),
   facilitator: orNull(Type.String({ description: 'Id of the named facilitator, or null.' })),
   is_self_payment: Type.Boolean({ description: 'Payer equals payee. Annotated, not hidden.' }),
   finality: oneOf(['head', 'finalized'], {

@@ -10,7 +10,7 @@ import { askWallet, keyConditions, type WalletScope } from './scope.ts';
 import type { WalletRole } from './slice.ts';
 
 /**
- * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (FixedString(20), the wallet itself among
+ * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (bytes of an account, the wallet itself among
  * them), `chain`, `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, the same without dust as `judged_n`, `judged_usd` and
  * `judged_proven`, `first_time`, `last_time`; to be added up by `other`.
  */
