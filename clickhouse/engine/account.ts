@@ -53,13 +53,20 @@ export const NO_ACCOUNT = trustedText(expressions.noAccount);
 /** What a column holds where there is no transaction. */
 export const NO_TRANSACTION = trustedText(expressions.noTransaction);
 
-/** An address as tables hold it. */
+/** An address as tables hold it. Throws for one that no column can hold: its text would be read as other bytes. */
 export function addressBytes(address: Address): Sql {
+  refuseUnheld([address], ACCOUNT_BYTES);
   return accountBytes(text(address));
+}
+
+function refuseUnheld(values: readonly (Address | TransactionId)[], bytes: number): void {
+  const unheld = values.find((value) => hexOf(value).length !== 2 * bytes);
+  if (unheld !== undefined) throw new RangeError(`no column holds ${unheld}`);
 }
 
 /** Addresses as tables hold them, to be put behind IN. */
 export function addressesBytes(addresses: readonly Address[]): Sql {
+  refuseUnheld(addresses, ACCOUNT_BYTES);
   return sql`(SELECT ${accountBytes(sql`arrayJoin(${texts(addresses)})`)})`;
 }
 
@@ -73,8 +80,9 @@ export function transactionBytes(value: Sql | SqlValue): Sql {
   return sql`toFixedString(unhex(substring(${value}, 3)), ${trustedText(String(TRANSACTION_BYTES))})`;
 }
 
-/** A transaction as tables hold it. */
+/** A transaction as tables hold it. Throws for one that no column can hold. */
 export function transactionIdBytes(id: TransactionId): Sql {
+  refuseUnheld([id], TRANSACTION_BYTES);
   return transactionBytes(text(id));
 }
 

@@ -75,6 +75,12 @@ test('values of our own are the bytes that columns hold', async ({ engine }) => 
   expect(rows).toEqual([['FixedString(20)', 1, 1, 'FixedString(32)', 1, 1]]);
 });
 
+test('an account that no column can hold is refused, not read as other bytes', () => {
+  const solana = addressOfBytes(new Uint8Array(32).fill(7));
+  expect(() => addressBytes(solana)).toThrow(RangeError);
+  expect(() => addressesBytes([ZERO_ADDRESS, solana])).toThrow(RangeError);
+});
+
 test('the engine writes base58 as we do, so that a column of 20 or 32 bytes has one expression', async ({
   engine,
 }) => {
