@@ -1,7 +1,7 @@
-import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { isDay } from '../../core/text.ts';
 import { isSignedBy, type SigningKey } from './keys.ts';
 

@@ -1,5 +1,5 @@
-import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { advertisedPrice, rangeAnswer } from '../operations/route-price.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';

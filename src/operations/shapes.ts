@@ -1,6 +1,6 @@
-import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
-import { ADDRESS_PATTERN } from '../../core/domain/account.ts';
 import { type SchemaOptions, type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
+import { ADDRESS_PATTERN } from '../../core/domain/account.ts';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { NAME_SOURCES } from './names.ts';
 
 /** Shapes that several answers share. */

@@ -1,5 +1,5 @@
-import { hexDigitsOf, hexMeant } from '../../../core/domain/account.ts';
 import { nearest } from '../../../core/command-text.ts';
+import { hexDigitsOf, hexMeant } from '../../../core/domain/account.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';

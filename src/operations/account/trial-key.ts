@@ -1,5 +1,5 @@
-import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { Type } from '@sinclair/typebox';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
 import { fail } from '../../../core/errors.ts';

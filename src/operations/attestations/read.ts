@@ -12,7 +12,7 @@ import {
   transactionField,
 } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
-import type { Address,  } from '../../../core/domain/account.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { AttestationKind } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { ProofOfPayment } from '../../../core/domain/payment.ts';

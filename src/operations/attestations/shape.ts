@@ -1,5 +1,5 @@
-import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { type Static, Type } from '@sinclair/typebox';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { ATTESTATION_KINDS, isOnRatingScale, isRatingTag } from '../../../core/domain/agent.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { displayText } from '../../../core/domain/display-text.ts';

@@ -1,15 +1,7 @@
 import { accountText, addressesBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
-import { addressField, integerField,  } from '../../../clickhouse/engine/row-reader.ts';
-import {
-  allOf,
-  dateTime,
-  type Sql,
-  sql,
-  text,
-  uint32,
-  uint64,
-} from '../../../clickhouse/engine/sql.ts';
+import { addressField, integerField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
-import { type Address, ADDRESS_PATTERN } from '../../../core/domain/account.ts';
-import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
+import { ADDRESS_PATTERN, type Address, TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
 import {

@@ -47,7 +47,10 @@ describe('where EVM chains alone are indexed', () => {
 
   test('a signature of Solana is refused as one', () => {
     const detail = `hash must be the hash of a transaction: 0x and 64 hex digits, not "${SIGNATURE.slice(0, 60)}…". It is one of Solana, of which no chain is indexed here.`;
-    expect(refusal(() => readTransactionParam(SIGNATURE, 'hash', EVM))).toEqual(['invalid_parameter', detail]);
+    expect(refusal(() => readTransactionParam(SIGNATURE, 'hash', EVM))).toEqual([
+      'invalid_parameter',
+      detail,
+    ]);
   });
 
   test('hex is read in lower case', () => {
