@@ -1,6 +1,6 @@
 import { dateTime, type Sql, sql, uint8 as uint8Value } from '../engine/sql.ts';
 import {
-  address,
+  account,
   bigUint64,
   chain,
   enumeration,
@@ -11,6 +11,7 @@ import {
   stored,
   text,
   time,
+  transactionId,
   uint8,
   uint16,
   uint32,
@@ -76,7 +77,7 @@ export const FEEDBACK_FILES = {
     block_number: uint64,
     log_index: uint32,
     agent_id: uint256,
-    client: address,
+    client: account,
     uri: stored(text, ZSTD_3),
     /** Zero when the log gives none. */
     file_hash: hash,
@@ -90,9 +91,9 @@ export const FEEDBACK_FILES = {
     hash_matches: flag,
     /** The payment that the file names as its proof; '' and zeros without one. */
     proof_chain: name,
-    proof_tx: hash,
-    proof_from: address,
-    proof_to: address,
+    proof_tx: transactionId,
+    proof_from: account,
+    proof_to: account,
     /** '' where the file has none, or is not the one that was logged. */
     comment: stored(text, ZSTD_3),
     /** The rule by which the comment was read; 0: by a release that read none. */

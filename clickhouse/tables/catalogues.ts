@@ -1,5 +1,5 @@
 import {
-  address,
+  account,
   chain,
   day,
   earliestDay,
@@ -28,7 +28,7 @@ export const FACILITATOR_RELAYERS = {
   name: 'facilitator_relayers',
   columns: {
     chain,
-    address,
+    address: account,
     facilitator: name,
     facilitator_name: name,
     first_seen: day,
@@ -45,7 +45,7 @@ export const CATALOGUED_PAYEES = {
   name: 'catalogued_payees',
   columns: {
     chain,
-    address,
+    address: account,
     name: text,
     resource: text,
     source: nameOf<CatalogueSource>(),
@@ -73,7 +73,7 @@ export const BUILDER_CODES = {
 export const DEPOSIT_CONTRACTS = {
   name: 'deposit_contracts',
   columns: {
-    address,
+    address: account,
     name: text,
     listed_on: day,
     ...VERSIONED_TAIL,
@@ -89,7 +89,7 @@ export const SUPPORTED_SIGNERS = {
   columns: {
     facilitator: name,
     chain,
-    address,
+    address: account,
     first_seen: earliestDay,
   },
   storage: { engine: 'AggregatingMergeTree', order: '(facilitator, chain, address)' },
@@ -101,7 +101,7 @@ export const RELAYER_ACCOUNTS = {
   name: 'relayer_accounts',
   columns: {
     chain,
-    address,
+    address: account,
     nonce: uint64,
     /** Wei. */
     gas_balance: uint256,
@@ -135,7 +135,7 @@ export const CATALOGUE_CHANGES = {
     kind: enumeration({ relayer: 1, payee: 2, code: 3, deposit: 4 }),
     /** A chain, or ''. */
     chain: name,
-    address,
+    address: account,
     code: text,
   },
   filled: {

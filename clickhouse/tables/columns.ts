@@ -1,9 +1,17 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash, TransactionId } from '../../core/domain/account.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { ACCOUNT_TYPE, expressions, HASH_TYPE, TRANSACTION_TYPE } from '../engine/account.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
-import { bigintField, integerField, numberField, textField } from '../engine/row-reader.ts';
+import {
+  addressField,
+  bigintField,
+  hashField,
+  integerField,
+  numberField,
+  textField,
+  transactionField,
+} from '../engine/row-reader.ts';
 
 /** The types of columns as this program uses them. A type of the engine may stand for several types of value. */
 export interface ColumnType<Value> {
@@ -20,7 +28,6 @@ export interface ColumnType<Value> {
 
 const asItIs = (column: string): string => column;
 const asText = (column: string): string => `toString(${column})`;
-const asHex = (column: string): string => `lower(hex(${column}))`;
 const asUnixTime = (column: string): string => `toUnixTimestamp(${column})`;
 
 /** The same column under another name than its own in camel case: one with its unit, for example. */
@@ -80,25 +87,33 @@ export const chainOrNull: ColumnType<Chain | null> = {
   read: (field) => (field === '' ? null : chain.read(field)),
 };
 
-export const address: ColumnType<Address> = {
-  type: 'FixedString(20)',
-  write: (out, value) => out.hex20(value),
-  select: asHex,
-  read: (field) => `0x${textField(field)}` as Address, // 20 bytes as hex, by the column's type
+export const account: ColumnType<Address> = {
+  type: ACCOUNT_TYPE,
+  write: (out, value) => out.account(value),
+  select: expressions.accountText,
+  read: addressField,
 };
 
+export const transactionId: ColumnType<TransactionId> = {
+  type: TRANSACTION_TYPE,
+  write: (out, value) => out.transactionId(value),
+  select: expressions.transactionText,
+  read: transactionField,
+};
+
+/** A hash of something else than a transaction. */
 export const hash: ColumnType<Hash> = {
-  type: 'FixedString(32)',
-  write: (out, value) => out.hex32(value),
-  select: asHex,
-  read: (field) => `0x${textField(field)}`,
+  type: HASH_TYPE,
+  write: (out, value) => out.hash(value),
+  select: expressions.hashText,
+  read: hashField,
 };
 
 /** Any number of bytes, as hex. */
 export const bytes: ColumnType<Hash> = {
   type: 'String',
   write: (out, value) => out.hexString(value),
-  select: asHex,
+  select: expressions.hashText,
   read: hash.read,
 };
 

@@ -1,13 +1,13 @@
 import {
-  address,
+  account,
   chain,
-  hash,
   name,
   named,
   RANDOM,
   RISING,
   stored,
   time,
+  transactionId,
   uint32,
   uint64,
   uint256,
@@ -23,9 +23,9 @@ export const TRANSACTION_FEES = {
   columns: {
     block_time: stored(time, RISING),
     chain,
-    tx_hash: stored(hash, RANDOM),
+    tx_hash: stored(transactionId, RANDOM),
     block_number: stored(uint64, RISING),
-    relayer: stored(address, ZSTD),
+    relayer: stored(account, ZSTD),
     facilitator: name,
     settlement_count: stored(uint32, ZSTD),
     /** Without channel deposits. */

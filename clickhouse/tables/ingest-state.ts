@@ -11,6 +11,7 @@ import {
   text,
   time,
   timeMs,
+  transactionId,
   uint32,
   uint64,
   VERSIONED_TAIL,
@@ -134,7 +135,7 @@ export const DEAD_LETTERS = {
     chain,
     block_number: uint64,
     block_hash: hash,
-    tx_hash: hash,
+    tx_hash: transactionId,
     log_index: uint32,
     reason: nameOf<DeadLetterReason>(),
     /** The log as JSON. */

@@ -1,4 +1,4 @@
-import { address } from './columns.ts';
+import { account } from './columns.ts';
 import { SETTLEMENTS } from './settlements.ts';
 import type { ColumnMap, Definitions, Table } from './table.ts';
 import { type WalletIdKey, walletIdText } from './wallet-ids.ts';
@@ -113,19 +113,18 @@ const NOT_COPIED = ['method', 'ver', 'del'];
  * reads the rows that no copy has.
  */
 export function plainColumns(key: WalletIdKey): Readonly<Record<string, string>> {
-  const text = (column: string): string => `concat('0x', lower(hex(${column})))`;
-  const word = (column: string): string => `CAST(${text(column)}, 'LowCardinality(String)')`;
+  const word = (column: string): string => `CAST(${account.select(column)}, 'LowCardinality(String)')`;
   const stored = Object.entries(SETTLEMENTS.columns).filter(([name]) => !NOT_COPIED.includes(name));
   return {
     ...Object.fromEntries(
-      stored.map(([name, type]) => [name, type.type === address.type ? text(name) : name]),
+      stored.map(([name, type]) => [name, type.type === account.type ? account.select(name) : name]),
     ),
     asset: word('asset'),
     relayer: word('relayer'),
     method_code: 'toUInt8(method)',
     evidence_tier: 'evidence_tier',
     is_self_payment: 'is_self_payment',
-    payer_id: walletIdText(key, text('payer')),
-    payee_id: walletIdText(key, text('payee')),
+    payer_id: walletIdText(key, account.select('payer')),
+    payee_id: walletIdText(key, account.select('payee')),
   };
 }

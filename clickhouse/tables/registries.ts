@@ -1,7 +1,7 @@
 import { ATTESTATION_KINDS, type AttestationKind } from '../../core/domain/agent.ts';
 import { type Sql, sql, trustedText } from '../engine/sql.ts';
 import {
-  address,
+  account,
   bigUint64,
   bytes,
   chain,
@@ -13,6 +13,7 @@ import {
   stored,
   text,
   time,
+  transactionId,
   uint8,
   uint32,
   uint64,
@@ -40,13 +41,13 @@ export const AGENT_EVENTS = {
     log_index: uint32,
     block_time: stored(time, RISING),
     block_hash: stored(hash, ZSTD),
-    tx_hash: stored(hash, RANDOM),
+    tx_hash: stored(transactionId, RANDOM),
     kind: enumeration({ registered: 1, uri_updated: 2, metadata_set: 3, wallet_set: 4, transferred: 5 }),
     /**
      * registered, transferred: the owner from now on; uri_updated: who did it; wallet_set: the wallet, zero when it was cleared;
      * metadata_set: zero.
      */
-    account: address,
+    account,
     /** registered, uri_updated: the URI; metadata_set: the key; else ''. */
     text: stored(text, ZSTD_3),
     /** metadata_set: the value; else nothing. */
@@ -79,13 +80,13 @@ export const ATTESTATIONS = {
     block_number: stored(uint64, RISING),
     log_index: uint32,
     block_hash: stored(hash, ZSTD),
-    tx_hash: stored(hash, RANDOM),
+    tx_hash: stored(transactionId, RANDOM),
     kind: enumeration<AttestationKind>(ATTESTATION_CODES),
     agent_id: uint256,
     /** feedback, revocation: the client; response: the responder; validations: the validator. */
-    author: stored(address, ZSTD),
+    author: stored(account, ZSTD),
     /** Whose feedback it is about; zero for validations. */
-    client: stored(address, ZSTD),
+    client: stored(account, ZSTD),
     /** 1-based, per agent and client; 0 for validations. */
     feedback_index: bigUint64,
     /** Of a validation_response 0 to 100. */

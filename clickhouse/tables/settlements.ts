@@ -1,15 +1,19 @@
-import type { Address } from '../../core/domain/address.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
 import type { Position } from '../../core/domain/settlement.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
-import { bigintField, integerField, textField } from '../engine/row-reader.ts';
 import {
-  address,
+  addressField,
+  bigintField,
+  integerField,
+  textField,
+  transactionField,
+} from '../engine/row-reader.ts';
+import {
+  account,
   chain,
   enumeration,
-  hash,
   NARROW,
   name,
   named,
@@ -17,6 +21,7 @@ import {
   RISING,
   stored,
   time,
+  transactionId,
   uint32,
   uint64,
   uint256,
@@ -41,19 +46,19 @@ export const SETTLEMENTS = {
     chain,
     block_number: stored(uint64, RISING),
     block_time: stored(time, RISING),
-    tx_hash: stored(hash, RANDOM),
+    tx_hash: stored(transactionId, RANDOM),
     /** Of the Transfer log in its block. */
     log_index: stored(uint32, NARROW),
-    payer: stored(address, ZSTD),
-    payee: stored(address, ZSTD),
-    asset: stored(address, ZSTD),
+    payer: stored(account, ZSTD),
+    payee: stored(account, ZSTD),
+    asset: stored(account, ZSTD),
     asset_symbol: name,
     /** Atomic units of the asset. */
     amount: stored(uint256, ZSTD),
     /** Face value. */
     amount_usd: stored(named('amountUsdMicros', usd64), NARROW),
     /** The sender of the transaction, who paid the gas. */
-    relayer: stored(address, ZSTD),
+    relayer: stored(account, ZSTD),
     /** Id of the facilitator, or '' when none is known. */
     facilitator: name,
     method: stored(enumeration<EvidenceMethod>(METHOD_CODES), ZSTD),
@@ -106,15 +111,15 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.chain)
     .u64(row.blockNumber)
     .dateTime(row.blockTime)
-    .hex32(row.txHash)
+    .transactionId(row.txHash)
     .u32(row.logIndex)
-    .hex20(row.payer)
-    .hex20(row.payee)
-    .hex20(row.asset)
+    .account(row.payer)
+    .account(row.payee)
+    .account(row.asset)
     .string(row.assetSymbol)
     .u256(row.amount)
     .decimal64(row.amountUsdMicros)
-    .hex20(row.relayer)
+    .account(row.relayer)
     .string(row.facilitator)
     .u8(EVIDENCE_LADDER[row.method].code)
     .u32(row.seen)
@@ -182,7 +187,7 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
     chain,
     blockNumber,
     logIndex,
-    txHash: `0x${textField(row[4])}`,
+    txHash: transactionField(row[4]),
     payer: addressField(row[5]),
     payee: addressField(row[6]),
     asset: addressField(row[7]),
@@ -204,11 +209,6 @@ export function decodePosition(row: readonly unknown[]): Position {
     blockNumber: integerField(row[2]),
     logIndex: integerField(row[3]),
   };
-}
-
-/** The engine gives 40 hex digits of a FixedString(20): an address by construction. */
-function addressField(field: unknown): Address {
-  return `0x${textField(field)}` as Address;
 }
 
 function methodField(field: unknown): EvidenceMethod {

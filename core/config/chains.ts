@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
-import { type Address, isAddress, readAddress } from '../domain/address.ts';
+import { type Address, isAddress, readAddress } from '../domain/account.ts';
 import {
   type Chain,
   type ChainFacts,
@@ -131,13 +131,13 @@ export function resolveChainName(name: string, at: string, problems: string[]): 
 
 export function unknownChain(name: string, at: string, problems: string[]): ChainFacts {
   problems.push(
-    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (eip155:${chainId})`).join(', ')}`,
+    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (${chainOf(chainId)})`).join(', ')}`,
   );
   return KNOWN_CHAINS[0] as ChainFacts; // never used: the problem above ends the load
 }
 
 export function resolveAddress(text: string, at: string, problems: string[]): Address {
-  const outcome = readAddress(text);
+  const outcome = readAddress(text, 'eip155');
   if (isAddress(outcome)) return outcome;
   problems.push(
     `${at}: ${outcome === 'checksum' ? 'the EIP-55 checksum is wrong' : 'not an address'}: ${text}`,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Chain, chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
 import { readCatalogueFile, resolveSection } from './catalogue.ts';
@@ -88,7 +88,7 @@ function readValue(name: string, path: string, problems: string[]): string {
   }
 }
 
-const BASE: Chain = 'eip155:8453';
+const BASE = chainOf(8453);
 /** One day of Base: enough to show data at once, small enough for a public RPC. */
 export const DEFAULT_START_BLOCK = -43_200;
 const DEFAULT_REQUESTS_PER_SECOND = 50;

@@ -1,5 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 
 /**
  * The port to one EVM chain. Node answers are not trusted: everything that an implementation returns has passed the checks named

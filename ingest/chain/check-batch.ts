@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { BlockRef, LogFilter, RawLog } from './block-source.ts';
 import { ProviderContradiction } from './rpc/failure.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import { runPool } from '../../core/process/pool.ts';
 import type { EventsOf, Header, LogFilter, RawLog } from './block-source.ts';

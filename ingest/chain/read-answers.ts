@@ -1,5 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { BlockRef, Header, RawLog, TransactionFacts } from './block-source.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question } from './rpc/pool.ts';

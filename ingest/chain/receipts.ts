@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import {
   type BlockReceipts,
   type BlockSource,

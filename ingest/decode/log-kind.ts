@@ -1,6 +1,5 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { RegistryRole } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { EventsOf, LogFilter, RawLog } from '../chain/block-source.ts';
 import type { DecodeContext } from './context.ts';
 import { addressInWord, WORD_CHARS } from './hex-word.ts';

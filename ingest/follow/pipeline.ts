@@ -1,5 +1,5 @@
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import {
   type BlockBatch,
   type BlockSource,

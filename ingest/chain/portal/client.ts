@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { BodyTooLarge, boundedChunks, readBounded } from '../../../core/bounded-body.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { providerName } from '../../../core/log.ts';
 import { hash, list, record } from '../read-answers.ts';
 import { failureOfStatus, ProviderContradiction, RpcFailure } from '../rpc/failure.ts';

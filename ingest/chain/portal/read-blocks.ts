@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { backOffMs } from '../../../core/process/retry.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import { type PortalClient, PortalFork, type PortalLimits, type Waiting } from './client.ts';

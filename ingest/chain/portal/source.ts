@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../../core/config/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import type { Log } from '../../../core/log.ts';
 import { backOffMs, retry } from '../../../core/process/retry.ts';
 import {

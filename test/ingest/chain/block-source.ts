@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Address, address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 import {
   AccountsUnread,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import {
   type BlockBatch,
   type BlockSource,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChainConfig } from '../../../../core/config/chains.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../../../demo/chain/anvil.ts';
 import { callBatch, MULTICALL3, mintUsdc, USDC } from '../../../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../../../demo/chain/payments.ts';

@@ -8,7 +8,7 @@ import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
 import { type Sql, sql } from '../../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../../clickhouse/migrate/migrate.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { SEEN } from '../../../../core/domain/evidence.ts';
 import { decodeContextOf } from '../../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
