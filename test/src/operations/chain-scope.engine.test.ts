@@ -197,7 +197,7 @@ const ASKED: Readonly<Record<string, Asked>> = {
   },
 };
 /** Has its own tests: its files are of one chain each. */
-const ELSEWHERE_TESTED = ['listBundles'];
+const ELSEWHERE_TESTED = ['getDashboard', 'getDashboardPanel', 'listBundles'];
 
 const asking = (path: string, chain: string | undefined) => {
   const separator = path.includes('?') ? '&' : '?';

@@ -176,6 +176,7 @@ test('it answers without a key, the most paid first, each row with its offers an
     stale: false,
     price_implausible: false,
     unobserved_reason: null,
+    call: null,
   });
   expect(body.endpoints[1]).toMatchObject({
     resource: url(55),

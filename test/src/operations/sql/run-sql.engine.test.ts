@@ -691,6 +691,13 @@ describe('a constant that no row can have', () => {
     near: CHECKSUMMED,
     position: { line: 1, column: 52 },
     replacement: `'${CHECKSUMMED.toLowerCase()}'`,
+    edits: [
+      {
+        from: WRONG.indexOf(`'${CHECKSUMMED}'`),
+        to: WRONG.indexOf(`'${CHECKSUMMED}'`) + CHECKSUMMED.length + 2,
+        text: `'${CHECKSUMMED.toLowerCase()}'`,
+      },
+    ],
   };
 
   test('is warned of in JSON, in the header of other formats and by explain_only, and the query runs', async ({
