@@ -28,7 +28,14 @@ export interface WorkDone {
   readonly contradictions: number;
 }
 
-export const NO_WORK: WorkDone = { rows: 0, blocks: 0, portalBlocks: 0, deadLetters: 0, retries: 0, contradictions: 0 };
+export const NO_WORK: WorkDone = {
+  rows: 0,
+  blocks: 0,
+  portalBlocks: 0,
+  deadLetters: 0,
+  retries: 0,
+  contradictions: 0,
+};
 
 /**
  * The jobs of one chain. Only a hint: table `checkpoints` records the indexed ranges, and from it a planner adds lost jobs again. So an
