@@ -1,4 +1,4 @@
-import type { Address } from '../core/domain/address.ts';
+import type { Address } from '../core/domain/account.ts';
 import { type Wallet, walletOf } from './chain/sender.ts';
 
 /** A payer or payee. The key is derived from the seed and signs for the local chain's token only. */

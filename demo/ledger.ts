@@ -1,6 +1,5 @@
-import type { Address } from '../core/domain/address.ts';
+import type { Address, Hash } from '../core/domain/account.ts';
 import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../core/domain/evidence.ts';
-import type { Hash } from '../core/domain/settlement.ts';
 import type { Rpc } from './chain/json-rpc.ts';
 
 /** One settlement as the chain's own receipts show it, with the grade that the demo expects of it. */

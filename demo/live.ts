@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hash } from '../core/domain/settlement.ts';
+import type { Hash } from '../core/domain/account.ts';
 import type { LiveRegistry } from './identities/live-registry.ts';
 import type { Errand, Shopper } from './shopper.ts';
 import type { Traffic } from './traffic.ts';

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { Address } from '../core/domain/address.ts';
+import type { Address } from '../core/domain/account.ts';
 import type { EvidenceMethod } from '../core/domain/evidence.ts';
 import type { Actor, Cast, Merchant, Relayer } from './actors.ts';
 import { type ChainToken, callBatch, MULTICALL3 } from './chain/deploy-usdc.ts';

@@ -1,8 +1,7 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Address } from '../core/domain/address.ts';
-import type { Hash } from '../core/domain/settlement.ts';
+import type { Address, Hash } from '../core/domain/account.ts';
 import type { Actor } from './actors.ts';
 
 /** One thing that agents buy, and the x402 version they pay it in. */

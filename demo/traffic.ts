@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
+import type { Hash } from '../core/domain/account.ts';
 import type { EvidenceMethod } from '../core/domain/evidence.ts';
-import type { Hash } from '../core/domain/settlement.ts';
 import type { Cast } from './actors.ts';
 import { reorg } from './chain/anvil.ts';
 import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';

@@ -6,6 +6,8 @@ import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/derive.ts';
 import type { BlockSource } from './chain/block-source.ts';
+import { createHistorySource } from './chain/history-source.ts';
+import { createPortalSource } from './chain/portal/source.ts';
 import { createRpcSource } from './chain/source.ts';
 import type { Coordination, Held } from './coordinate/coordination.ts';
 import { engineCoordination } from './coordinate/engine.ts';
@@ -120,7 +122,7 @@ function indexChains(
   return config.chains.flatMap((chain) => {
     const leading = coordination.lead(chain.chain, deps, (held) => leadChain(deps, chain, catalogues, held));
     if (isImportedOnly(chain)) return [leading];
-    const source = sourceOf(deps, chain);
+    const source = historyOf(deps, chain);
     const jobs = { queueOf: queuesOf(coordination, chain), atOnce: config.ingest.jobsAtOnce };
     return [leading, workRanges({ ...deps, config: chain, source, catalogues, jobs })];
   });
@@ -151,6 +153,24 @@ async function leadChain(
       publishStatus(run.status, own),
       reportProgress(chain.facts.slug, run.status, own),
     ];
+  });
+}
+
+/** The source of the jobs: final blocks come from the Portal where the chain has one. */
+function historyOf(deps: Deps, chain: ChainConfig): BlockSource {
+  const { log, signal, coordination, observation = UNOBSERVED } = deps;
+  const rpc = sourceOf(deps, chain);
+  if (chain.portal === null) return rpc;
+  const { url: portalUrl, ...portal } = chain.portal;
+  const { rateLimitOf } = coordination;
+  const own = { log: log.child({ chain: chain.chain }), signal, rateLimitOf };
+  return createHistorySource({
+    rpc,
+    portal: createPortalSource(
+      { ...chain, ...portal, portalUrl },
+      { ...own, ...watchedRpc(observation, chain.chain) },
+    ),
+    log: own.log,
   });
 }
 

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { BASELINE_FILE, baselineFile } from '../clickhouse/migrate/baseline.ts';
+import { MIGRATIONS_DIRECTORY } from '../clickhouse/migrate/migrations.ts';
 import { buildOpenApi } from '../src/openapi/document.ts';
 import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
@@ -89,7 +91,16 @@ const openApi = buildOpenApi({
   publicUrl: '',
 });
 
+/** Frozen as soon as there is a second migration: what is applied never changes. */
+function baseline(): Readonly<Record<string, string>> {
+  const others = readdirSync(MIGRATIONS_DIRECTORY).filter(
+    (name) => name.endsWith('.sql') && name !== BASELINE_FILE,
+  );
+  return others.length > 0 ? {} : { [`clickhouse/migrations/${BASELINE_FILE}`]: baselineFile() };
+}
+
 const committed = (): Readonly<Record<string, string>> => ({
+  ...baseline(),
   'docs/compatibility.md': compatibilityPage(),
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/operations.md': operationsPage(OPERATIONS),

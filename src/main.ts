@@ -18,7 +18,7 @@ import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
 import type { RestoreArguments } from './operate/backup/restore.ts';
 import type { BundleArguments, VerifyArguments } from './operate/bundles/command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
-import { whatToOpen, whereHistoryBegins } from './what-to-open.ts';
+import { whatToOpen, whereBlocksComeFrom, whereHistoryBegins } from './what-to-open.ts';
 
 /**
  * Each command imports its code when it runs: the service and its libraries take a second or two to load, which `admin` and `--help`
@@ -68,7 +68,9 @@ async function start(options: Options): Promise<void> {
   });
   await service.prepared;
   if (service.url !== null)
-    process.stdout.write(`${whatToOpen(service.url)}${whereHistoryBegins(config.chains)}`);
+    process.stdout.write(
+      `${whatToOpen(service.url)}${whereBlocksComeFrom(config.chains)}${whereHistoryBegins(config.chains)}`,
+    );
 }
 
 /** Where the service has no other supervisor, this process becomes it, and does not return. */
@@ -226,8 +228,10 @@ async function engineOf(config: Config, log: Log): ReturnType<typeof attachOrSta
   return attach.attachOrStartEngine(config, log);
 }
 
-function configOf({ config }: Options): Config {
-  return loadConfig(config === undefined ? {} : { file: config });
+function configOf({ config, portal }: Options): Config {
+  const loaded = loadConfig(config === undefined ? {} : { file: config });
+  if (portal !== false) return loaded;
+  return { ...loaded, chains: loaded.chains.map((chain) => ({ ...chain, portal: null })) };
 }
 
 function load(options: Options): { config: Config; log: Log } {

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../core/config/chains.ts';
 import { DEFAULT_START_BLOCK } from '../core/config/load.ts';
+import { providerName } from '../core/log.ts';
 
 /**
  * What a person opens first. `npm start` and `npm run demo` end with it. `url` is where the API listens; `more` are further lines.
@@ -29,6 +30,21 @@ export function whereHistoryBegins(chains: readonly Pick<ChainConfig, 'facts' | 
     .map(({ facts: { slug, blockTimeMs }, startBlock }) => {
       const hours = Math.round((-startBlock * blockTimeMs) / MS_PER_HOUR);
       return `  ${slug} is read from ${hours} hours before the first start on. For earlier payments set its startBlock, at any time (docs/operators.md).\n`;
+    })
+    .join('');
+}
+
+/** Where each chain is read from, in a line for each: which hosts this machine will ask for what. */
+export function whereBlocksComeFrom(
+  chains: readonly Pick<ChainConfig, 'facts' | 'rpcUrls' | 'portal'>[],
+): string {
+  return chains
+    .filter(({ rpcUrls }) => rpcUrls.length > 0)
+    .map(({ facts: { slug }, rpcUrls, portal }) => {
+      const nodes = `JSON-RPC (${[...new Set(rpcUrls.map(providerName))].join(', ')})`;
+      if (portal === null) return `  ${slug}: every block over ${nodes}\n`;
+      const { url, dataset, requestsPer10Seconds } = portal;
+      return `  ${slug}: history from the SQD Portal (${providerName(url)}, ${dataset}, at most ${requestsPer10Seconds} requests in 10 s; --no-portal reads without it), new blocks over ${nodes}\n`;
     })
     .join('');
 }

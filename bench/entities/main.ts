@@ -1,5 +1,5 @@
 import { dateTime, sql, uint64 } from '../../clickhouse/engine/sql.ts';
-import { address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/account.ts';
 import { isChain } from '../../core/domain/chains.ts';
 import { mintCursor } from '../../core/domain/cursor.ts';
 import { buildCatalogue } from '../../ingest/grading/catalogue.ts';

@@ -1,7 +1,6 @@
 import { decodeEventLog, parseAbi } from 'viem';
-import { address as toAddress } from '../../core/domain/address.ts';
+import { type Hash, address as toAddress } from '../../core/domain/account.ts';
 import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
 import { rowsOfBatch } from '../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';

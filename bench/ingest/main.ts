@@ -8,6 +8,7 @@ import { type BenchContext, type BenchPart, runBench } from '../lab/run.ts';
 import { localChain, type ServiceProcess, serviceConfig, startService } from '../lab/service.ts';
 import { decode } from './decode.ts';
 import { endToEnd } from './end-to-end.ts';
+import { history } from './history.ts';
 import { writePath } from './write-path.ts';
 
 const SETTLEMENTS = { full: 100_000, quick: 20_000 };
@@ -102,5 +103,5 @@ await runBench({
   name: 'ingest',
   description:
     'The way of a settlement from the node’s answer to the served row, each step against a peer or a bound.',
-  parts: [decode, writePath, endToEnd, apiLag],
+  parts: [decode, writePath, endToEnd, history, apiLag],
 });

@@ -4,7 +4,7 @@ import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
-import { address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/account.ts';
 import { NO_ROWS } from '../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../ingest/write/versions.ts';

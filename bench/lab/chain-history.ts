@@ -1,4 +1,4 @@
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';
 import { callBatch, MULTICALL3, mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../demo/chain/payments.ts';

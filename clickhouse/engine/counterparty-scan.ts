@@ -1,3 +1,4 @@
+import { accountBytes } from './account.ts';
 import { IS_DUST } from './counted-rows.ts';
 import { type Sql, sql, text } from './sql.ts';
 
@@ -11,7 +12,7 @@ import { type Sql, sql, text } from './sql.ts';
  * millionths in 256 bits, squares of sums are exact, and a wallet would have to move 10^32 dollars to overflow them.
  */
 export function partnerFigures(wallet: string, role: 'payee' | 'payer'): Sql {
-  return sql`counterparty = unhex(${text(wallet.slice(2))}) AS is_self,
+  return sql`counterparty = ${accountBytes(text(wallet))} AS is_self,
     countIf(role = ${text(role)}) AS mine_count, countIf(role != ${text(role)}) AS back_count,
     countIf(role = ${text(role)} AND NOT ${IS_DUST}) AS judged_count, countIf(role != ${text(role)} AND NOT ${IS_DUST}) AS judged_back_count,
     toInt256(toDecimal256(sumIf(amount_usd, role = ${text(role)} AND NOT ${IS_DUST}), 6) * 1000000) AS judged`;

@@ -1,3 +1,12 @@
+import {
+  type Address,
+  BYTES_MAX,
+  type Hash,
+  type TransactionId,
+  writeBytes,
+} from '../../core/domain/account.ts';
+import { ACCOUNT_BYTES, HASH_BYTES, TRANSACTION_BYTES } from './account.ts';
+
 /**
  * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest format that every server version reads.
  * Enum8 travels as its byte, LowCardinality as its plain type, Decimal(18, 6) as an Int64 of millionths.
@@ -60,7 +69,14 @@ export class RowBinary {
     const bytes = (hex.length - 2) / 2;
     this.reserve(varintMaxBytes + bytes);
     this.varint(bytes);
-    return this.hex(hex, bytes);
+    // Node stops at the first non-hex character, so the byte count is the check.
+    const written =
+      hex.length === 2 + 2 * bytes && hex.startsWith('0x')
+        ? this.buffer.write(hex.slice(2), this.length, bytes, 'hex')
+        : 0;
+    if (written !== bytes) throw new RangeError(`not ${bytes} bytes of hex: ${hex.slice(0, 80)}`);
+    this.length += bytes;
+    return this;
   }
 
   /** Array(String) and Array(LowCardinality(String)). */
@@ -71,24 +87,25 @@ export class RowBinary {
     return this;
   }
 
-  /** FixedString(20) from `0x` and 40 hex digits. */
-  hex20(hex: string): this {
-    return this.hex(hex, 20);
+  /** An account, from its text. */
+  account(text: Address): this {
+    return this.fixed(text, ACCOUNT_BYTES);
   }
 
-  /** FixedString(32) from `0x` and 64 hex digits. */
-  hex32(hex: string): this {
-    return this.hex(hex, 32);
+  /** A transaction, from its text. */
+  transactionId(text: TransactionId): this {
+    return this.fixed(text, TRANSACTION_BYTES);
   }
 
-  private hex(hex: string, bytes: number): this {
-    this.reserve(bytes);
-    // Node stops at the first non-hex character, so the byte count is the check.
-    const written =
-      hex.length === 2 + 2 * bytes && hex.startsWith('0x')
-        ? this.buffer.write(hex.slice(2), this.length, bytes, 'hex')
-        : 0;
-    if (written !== bytes) throw new RangeError(`not ${bytes} bytes of hex: ${hex.slice(0, 80)}`);
+  /** A hash of something else, from its text. */
+  hash(text: Hash): this {
+    return this.fixed(text, HASH_BYTES);
+  }
+
+  private fixed(text: Address | TransactionId, bytes: number): this {
+    this.reserve(BYTES_MAX);
+    const written = writeBytes(text, this.buffer, this.length);
+    if (written !== bytes) throw new RangeError(`not ${bytes} bytes: ${text.slice(0, 80)}`);
     this.length += bytes;
     return this;
   }

@@ -1,3 +1,5 @@
+import type { Address, Hash, TransactionId } from '../../core/domain/account.ts';
+
 /**
  * Reads a RowBinary answer in order. The reader must ask for the types in the statement's order; nothing here can check that.
  *
@@ -66,6 +68,21 @@ export class RowReader {
 export function textField(field: unknown): string {
   if (typeof field !== 'string') throw new TypeError(`expected a text from the engine, got ${typeof field}`);
   return field;
+}
+
+/** An account: the statement made the text of one (clickhouse/engine/account.ts). */
+export function addressField(field: unknown): Address {
+  return textField(field) as Address;
+}
+
+/** A transaction, likewise. */
+export function transactionField(field: unknown): TransactionId {
+  return textField(field) as TransactionId;
+}
+
+/** A hash of something else, likewise. */
+export function hashField(field: unknown): Hash {
+  return textField(field) as Hash;
 }
 
 /** Counts and block numbers: the engine quotes 64-bit integers, ours stay below 2^53. */

@@ -1,4 +1,3 @@
-import type { Address } from '../../core/domain/address.ts';
 /**
  * The typed SQL template. Text comes only from our own source, values are sent separately as server-side parameters, and a bare
  * string does not type-check where an `Sql` is expected. So no statement can be built from a caller's text.
@@ -112,9 +111,4 @@ export function unionAll(parts: readonly Sql[]): Sql {
   const [first, ...rest] = parts;
   if (first === undefined) throw new Error('a union of nothing');
   return rest.reduce((all, next) => sql`${all} UNION ALL ${next}`, first);
-}
-
-/** An address as the tables store it. */
-export function addressBytes(address: Address): Sql {
-  return sql`toFixedString(unhex(${text(address.slice(2))}), 20)`;
 }

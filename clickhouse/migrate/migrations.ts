@@ -35,8 +35,8 @@ const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 export const MIGRATIONS_DIRECTORY = new URL('../migrations/', import.meta.url);
 
 /**
- * Runs the migrations that the writer's database lacks; `runStatement` runs a statement of a file. Throws `UserError` when an applied
- * file has changed since, `EngineError` when the engine fails.
+ * Runs the migrations that the writer's database lacks; `runStatement` runs a statement of a file. Throws `UserError` when the database
+ * is of an unreleased version or an applied file has changed since, `EngineError` when the engine fails.
  */
 export async function applyMigrations(
   writer: Writer,
@@ -47,6 +47,7 @@ export async function applyMigrations(
 ): Promise<Migrated> {
   await runDdl(writer, 'create-schema-migrations', CREATE_HISTORY);
   const history = await readHistory(writer);
+  refuseOlder(migrations, history);
   refuseChanged(migrations, history);
   const applied: string[] = [];
   for (const migration of migrations.filter(({ version }) => !history.has(version))) {
@@ -108,17 +109,33 @@ CREATE TABLE IF NOT EXISTS schema_migrations
 ENGINE = ReplacingMergeTree(applied_at)
 ORDER BY version`;
 
-async function readHistory(writer: Writer): Promise<ReadonlyMap<number, string>> {
+type History = ReadonlyMap<number, Pick<Migration, 'name' | 'checksum'>>;
+
+async function readHistory(writer: Writer): Promise<History> {
   const { rows } = await writer.rows({
     name: 'applied-migrations',
-    sql: sql`SELECT version, checksum FROM schema_migrations FINAL ORDER BY version`,
+    sql: sql`SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version`,
     maxSeconds: 30,
     maxRows: MIGRATIONS_MAX,
   });
-  return new Map(rows.map(([version, checksum]) => [Number(version), String(checksum)]));
+  return new Map(
+    rows.map(([version, name, checksum]) => [
+      Number(version),
+      { name: String(name), checksum: String(checksum) },
+    ]),
+  );
 }
 
-function refuseChanged(migrations: readonly Migration[], history: ReadonlyMap<number, string>): void {
+/** The first migration is everything that a release begins with. A database with another one is of a version that was never released. */
+function refuseOlder([baseline]: readonly Migration[], history: History): void {
+  const first = history.get(1);
+  if (baseline === undefined || first === undefined || first.checksum === baseline.checksum) return;
+  throw new UserError(
+    `The tables in this database were made by an unreleased version (its first migration is ${fullName({ version: 1, name: first.name })}), which this version cannot read: set clickhouse.database to a new name, or start with another data directory (accounts are in control.db of this one), and the history is read anew.`,
+  );
+}
+
+function refuseChanged(migrations: readonly Migration[], history: History): void {
   const unknown = [...history.keys()].filter((version) => version > migrations.length);
   if (unknown.length > 0) {
     throw new UserError(
@@ -126,7 +143,7 @@ function refuseChanged(migrations: readonly Migration[], history: ReadonlyMap<nu
     );
   }
   for (const migration of migrations) {
-    const recorded = history.get(migration.version);
+    const recorded = history.get(migration.version)?.checksum;
     if (recorded !== undefined && recorded !== migration.checksum) {
       throw new UserError(
         `Migration ${fullName(migration)} was applied to this database with other contents. Restore the file and put the change into a new migration.`,

@@ -1,6 +1,6 @@
 import { dateTime, type Sql, sql, uint8 as uint8Value } from '../engine/sql.ts';
 import {
-  address,
+  account,
   bigUint64,
   chain,
   enumeration,
@@ -8,17 +8,21 @@ import {
   hash,
   name,
   names,
+  stored,
   text,
   time,
+  transactionId,
   uint8,
   uint16,
   uint32,
   uint64,
   uint256,
   VERSIONED_TAIL,
+  ZSTD,
+  ZSTD_3,
 } from './columns.ts';
 import { REGISTRY_PLACEMENT } from './registries.ts';
-import type { Table, TableRow } from './table.ts';
+import { definitionsOf, type Table, type TableRow } from './table.ts';
 
 /** What was fetched for agents and their feedback, and agents as they are derived from all of it. */
 
@@ -29,7 +33,7 @@ export const AGENT_CARDS = {
     chain,
     agent_id: uint256,
     /** What was tried. */
-    uri: text,
+    uri: stored(text, ZSTD_3),
     status: enumeration({ good: 1, failed: 2 }),
     /** Why it failed; '' when it did not. */
     problem: name,
@@ -37,14 +41,14 @@ export const AGENT_CARDS = {
     failures: uint16,
     tried_at: time,
     next_try_at: time,
-    good_uri: text,
+    good_uri: stored(text, ZSTD_3),
     /** 0 when there never was a card. */
     good_at: time,
-    name: text,
-    description: text,
-    image: text,
+    name: stored(text, ZSTD),
+    description: stored(text, ZSTD_3),
+    image: stored(text, ZSTD_3),
     /** JSON of `AgentService[]`. */
-    services: text,
+    services: stored(text, ZSTD_3),
     supported_trust: names,
     x402_support: flag,
     active: flag,
@@ -52,9 +56,14 @@ export const AGENT_CARDS = {
     rule_version: uint16,
     /** Whether the card names this very agent among its registrations. */
     claims_agent: flag,
-    domain: text,
+    domain: stored(text, ZSTD),
     domain_proof: enumeration({ unchecked: 0, proven: 1, refuted: 2, unreachable: 3 }),
     ...VERSIONED_TAIL,
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, agent_id)',
+    settings: { index_granularity: 256 },
   },
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
@@ -68,8 +77,8 @@ export const FEEDBACK_FILES = {
     block_number: uint64,
     log_index: uint32,
     agent_id: uint256,
-    client: address,
-    uri: text,
+    client: account,
+    uri: stored(text, ZSTD_3),
     /** Zero when the log gives none. */
     file_hash: hash,
     status: enumeration({ new: 0, good: 1, failed: 2 }),
@@ -82,15 +91,24 @@ export const FEEDBACK_FILES = {
     hash_matches: flag,
     /** The payment that the file names as its proof; '' and zeros without one. */
     proof_chain: name,
-    proof_tx: hash,
-    proof_from: address,
-    proof_to: address,
+    proof_tx: transactionId,
+    proof_from: account,
+    proof_to: account,
     /** '' where the file has none, or is not the one that was logged. */
-    comment: text,
+    comment: stored(text, ZSTD_3),
     /** The rule by which the comment was read; 0: by a release that read none. */
     comment_rule: uint8,
     ver: bigUint64,
     del: VERSIONED_TAIL.del,
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, block_number, log_index)',
+    settings: { index_granularity: 256 },
+  },
+  filledBy: {
+    feedback_files_mv: `SELECT chain, block_number, log_index, agent_id, client, uri, file_hash, ver, del
+FROM attestations WHERE kind = 'feedback' AND uri != ''`,
   },
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
@@ -114,6 +132,13 @@ export function isFileDue(now: number): Sql {
 export const AGENT_FEEDBACK_FILES = {
   name: 'agent_feedback_files',
   columns: {},
+  filled: definitionsOf(FEEDBACK_FILES.columns),
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, agent_id, block_number, log_index)',
+    settings: { index_granularity: 256 },
+  },
+  filledBy: { agent_feedback_files_mv: 'SELECT * FROM feedback_files' },
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
   retraction: { tombstones: 'byNumber' },
@@ -123,6 +148,55 @@ export const AGENT_FEEDBACK_FILES = {
 export const AGENTS = {
   name: 'agents',
   columns: {},
+  filled: {
+    chain: 'LowCardinality(String)',
+    agent_id: 'UInt256',
+    owner: 'FixedString(20) CODEC(ZSTD(1))',
+    wallet: 'FixedString(20) CODEC(ZSTD(1))',
+    agent_uri: 'String CODEC(ZSTD(3))',
+    registered_at: "DateTime('UTC')",
+    registered_block: 'UInt64',
+    registered_tx: 'FixedString(32) CODEC(NONE)',
+    updated_at: "DateTime('UTC')",
+    name: 'String CODEC(ZSTD(1))',
+    description: 'String CODEC(ZSTD(3))',
+    image: 'String CODEC(ZSTD(3))',
+    services: 'String CODEC(ZSTD(3))',
+    supported_trust: 'Array(LowCardinality(String))',
+    x402_support: 'UInt8',
+    active: 'UInt8',
+    capabilities: 'Array(LowCardinality(String))',
+    card_status: "Enum8('none' = 0, 'good' = 1, 'failed' = 2)",
+    card_problem: 'LowCardinality(String)',
+    card_at: "DateTime('UTC')",
+    card_due_at: "DateTime('UTC')",
+    domain: 'String CODEC(ZSTD(1))',
+    domain_proof: "Enum8('unchecked' = 0, 'proven' = 1, 'refuted' = 2, 'unreachable' = 3)",
+    feedback_count: 'UInt64',
+    distinct_clients: 'UInt64',
+    score: 'Nullable(Decimal(76, 18))',
+    last_feedback_at: "DateTime('UTC')",
+    derived_changes: 'UInt64',
+    ver: 'UInt64',
+    del: 'UInt8',
+    rating_mean: 'Nullable(Decimal(76, 18))',
+    rating_count: 'UInt64',
+    rating_clients: 'UInt64',
+    paid_score: 'Nullable(Decimal(76, 18))',
+    paid_count: 'UInt64',
+    paid_clients: 'UInt64',
+    tag_scores: 'String CODEC(ZSTD(3))',
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, agent_id)',
+    indexes: {
+      ix_owner: 'owner TYPE bloom_filter(0.001) GRANULARITY 1',
+      ix_capability: 'capabilities TYPE bloom_filter(0.001) GRANULARITY 1',
+      ix_words: String.raw`replaceRegexpAll(replaceRegexpAll(lowerUTF8(concat(name, ' ', description)), '[^\\p{L}\\p{M}\\p{N}]+', ' '), '[\\p{Han}\\p{Hiragana}\\p{Katakana}]', ' \\0 ') TYPE text(tokenizer = 'splitByNonAlpha') GRANULARITY 100000000`,
+    },
+    settings: { index_granularity: 256 },
+  },
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
 } as const satisfies Table;
@@ -131,6 +205,14 @@ export const AGENTS = {
 export const AGENTS_DUE = {
   name: 'agents_due',
   columns: {},
+  filled: {
+    batch: 'UInt64',
+    chain: 'LowCardinality(String)',
+    agent_id: 'UInt256',
+    changes: 'UInt64',
+    written_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: { engine: 'MergeTree', order: '(batch, chain, agent_id)', ttl: 'written_at + toIntervalHour(1)' },
   placement: REGISTRY_PLACEMENT,
 } as const satisfies Table;
 
@@ -138,6 +220,19 @@ export const AGENTS_DUE = {
 export const AGENT_WALLETS = {
   name: 'agent_wallets',
   columns: {},
+  filled: {
+    wallet: 'FixedString(20)',
+    chain: 'LowCardinality(String)',
+    agent_id: 'UInt256',
+  },
+  storage: {
+    engine: 'ReplacingMergeTree',
+    order: '(wallet, chain, agent_id)',
+    settings: { index_granularity: 256 },
+  },
+  filledBy: {
+    agent_wallets_mv: `SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != toFixedString('', 20)`,
+  },
   placement: REGISTRY_PLACEMENT,
   backup: 'marks',
 } as const satisfies Table;

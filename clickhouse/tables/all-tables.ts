@@ -17,6 +17,7 @@ import {
   RELAYER_ACCOUNTS,
   SUPPORTED_SIGNERS,
 } from './catalogues.ts';
+import { HOUR_VER, RETRACTED_KEYS, SETTLEMENT_CHANGES, TRANSACTION_TIMES } from './changes.ts';
 import {
   ENDPOINT_COUNTS,
   ENDPOINT_LIST,
@@ -25,6 +26,7 @@ import {
   OFFER_ACTIVITY,
   PAYEE_ACTIVITY,
 } from './endpoints.ts';
+import { FEE_HOURS, TRANSACTION_FEES } from './fees.ts';
 import {
   LARGE_WALLET_REFUNDS,
   LARGE_WALLETS,
@@ -61,19 +63,10 @@ import {
   ROLLUP_SLICES,
   ROLLUP_STATE,
 } from './rollups.ts';
-import {
-  FEE_HOURS,
-  HOUR_VER,
-  RETRACTED_KEYS,
-  SETTLEMENT_CHANGES,
-  SETTLEMENTS,
-  TRANSACTION_FEES,
-  TRANSACTION_TIMES,
-  WALLET_ROWS,
-  WALLET_SEEN,
-} from './settlements.ts';
+import { SETTLEMENTS } from './settlements.ts';
 import type { Placement, Table } from './table.ts';
 import { WALLET_ID_KEYS } from './wallet-ids.ts';
+import { WALLET_ROWS, WALLET_SEEN } from './wallet-rows.ts';
 
 /** What a retraction changes, in the order in which it does: keys before the tombstones that hide them, marks after them. */
 const RETRACTED: readonly Table[] = [

@@ -1,5 +1,5 @@
 import {
-  address,
+  account,
   chain,
   day,
   earliestDay,
@@ -8,6 +8,7 @@ import {
   name,
   named,
   nameOf,
+  stored,
   text,
   time,
   uint32,
@@ -27,13 +28,14 @@ export const FACILITATOR_RELAYERS = {
   name: 'facilitator_relayers',
   columns: {
     chain,
-    address,
+    address: account,
     facilitator: name,
     facilitator_name: name,
     first_seen: day,
     source: nameOf<CatalogueSource>(),
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -43,12 +45,13 @@ export const CATALOGUED_PAYEES = {
   name: 'catalogued_payees',
   columns: {
     chain,
-    address,
+    address: account,
     name: text,
     resource: text,
     source: nameOf<CatalogueSource>(),
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -56,7 +59,12 @@ export const CATALOGUED_PAYEES = {
 /** ERC-8021 codes of facilitators. */
 export const BUILDER_CODES = {
   name: 'builder_codes',
-  columns: { code: name, facilitator: name, ...VERSIONED_TAIL },
+  columns: {
+    code: name,
+    facilitator: name,
+    ...VERSIONED_TAIL,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'code' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -64,7 +72,13 @@ export const BUILDER_CODES = {
 /** Channel collectors and escrows: a payment to one of them did not go to a seller. */
 export const DEPOSIT_CONTRACTS = {
   name: 'deposit_contracts',
-  columns: { address, name: text, listed_on: day, ...VERSIONED_TAIL },
+  columns: {
+    address: account,
+    name: text,
+    listed_on: day,
+    ...VERSIONED_TAIL,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'address' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -72,7 +86,13 @@ export const DEPOSIT_CONTRACTS = {
 /** What facilitators' `/supported` answers showed, with the first day of each: the day must survive a restart. */
 export const SUPPORTED_SIGNERS = {
   name: 'supported_signers',
-  columns: { facilitator: name, chain, address, first_seen: earliestDay },
+  columns: {
+    facilitator: name,
+    chain,
+    address: account,
+    first_seen: earliestDay,
+  },
+  storage: { engine: 'AggregatingMergeTree', order: '(facilitator, chain, address)' },
   placement: STATE,
 } as const satisfies Table;
 
@@ -81,13 +101,14 @@ export const RELAYER_ACCOUNTS = {
   name: 'relayer_accounts',
   columns: {
     chain,
-    address,
+    address: account,
     nonce: uint64,
     /** Wei. */
     gas_balance: uint256,
     enriched_at: time,
     ver: VERSIONED_TAIL.ver,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -96,6 +117,12 @@ export const RELAYER_ACCOUNTS = {
 export const CATALOGUE_PASSES = {
   name: 'catalogue_passes',
   columns: {},
+  filled: {
+    pass: 'UInt32',
+    owner: 'String',
+    created_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'MergeTree', order: '(pass, owner)' },
   placement: STATE,
   backup: 'done',
 } as const satisfies Table;
@@ -108,9 +135,13 @@ export const CATALOGUE_CHANGES = {
     kind: enumeration({ relayer: 1, payee: 2, code: 3, deposit: 4 }),
     /** A chain, or ''. */
     chain: name,
-    address,
+    address: account,
     code: text,
   },
+  filled: {
+    created_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: { engine: 'ReplacingMergeTree', order: '(pass, kind, chain, address, code)' },
   placement: STATE,
   backup: 'done',
 } as const satisfies Table;
@@ -126,9 +157,13 @@ export const REGRADE_PROGRESS = {
     rows_changed: uint64,
     finished: named('isFinished', flag),
     /** Whether it kept each row before it wrote it anew. */
-    kept: named('isKept', flag),
+    kept: stored(named('isKept', flag), 'DEFAULT 0'),
     ver: VERSIONED_TAIL.ver,
   },
+  filled: {
+    updated_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'pass' },
   placement: STATE,
   versions: ['ver'],
   backup: 'done',

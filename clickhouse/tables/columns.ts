@@ -1,14 +1,24 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash, TransactionId } from '../../core/domain/account.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { ACCOUNT_TYPE, expressions, HASH_TYPE, TRANSACTION_TYPE } from '../engine/account.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
-import { bigintField, integerField, numberField, textField } from '../engine/row-reader.ts';
+import {
+  addressField,
+  bigintField,
+  hashField,
+  integerField,
+  numberField,
+  textField,
+  transactionField,
+} from '../engine/row-reader.ts';
 
 /** The types of columns as this program uses them. A type of the engine may stand for several types of value. */
 export interface ColumnType<Value> {
   /** As `system.columns` names it; a test compares it with the schema. */
   readonly type: string;
+  /** What follows the type where the column is declared: a default, a codec. */
+  readonly ddl?: string;
   /** Throws `RangeError` for a value that the column cannot hold. */
   write(out: RowBinary, value: Value): unknown;
   /** The expression of a SELECT whose field `read` takes: 64-bit integers, decimals and bytes travel as texts. */
@@ -18,7 +28,6 @@ export interface ColumnType<Value> {
 
 const asItIs = (column: string): string => column;
 const asText = (column: string): string => `toString(${column})`;
-const asHex = (column: string): string => `lower(hex(${column}))`;
 const asUnixTime = (column: string): string => `toUnixTimestamp(${column})`;
 
 /** The same column under another name than its own in camel case: one with its unit, for example. */
@@ -28,6 +37,24 @@ export function named<Property extends string, Value>(
 ): ColumnType<Value> & { readonly property: Property } {
   return { ...column, property };
 }
+
+/** The same column with what the engine is told about keeping it. */
+export function stored<Column extends object>(
+  column: Column,
+  ddl: string,
+): Column & { readonly ddl: string } {
+  return { ...column, ddl };
+}
+
+export const ZSTD = 'CODEC(ZSTD(1))';
+/** For long texts. */
+export const ZSTD_3 = 'CODEC(ZSTD(3))';
+/** For what hardly changes from row to row: heights, times, versions. */
+export const RISING = 'CODEC(Delta, ZSTD(1))';
+/** For small numbers in a wide type. */
+export const NARROW = 'CODEC(T64, ZSTD(1))';
+/** For digests, which do not compress. */
+export const RANDOM = 'CODEC(NONE)';
 
 export const text: ColumnType<string> = {
   type: 'String',
@@ -60,25 +87,33 @@ export const chainOrNull: ColumnType<Chain | null> = {
   read: (field) => (field === '' ? null : chain.read(field)),
 };
 
-export const address: ColumnType<Address> = {
-  type: 'FixedString(20)',
-  write: (out, value) => out.hex20(value),
-  select: asHex,
-  read: (field) => `0x${textField(field)}` as Address, // 20 bytes as hex, by the column's type
+export const account: ColumnType<Address> = {
+  type: ACCOUNT_TYPE,
+  write: (out, value) => out.account(value),
+  select: expressions.accountText,
+  read: addressField,
 };
 
+export const transactionId: ColumnType<TransactionId> = {
+  type: TRANSACTION_TYPE,
+  write: (out, value) => out.transactionId(value),
+  select: expressions.transactionText,
+  read: transactionField,
+};
+
+/** A hash of something else than a transaction. */
 export const hash: ColumnType<Hash> = {
-  type: 'FixedString(32)',
-  write: (out, value) => out.hex32(value),
-  select: asHex,
-  read: (field) => `0x${textField(field)}`,
+  type: HASH_TYPE,
+  write: (out, value) => out.hash(value),
+  select: expressions.hashText,
+  read: hashField,
 };
 
 /** Any number of bytes, as hex. */
 export const bytes: ColumnType<Hash> = {
   type: 'String',
   write: (out, value) => out.hexString(value),
-  select: asHex,
+  select: expressions.hashText,
   read: hash.read,
 };
 

@@ -11,6 +11,7 @@ import {
   nameOf,
   names,
   nullable,
+  stored,
   text,
   texts,
   time,
@@ -20,6 +21,8 @@ import {
   uint256,
   usd128,
   VERSIONED_TAIL,
+  ZSTD,
+  ZSTD_3,
 } from './columns.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from './coverage.ts';
 import { onFirst, type Table, type TableRow } from './table.ts';
@@ -32,13 +35,13 @@ const DIRECTORY = onFirst('offers are joined with each other, and there are some
 export const ENDPOINT_OFFERS = {
   name: 'endpoint_offers',
   columns: {
-    resource: text,
+    resource: stored(text, ZSTD),
     method: nameOf<EndpointMethod>(),
     source: name,
     network: name,
     scheme: name,
-    asset: text,
-    pay_to: text,
+    asset: stored(text, ZSTD),
+    pay_to: stored(text, ZSTD),
     /** Null for a network that is unknown here. */
     chain: chainOrNull,
     /** Atomic units; null where the listing gives none. */
@@ -48,24 +51,33 @@ export const ENDPOINT_OFFERS = {
     item_pay_tos: texts,
     unobserved: nameOf<UnobservedReason | ''>(),
     max_timeout_seconds: uint32,
-    service_name: text,
-    description: text,
+    service_name: stored(text, ZSTD),
+    description: stored(text, ZSTD_3),
     mime_type: name,
     tags: names,
     capabilities: names,
     rule_version: uint16,
     /** JSON of what the listing says of input and output; '' where it says nothing. */
-    discovery: text,
+    discovery: stored(text, ZSTD_3),
     /** 0 where the listing does not say. */
     last_updated: time,
     first_seen: time,
     /** Since when it asks the amount that it asks now. */
-    terms_since: time,
+    terms_since: stored(time, 'DEFAULT first_seen'),
     /** Of the key. */
     offer_id: digest128,
     /** Of everything else that was published. */
     content_id: digest128,
     ...VERSIONED_TAIL,
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(resource, method, source, network, scheme, asset, pay_to)',
+    indexes: {
+      ix_pay_to: 'pay_to TYPE bloom_filter(0.001) GRANULARITY 1',
+      ix_capability: 'capabilities TYPE bloom_filter(0.001) GRANULARITY 1',
+    },
+    settings: { index_granularity: 256 },
   },
   placement: DIRECTORY,
   versions: ['ver'],
@@ -89,6 +101,7 @@ export const ENDPOINT_SOURCES = {
     unread: text,
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'source' },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
@@ -98,6 +111,18 @@ export type EndpointSourceRow = TableRow<typeof ENDPOINT_SOURCES>;
 export const PAYEE_ACTIVITY = {
   name: 'payee_activity',
   columns: {},
+  filled: {
+    pay_to: 'String CODEC(ZSTD(1))',
+    chain: 'LowCardinality(String)',
+    settlement_count: 'UInt64',
+    unique_payers: 'UInt64',
+    settled_usd: 'Decimal(38, 6)',
+    last_settled_at: "DateTime('UTC')",
+    counted_at: "DateTime('UTC')",
+    ver: 'UInt64',
+    del: 'UInt8',
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(pay_to, chain)' },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
@@ -106,6 +131,31 @@ export const PAYEE_ACTIVITY = {
 export const OFFER_ACTIVITY = {
   name: 'offer_activity',
   columns: {},
+  filled: {
+    pay_to: 'String CODEC(ZSTD(1))',
+    chain: 'LowCardinality(String)',
+    asset: 'String CODEC(ZSTD(1))',
+    is_range: 'UInt8',
+    amount: 'UInt256',
+    origin: 'String CODEC(ZSTD(1))',
+    since: "DateTime('UTC')",
+    settlement_count: 'UInt64',
+    unique_payers: 'UInt64',
+    settled_usd: 'Decimal(38, 6)',
+    last_settled_at: "DateTime('UTC')",
+    span_counts: 'Array(UInt64)',
+    span_payers: 'Array(UInt64)',
+    span_usd: 'Array(Decimal(38, 6))',
+    days: 'Array(Tuple(Date, UInt64))',
+    hours: "Array(Tuple(DateTime('UTC'), UInt64))",
+    counted_at: "DateTime('UTC')",
+    ver: 'UInt64',
+    del: 'UInt8',
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(pay_to, chain, asset, is_range, amount, origin, since)',
+  },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
@@ -113,7 +163,12 @@ export const OFFER_ACTIVITY = {
 /** When both were last counted and what they say was listed, changed or not: one row. */
 export const ENDPOINT_COUNTS = {
   name: 'endpoint_counts',
-  columns: { of: name, counted_at: time, ver: bigUint64 },
+  columns: {
+    of: name,
+    counted_at: time,
+    ver: bigUint64,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'of' },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
@@ -122,6 +177,53 @@ export const ENDPOINT_COUNTS = {
 export const ENDPOINT_LIST = {
   name: 'endpoint_list',
   columns: {},
+  filled: {
+    resource: 'String CODEC(ZSTD(1))',
+    method: 'LowCardinality(String)',
+    service_name: 'String CODEC(ZSTD(1))',
+    description: 'String CODEC(ZSTD(3))',
+    mime_type: 'LowCardinality(String)',
+    tags: 'Array(LowCardinality(String))',
+    capabilities: 'Array(LowCardinality(String))',
+    pay_to: 'String CODEC(ZSTD(1))',
+    network: 'LowCardinality(String)',
+    price_usd: 'Nullable(Decimal(38, 6))',
+    pay_tos: 'Array(String) CODEC(ZSTD(1))',
+    networks: 'Array(LowCardinality(String))',
+    chains: 'Array(LowCardinality(String))',
+    sources: 'Array(LowCardinality(String))',
+    offers: 'String CODEC(ZSTD(3))',
+    search_text: 'String CODEC(ZSTD(1))',
+    shared_pay_to: 'UInt8',
+    settlement_count: 'UInt64',
+    unique_payers: 'UInt64',
+    settled_usd: 'Decimal(38, 6)',
+    last_settled_at: "DateTime('UTC')",
+    span_counts: 'Array(UInt64)',
+    span_payers: 'Array(UInt64)',
+    span_usd: 'Array(Decimal(38, 6))',
+    days: 'Array(Tuple(Date, UInt64))',
+    hours: "Array(Tuple(DateTime('UTC'), UInt64))",
+    last_updated: "DateTime('UTC')",
+    content: 'UInt64',
+    ver: 'UInt64',
+    del: 'UInt8',
+    observed_since: "DateTime('UTC')",
+    same_terms: 'UInt64',
+    is_published: 'UInt8',
+    contested: 'UInt8',
+    claimants: 'String CODEC(ZSTD(3))',
+    payee_count: 'UInt64',
+    payee_payers: 'UInt64',
+    payee_usd: 'Decimal(38, 6)',
+    payee_last: "DateTime('UTC')",
+    unobserved: 'LowCardinality(String)',
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(resource, method)',
+    settings: { index_granularity: 256 },
+  },
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;

@@ -1,14 +1,37 @@
 import type { Snapshot } from '../../core/domain/snapshot.ts';
 import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../engine/sql.ts';
 import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
-import { dayOf, type Table } from './table.ts';
+import { type Definitions, dayOf, definitionsOf, type Storage, type Table } from './table.ts';
+import { PARTY_COLUMNS, partiesOf } from './wallet-rows.ts';
 
 /** What regrades changed, and the rows of a snapshot made of it (docs/snapshots.md). */
 
-/** Each row as it was before a pass regraded it. */
+/** How long an older revision is answered. The tables keep a day more. */
+export const REVISIONS_KEPT_DAYS = 90;
+
+const { ver: _ver, del: _del, ...FACTS } = definitionsOf(SETTLEMENTS.columns);
+
+/** The version that a row had, and the number of the pass that wrote it anew. */
+const KEPT: Definitions = {
+  old_ver: 'UInt64 CODEC(Delta, ZSTD(1))',
+  old_del: 'UInt8 CODEC(ZSTD(1))',
+  pass: 'UInt32 CODEC(Delta, ZSTD(1))',
+};
+
+/** A repeat writes a row once more, which replaces itself. */
+const kept = (order: string): Storage => ({
+  engine: 'ReplacingMergeTree',
+  order,
+  ttl: `kept_at + toIntervalDay(${REVISIONS_KEPT_DAYS + 1})`,
+  settings: { index_granularity: 1024 },
+});
+
+/** Each row as it was before a pass regraded it; written before that row is. */
 export const SETTLEMENT_HISTORY = {
   name: 'settlement_history',
   columns: {},
+  filled: { ...FACTS, ...KEPT, kept_at: "DateTime('UTC') DEFAULT now() CODEC(Delta, ZSTD(1))" },
+  storage: kept('(block_time, chain, block_number, log_index, old_ver)'),
   placement: dayOf('block_time', 'on the shard of the settlements that it is read with'),
   // After the rows: of each row that a copy has regraded it then has the history.
   backup: 'marks',
@@ -18,12 +41,18 @@ export const SETTLEMENT_HISTORY = {
 export const WALLET_HISTORY = {
   name: 'wallet_history',
   columns: {},
+  filled: { ...PARTY_COLUMNS, ...KEPT, kept_at: "DateTime('UTC') CODEC(Delta, ZSTD(1))" },
+  storage: kept('(wallet, block_time, chain, block_number, log_index, role, old_ver)'),
+  filledBy: {
+    wallet_history_mv: partiesOf('settlement_history', [
+      ...Object.keys(PARTY_COLUMNS),
+      ...Object.keys(KEPT),
+      'kept_at',
+    ]),
+  },
   placement: { key: 'cityHash64(wallet)', why: 'read together with the rows of the wallet' },
   backup: 'marks',
 } as const satisfies Table;
-
-/** How long an older revision is answered. The tables keep a day more (clickhouse/migrations/0036-settlement-history.sql). */
-export const REVISIONS_KEPT_DAYS = 90;
 
 /** Versions that one regraded row can have below the version of its next write (ingest/write/versions.ts). */
 const STEP_TEXT = '100000';

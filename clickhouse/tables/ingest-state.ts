@@ -7,12 +7,15 @@ import {
   named,
   nameOf,
   nullable,
+  stored,
   text,
   time,
   timeMs,
+  transactionId,
   uint32,
   uint64,
   VERSIONED_TAIL,
+  ZSTD_3,
 } from './columns.ts';
 import { type EventRow, onFirst, STATE, type Table, type TableRow } from './table.ts';
 
@@ -21,7 +24,21 @@ import { type EventRow, onFirst, STATE, type Table, type TableRow } from './tabl
 /** Which block stands at each height of the reorg window. A wrong row is replaced by the next one at its height. */
 export const BLOCKS = {
   name: 'blocks',
-  columns: { chain, number: uint64, hash, time, ver: VERSIONED_TAIL.ver },
+  columns: {
+    chain,
+    number: uint64,
+    hash,
+    time,
+    ver: VERSIONED_TAIL.ver,
+  },
+  filled: {
+    written_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(chain, number)',
+    ttl: 'written_at + toIntervalDay(30)',
+  },
   placement: onFirst('the reorg window of each chain, at most a month'),
   versions: ['ver'],
   backup: 'done',
@@ -40,6 +57,7 @@ export const CHECKPOINTS = {
     end_hash: hash,
     ...VERSIONED_TAIL,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, contracts, kind, range_start)' },
   placement: STATE,
   versions: ['ver'],
   backup: 'checkpoints',
@@ -59,6 +77,9 @@ export type ChainState =
   | 'contradicting'
   | 'unreachable'
   | 'stopped';
+
+/** A Portal gives final blocks in streams; over JSON-RPC a node is asked for each. */
+export type BackfillSource = 'portal' | 'rpc';
 
 /** What ingest last knew of each chain; freshness and telemetry are served from it. */
 export const CHAIN_STATUS = {
@@ -89,9 +110,12 @@ export const CHAIN_STATUS = {
     /** Hours that have transactions without fees, and the oldest of them (0 for none); null where no receipts are read. */
     fee_hours_open: nullable(uint64),
     fee_oldest_open: time,
+    /** Where the newest blocks of the backfill came from; '' while there are none. */
+    backfill_source: nameOf<BackfillSource | ''>(),
     updated_at: named('updatedAtMs', timeMs),
     ver: VERSIONED_TAIL.ver,
   },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: 'chain' },
   placement: STATE,
   versions: ['ver'],
 } as const satisfies Table;
@@ -111,13 +135,17 @@ export const DEAD_LETTERS = {
     chain,
     block_number: uint64,
     block_hash: hash,
-    tx_hash: hash,
+    tx_hash: transactionId,
     log_index: uint32,
     reason: nameOf<DeadLetterReason>(),
     /** The log as JSON. */
-    raw_log: text,
+    raw_log: stored(text, ZSTD_3),
     ...VERSIONED_TAIL,
   },
+  filled: {
+    written_at: "DateTime('UTC') DEFAULT now()",
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, block_number, log_index, reason)' },
   placement: onFirst('few, and looked for by chain'),
   versions: ['ver'],
   // The block of a log that is none of ours may not have been read, and so its time.
@@ -129,5 +157,13 @@ export type DeadLetter = EventRow<typeof DEAD_LETTERS>;
 export const FENCES = {
   name: 'fences',
   columns: {},
+  filled: {
+    scope: 'String',
+    token: 'UInt64',
+    owner: 'String',
+    ended: 'UInt8',
+    beat_at: "DateTime64(3, 'UTC') DEFAULT now64(3)",
+  },
+  storage: { engine: 'ReplacingMergeTree(beat_at)', order: '(scope, token, owner)' },
   placement: onFirst('the highest token counts for all nodes'),
 } as const satisfies Table;

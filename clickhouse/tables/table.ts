@@ -5,7 +5,8 @@ import type { ColumnType, Del } from './columns.ts';
 
 /**
  * A table in one place: what it holds, where, and what happens to its rows. The DDL of a cluster, new versions, retractions, backups,
- * encoders, decoders and tests follow these declarations; `all-tables.ts` lists them. Migrations alone create and alter tables.
+ * encoders, decoders and tests follow these declarations; `all-tables.ts` lists them. The first migration is written from them
+ * (clickhouse/migrate/baseline.ts), and a test compares them with what all migrations make.
  *
  *   await insertRows(writer, { name: 'save-blocks', table: BLOCKS, rows, fixed: { ver: versions.next() } });
  */
@@ -13,15 +14,40 @@ export interface Table<Columns extends ColumnMap = ColumnMap> {
   readonly name: string;
   /**
    * The columns that this program writes or reads row by row, in the order in which they are written. Empty where the engine alone
-   * fills the table, from a view or an INSERT … SELECT: the migration says it once.
+   * fills the table, from a view or an INSERT … SELECT.
    */
   readonly columns: Columns;
+  /** The columns behind those, which the engine alone fills. */
+  readonly filled?: Definitions;
+  readonly storage: Storage | View;
+  /** The views that fill the table, by name: each inserts what its query makes of the rows that are inserted into the table it reads. */
+  readonly filledBy?: Readonly<Record<string, string>>;
   readonly placement: Placement;
   /** Columns by whose highest value a row replaces an older one. */
   readonly versions?: readonly ('ver' | 'gen')[];
   readonly retraction?: Retraction;
   /** Absent: `rows`. */
   readonly backup?: BackupGroup;
+}
+
+/** Columns by name: the type as the engine names it, with a default or codec. */
+export type Definitions = Readonly<Record<string, string>>;
+
+/** How the engine keeps the rows of a table, in its own words. */
+export interface Storage {
+  /** A MergeTree, with its parameter. On a cluster with a Keeper it is a replica of its shard. */
+  readonly engine: string;
+  readonly partition?: string;
+  readonly order: string;
+  readonly ttl?: string;
+  /** By name: expression, type and granularity. */
+  readonly indexes?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, number>>;
+}
+
+/** It has no rows of its own. */
+export interface View {
+  readonly query: string;
 }
 
 /**
@@ -95,6 +121,21 @@ export type EventRow<Of> = Omit<TableRow<Of>, 'ver' | 'del'>;
 /** The columns of a table in the order in which they are written. */
 export function columnNames({ columns }: Table): string[] {
   return Object.keys(columns);
+}
+
+/** Columns as another table has them that the engine fills from this one. */
+export function definitionsOf(columns: ColumnMap): Definitions {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, { type, ddl }]) => [
+      name,
+      ddl === undefined ? type : `${type} ${ddl}`,
+    ]),
+  );
+}
+
+/** The definition of every column, in the order of the table. */
+export function allDefinitions({ columns, filled = {} }: Table): Definitions {
+  return { ...definitionsOf(columns), ...filled };
 }
 
 function propertyOf(column: string, { property }: ColumnMap[string]): string {

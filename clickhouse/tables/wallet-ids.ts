@@ -14,6 +14,12 @@ import { STATE, type Table } from './table.ts';
 export const WALLET_ID_KEYS = {
   name: 'wallet_id_keys',
   columns: {},
+  filled: {
+    made: 'UInt64',
+    low: 'UInt64',
+    high: 'UInt64',
+  },
+  storage: { engine: 'ReplacingMergeTree', order: '(made, low, high)' },
   placement: STATE,
   backup: 'rows',
 } as const satisfies Table;

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../domain/account.ts';
 import { USD_DECIMALS } from '../domain/amount.ts';
 import { type Chain, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
 import { DEFAULT_PLANS, type PLAN_IDS, type Plan, SQL_TIER_IDS, UNITS_MAX } from '../domain/plan.ts';

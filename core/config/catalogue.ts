@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../domain/account.ts';
 import type { Chain } from '../domain/chains.ts';
 import { resolveAddress, resolveChainName } from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';

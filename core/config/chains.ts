@@ -1,5 +1,6 @@
+import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
-import { type Address, isAddress, readAddress } from '../domain/address.ts';
+import { type Address, isAddress, readAddress } from '../domain/account.ts';
 import {
   type Chain,
   type ChainFacts,
@@ -93,6 +94,12 @@ export const ChainSchema = Type.Object(
           'every-block (default) reads each header, and of each block that may hold a log of ours all logs, which proves that none is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node.',
       }),
     ),
+    portalDataset: Type.Optional(
+      Type.Union([Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }), Type.Literal(false)], {
+        description:
+          'Data set of the SQD Portal (`portal.url`) from which final blocks are read, over the built-in one; false reads them over JSON-RPC too. Default: the built-in one, but for a chain whose RPC URLs are all on this machine.',
+      }),
+    ),
     pollMs: Type.Optional(
       Type.Integer({
         minimum: 20,
@@ -124,13 +131,13 @@ export function resolveChainName(name: string, at: string, problems: string[]): 
 
 export function unknownChain(name: string, at: string, problems: string[]): ChainFacts {
   problems.push(
-    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (eip155:${chainId})`).join(', ')}`,
+    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (${chainOf(chainId)})`).join(', ')}`,
   );
   return KNOWN_CHAINS[0] as ChainFacts; // never used: the problem above ends the load
 }
 
 export function resolveAddress(text: string, at: string, problems: string[]): Address {
-  const outcome = readAddress(text);
+  const outcome = readAddress(text, 'eip155');
   if (isAddress(outcome)) return outcome;
   problems.push(
     `${at}: ${outcome === 'checksum' ? 'the EIP-55 checksum is wrong' : 'not an address'}: ${text}`,
@@ -181,6 +188,39 @@ export function resolveRegistries(
   return resolved;
 }
 
+export interface PortalConfig {
+  /** Without the data set: chains of one Portal share its limit. */
+  readonly url: string;
+  readonly dataset: string;
+  readonly requestsPer10Seconds: number;
+}
+
+/**
+ * The Portal of a chain. A chain that is only on this machine, as in trials, may have the id of a public one, whose history is not its own: it
+ * has no Portal unless the entry names the data set.
+ */
+export function resolvePortal(
+  { url, requestsPer10Seconds }: { readonly url: string | null; readonly requestsPer10Seconds: number },
+  entry: Pick<Static<typeof ChainSchema>, 'portalDataset'>,
+  {
+    facts,
+    rpcUrls,
+  }: { readonly facts: Pick<ChainFacts, 'portalDataset'>; readonly rpcUrls: readonly string[] },
+): PortalConfig | null {
+  const isLocal = rpcUrls.every(isOnThisMachine);
+  const dataset = entry.portalDataset ?? (isLocal ? null : facts.portalDataset);
+  return url === null || dataset === null || dataset === false
+    ? null
+    : { url, dataset, requestsPer10Seconds };
+}
+
+function isOnThisMachine(url: string): boolean {
+  const hostname = URL.canParse(url) ? new URL(url).hostname : '';
+  return (
+    hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
+  );
+}
+
 /** A chain as the program uses it: built-in facts, overridden by the configuration. */
 export interface ChainConfig {
   readonly chain: Chain;
@@ -195,6 +235,8 @@ export interface ChainConfig {
   readonly completeness: 'every-block' | 'settlement-blocks';
   readonly pollMs: number;
   readonly finalityDepth: number;
+  /** Where final blocks are read from; null: over JSON-RPC, as all others. */
+  readonly portal: PortalConfig | null;
   /** Whether receipts are read for gas and fees. */
   readonly relayerFees: boolean;
   /** Rows up to this block are sample data; null: none are. */

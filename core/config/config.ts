@@ -288,6 +288,22 @@ export const ConfigSchema = Type.Object(
       minItems: 1,
       description: 'Chains to index and serve. The first is the default of questions about one chain.',
     }),
+    portal: Type.Object(
+      {
+        url: Type.Union([Type.String(), Type.Null()], {
+          default: 'https://portal.sqd.dev',
+          description:
+            'SQD Portal from which final blocks are read where it has the chain (`portalDataset`). null, PORTAL_URL=none or `--no-portal`: every block is read over JSON-RPC.',
+        }),
+        requestsPer10Seconds: Type.Integer({
+          default: 20,
+          minimum: 2,
+          maximum: 100_000,
+          description: 'Upper bound of requests to the Portal in any ten seconds, all chains together.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
     ingest: Type.Object(
       {
         jobsAtOnce: Type.Integer({

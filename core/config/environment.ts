@@ -39,6 +39,7 @@ export const ENVIRONMENT = {
   RESULTS_S3_REGION: 'results.s3.region',
   RESULTS_S3_ACCESS_KEY_ID: 'results.s3.accessKeyId',
   RESULTS_S3_SECRET_ACCESS_KEY: 'results.s3.secretAccessKey',
+  PORTAL_URL: 'portal.url',
   INGEST_JOBS: 'ingest.jobsAtOnce',
   METRICS_HOST: 'metrics.host',
   METRICS_PORT: 'metrics.port',
@@ -72,6 +73,7 @@ const WHOLE_NUMBERS: ReadonlySet<string> = new Set([
 
 function environmentValue(path: string, value: string): unknown {
   if (WHOLE_NUMBERS.has(path)) return /^\d+$/.test(value) ? Number(value) : value;
+  if (path === 'portal.url') return value === 'none' ? null : value;
   if (path === 'http.trustProxy') return trustedProxies(value);
   if (path === 'clickhouse.shards')
     return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));

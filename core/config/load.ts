@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Chain, chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
 import { readCatalogueFile, resolveSection } from './catalogue.ts';
@@ -8,6 +8,7 @@ import {
   type ChainConfig,
   resolveAddress,
   resolveExplorer,
+  resolvePortal,
   resolveRegistries,
   unknownChain,
 } from './chains.ts';
@@ -87,7 +88,7 @@ function readValue(name: string, path: string, problems: string[]): string {
   }
 }
 
-const BASE: Chain = 'eip155:8453';
+const BASE = chainOf(8453);
 /** One day of Base: enough to show data at once, small enough for a public RPC. */
 export const DEFAULT_START_BLOCK = -43_200;
 const DEFAULT_REQUESTS_PER_SECOND = 50;
@@ -99,7 +100,11 @@ const DEFAULT_PARALLEL_WINDOWS = 4;
  */
 export function resolveConfig(file: FileConfig, configFile: string | null): Config {
   const problems: string[] = [];
-  const chains = file.chains.map((entry, index) => resolveChain(entry, `chains.${index}`, problems));
+  const chains = file.chains.map((entry, index) =>
+    resolveChain(entry, file.portal, `chains.${index}`, problems),
+  );
+  if (file.portal.url !== null && !isHttpUrl(file.portal.url))
+    problems.push('portal.url (PORTAL_URL) must be an http or https URL, or null');
   const section = resolveSection(file.catalogue, 'catalogue.', problems);
   const seen = new Set<string>();
   for (const entry of file.chains) {
@@ -139,7 +144,12 @@ function checkGateways(gateways: readonly string[], problems: string[]): void {
       problems.push('identities.ipfsGateways: every entry must be an http or https URL');
 }
 
-function resolveChain(entry: FileConfig['chains'][number], at: string, problems: string[]): ChainConfig {
+function resolveChain(
+  entry: FileConfig['chains'][number],
+  portal: FileConfig['portal'],
+  at: string,
+  problems: string[],
+): ChainConfig {
   const facts = knownChain(entry.chain) ?? unknownChain(entry.chain, at, problems);
   const added = (entry.tokens ?? []).map(
     (token, index): TokenFacts => ({
@@ -170,6 +180,7 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
     requestsPerSecond: entry.requestsPerSecond ?? DEFAULT_REQUESTS_PER_SECOND,
     parallelWindows: entry.parallelWindows ?? DEFAULT_PARALLEL_WINDOWS,
     completeness: entry.completeness ?? 'every-block',
+    portal: resolvePortal(portal, entry, { facts, rpcUrls }),
     pollMs: entry.pollMs ?? Math.max(250, Math.floor(facts.blockTimeMs / 2)),
     finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
     relayerFees: entry.relayerFees ?? true,

@@ -1,5 +1,4 @@
-import type { Address } from './address.ts';
-import type { Hash } from './settlement.ts';
+import type { Address, TransactionId } from './account.ts';
 
 /** The files that ERC-8004 logs link to, reduced to the fields that we store. Source: ERC-8004. */
 
@@ -37,7 +36,7 @@ export interface FeedbackFile {
   readonly proofOfPayment: {
     /** CAIP-2. */
     readonly chain: string;
-    readonly txHash: Hash;
+    readonly txHash: TransactionId;
     readonly from: Address;
     readonly to: Address;
   } | null;

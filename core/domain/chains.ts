@@ -1,27 +1,61 @@
-import { type Address, address } from './address.ts';
+import { type Address, address, NAMESPACES, type Namespace } from './account.ts';
 
-/** A chain by its CAIP-2 name, for example `eip155:8453`. Source: CAIP-2. */
-export type Chain = `eip155:${number}`;
+/** A chain by its CAIP-2 name, namespace and reference, for example `eip155:8453`. Source: CAIP-2. */
+export type Chain = `${Namespace}:${string}`;
 
-const SHAPE = /^eip155:(0|[1-9][0-9]{0,15})$/;
+/** An EVM chain's reference is its id, Solana's the first 32 characters of its genesis hash. Sources: CAIP-3, CAIP-30. */
+const REFERENCES: Readonly<Record<Namespace, RegExp>> = {
+  eip155: /^(0|[1-9][0-9]{0,15})$/,
+  solana: /^[1-9A-HJ-NP-Za-km-z]{32}$/,
+};
 
-export function chainOf(chainId: number): Chain {
+/** The form of a chain's name in schemas: of the chains that are indexed today. */
+export const CHAIN_PATTERN = '^eip155:[0-9]+$';
+
+/** CAIP-2: a namespace of at most 8 characters, a colon, and a reference of at most 32. */
+const CHAIN_MAX_CHARS = 41;
+
+/** An EVM chain. */
+export function chainOf(chainId: number | bigint): Chain {
   return `eip155:${chainId}`;
 }
 
-/** The chain id inside a CAIP-2 name. */
+/** The chain id inside the name of an EVM chain. */
 export function chainIdOf(chain: Chain): number {
-  return Number(chain.slice('eip155:'.length));
+  if (namespaceOf(chain) !== 'eip155') throw new TypeError(`${chain} is no EVM chain`);
+  return Number(referenceOf(chain));
 }
 
-/** True for the CAIP-2 spelling of an EVM chain; says nothing about whether this deployment indexes it. */
+/** What decides how accounts and transactions of a chain are written. */
+export function namespaceOf(chain: Chain): Namespace {
+  const namespace = NAMESPACES.find((one) => chain.startsWith(`${one}:`));
+  if (namespace === undefined) throw new TypeError(`not a chain: ${chain}`);
+  return namespace;
+}
+
+/** A chain's name without its namespace. References of different namespaces differ, so it is a shorter name. */
+export function referenceOf(chain: Chain): string {
+  return chain.slice(chain.indexOf(':') + 1);
+}
+
+/** The chain of a reference; null for a text that is none. */
+export function chainOfReference(reference: string): Chain | null {
+  const namespace = NAMESPACES.find((one) => isChain(`${one}:${reference}`));
+  return namespace === undefined ? null : `${namespace}:${reference}`;
+}
+
+/** True for the CAIP-2 name of a chain of a namespace that we can read; says nothing about whether this deployment indexes it. */
 export function isChain(text: string): text is Chain {
-  return SHAPE.test(text);
+  if (text.length > CHAIN_MAX_CHARS) return false;
+  return NAMESPACES.some(
+    (namespace) =>
+      text.startsWith(`${namespace}:`) && REFERENCES[namespace].test(text.slice(namespace.length + 1)),
+  );
 }
 
 /**
  * Facts about the chains we can index: CAIP-2 id, public RPC, EIP-3009 tokens with their EIP-712 domain, ERC-8004 registries,
- * timing. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation,
+ * timing, data set of the SQD Portal. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation,
  * explorers from the chain definitions of viem 2.57.
  */
 
@@ -57,6 +91,8 @@ export interface ChainFacts {
   readonly finalityDepth: number;
   /** Blocks per eth_getLogs that the public RPC allows. The window adapts below this. */
   readonly logWindowMax: number;
+  /** The data set of the chain at the public SQD Portal; null where none is known. */
+  readonly portalDataset: string | null;
 }
 
 const usdc = (at: string, name: 'USD Coin' | 'USDC'): TokenFacts => ({
@@ -94,6 +130,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'base-mainnet',
   },
   {
     chainId: 84532,
@@ -106,6 +143,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'base-sepolia',
   },
   {
     chainId: 1,
@@ -118,6 +156,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 12_000,
     finalityDepth: 96,
     logWindowMax: 1_000,
+    portalDataset: 'ethereum-mainnet',
   },
   {
     chainId: 137,
@@ -130,6 +169,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 256,
     logWindowMax: 1_000,
+    portalDataset: 'polygon-mainnet',
   },
   {
     chainId: 43114,
@@ -142,6 +182,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 32,
     logWindowMax: 2_000,
+    portalDataset: 'avalanche-mainnet',
   },
   {
     chainId: 42161,
@@ -154,6 +195,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 250,
     finalityDepth: 7_200,
     logWindowMax: 10_000,
+    portalDataset: 'arbitrum-one',
   },
   {
     chainId: 10,
@@ -166,6 +208,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: 'optimism-mainnet',
   },
   {
     chainId: 42220,
@@ -178,6 +221,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 2_400,
     logWindowMax: 5_000,
+    portalDataset: 'celo-mainnet',
   },
   {
     chainId: 1329,
@@ -190,6 +234,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 400,
     finalityDepth: 32,
     logWindowMax: 2_000,
+    portalDataset: null,
   },
   {
     chainId: 480,
@@ -202,6 +247,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 1_200,
     logWindowMax: 2_000,
+    portalDataset: null,
   },
   {
     chainId: 130,
@@ -214,6 +260,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 2_400,
     logWindowMax: 2_000,
+    portalDataset: 'unichain-mainnet',
   },
   {
     chainId: 143,
@@ -226,6 +273,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 400,
     finalityDepth: 32,
     logWindowMax: 100,
+    portalDataset: 'monad-mainnet',
   },
   {
     chainId: 999,
@@ -238,6 +286,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 32,
     logWindowMax: 50,
+    portalDataset: null,
   },
   {
     chainId: 146,
@@ -250,6 +299,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 1_000,
     finalityDepth: 32,
     logWindowMax: 1_000,
+    portalDataset: 'sonic-mainnet',
   },
   {
     chainId: 80002,
@@ -262,6 +312,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     blockTimeMs: 2_000,
     finalityDepth: 256,
     logWindowMax: 1_000,
+    portalDataset: null,
   },
 ];
 
@@ -294,7 +345,7 @@ export function knownTokens(
 
 /** Looks a chain up by short name or CAIP-2 name. */
 export function knownChain(name: string): ChainFacts | undefined {
-  return KNOWN_CHAINS.find((facts) => facts.slug === name || `eip155:${facts.chainId}` === name);
+  return KNOWN_CHAINS.find((facts) => facts.slug === name || chainOf(facts.chainId) === name);
 }
 
 /**
@@ -354,9 +405,25 @@ export function namesChain(network: unknown, chain: Chain): boolean {
   return isChain(network) ? network === chain : network === v1NameOf(chain);
 }
 
+/** What a facilitator calls all chains of a chain's namespace together. */
+export function wildcardOf(chain: Chain): string {
+  return `${namespaceOf(chain)}:*`;
+}
+
+/** An account without the chain that CAIP-10 writes before it. */
+export function withoutChain(account: string): string {
+  const end = account.lastIndexOf(':');
+  return end > 0 && isChain(account.slice(0, end)) ? account.slice(end + 1) : account;
+}
+
+/** Whether accounts of a network are those of EVM chains; true also for an id that is no chain's. */
+export function isEvmNetwork(network: string): boolean {
+  return network.startsWith('eip155:') || chainOfNetwork(network) !== null;
+}
+
 /** The EVM chain that a network name of either version refers to (`base`, `eip155:8453`); null for any other network. */
 export function chainOfNetwork(network: string): Chain | null {
-  if (isChain(network)) return network;
+  if (isChain(network)) return namespaceOf(network) === 'eip155' ? network : null;
   const chainId =
     V1_CLIENT_CHAIN_IDS.get(network) ?? LISTED_CHAIN_IDS.get(network) ?? knownChain(network)?.chainId;
   return chainId === undefined ? null : chainOf(chainId);

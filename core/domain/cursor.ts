@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Address, isAddress, readAddress } from './address.ts';
+import { type Address, isAddress, readAddress } from './account.ts';
 import { type Chain, isChain } from './chains.ts';
 import type { Position } from './settlement.ts';
 
@@ -56,7 +56,7 @@ export function mintWalletCursor(keys: CursorKeys, scope: string, wallet: Addres
 /** `readCursor` for a list of wallets. */
 export function readWalletCursor(keys: CursorKeys, scope: string, text: string): Address | undefined {
   const wallet = unseal(keys, scope, text)?.[0];
-  const outcome = typeof wallet === 'string' ? readAddress(wallet) : 'malformed';
+  const outcome = readAddress(wallet);
   return isAddress(outcome) ? outcome : undefined;
 }
 
@@ -127,7 +127,7 @@ export function mintRankedCursor(
 /** `readCursor` for a ranked list. */
 export function readRankedCursor(keys: CursorKeys, scope: string, text: string): RankedPosition | undefined {
   const [until, value, wallet] = unseal(keys, scope, text) ?? [];
-  const outcome = typeof wallet === 'string' ? readAddress(wallet) : 'malformed';
+  const outcome = readAddress(wallet);
   return isCount(until) && typeof value === 'string' && DECIMAL.test(value) && isAddress(outcome)
     ? { until, value: BigInt(value), wallet: outcome }
     : undefined;

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Address } from './address.ts';
+import type { Address } from './account.ts';
 
 /** What a wallet signs a transfer under, besides chain and contract. */
 export interface TokenDomain {

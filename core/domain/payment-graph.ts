@@ -1,4 +1,4 @@
-import type { Address } from './address.ts';
+import type { Address } from './account.ts';
 
 export const GRAPH_EDGES_MAX = 5_000;
 export const GRAPH_DAYS_MAX = 90;

@@ -1,6 +1,5 @@
-import type { Address } from './address.ts';
+import type { Address, TransactionId } from './account.ts';
 import type { Chain } from './chains.ts';
-import type { Hash } from './settlement.ts';
 
 /** Values of the x402 lane that several layers share. Wire forms are in src/payment. */
 
@@ -50,7 +49,7 @@ export interface SettledPayment {
 export interface ProofOfPayment {
   /** CAIP-2; of any chain, indexed or not. */
   readonly chain: string;
-  readonly txHash: Hash;
+  readonly txHash: TransactionId;
   readonly from: Address;
   readonly to: Address;
 }

@@ -1,11 +1,5 @@
 import type { Chain } from './chains.ts';
 
-/** A 32-byte hash: `0x` and 64 lower-case hex digits. */
-export type Hash = `0x${string}`;
-
-/** Stored where a log or a row has no hash. */
-export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
-
 /** The position of an event in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {
   /** Unix seconds, UTC. */

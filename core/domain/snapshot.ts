@@ -1,4 +1,4 @@
-import { type Chain, isChain } from './chains.ts';
+import { type Chain, chainOfReference, referenceOf } from './chains.ts';
 import { versionTimeMs } from './settlement.ts';
 
 /**
@@ -28,15 +28,14 @@ export interface SnapshotChain {
 
 /** Some thirty chains. Longer ones would not fit into a URL with other parameters. */
 export const SNAPSHOT_MAX_CHARS = 2_000;
-const TEXT = /^s1_r\d{1,9}_[0-9a-f]{8}_\d{1,20}(_\d{1,18}-\d{1,15}-\d{1,15}-[0-9a-f]{16})+$/;
+const TEXT = /^s1_r\d{1,9}_[0-9a-f]{8}_\d{1,20}(_[0-9A-Za-z]{1,32}-\d{1,15}-\d{1,15}-[0-9a-f]{16})+$/;
 const FORM = 's1';
-const CHAIN_PREFIX = 'eip155:';
 /** The engine's 64 bits. */
 const VERSION_MAX = 2n ** 64n - 1n;
 
 export function printSnapshot({ revision, ladder, version, chains }: Snapshot): string {
   const ranges = chains.map(({ chain, from, to, contracts }) =>
-    [chain.slice(CHAIN_PREFIX.length), from, to, contracts].join('-'),
+    [referenceOf(chain), from, to, contracts].join('-'),
   );
   return [FORM, `r${revision}`, ladder, version, ...ranges].join('_');
 }
@@ -53,10 +52,10 @@ export function parseSnapshot(text: string): Snapshot | null {
 }
 
 function parseRange(text: string): SnapshotChain | null {
-  const [number = '', from, to, contracts = ''] = text.split('-');
-  const chain = `${CHAIN_PREFIX}${number}`;
+  const [reference = '', from, to, contracts = ''] = text.split('-');
+  const chain = chainOfReference(reference);
   const range = { from: Number(from), to: Number(to) };
-  return isChain(chain) && range.from <= range.to ? { chain, ...range, contracts } : null;
+  return chain !== null && range.from <= range.to ? { chain, ...range, contracts } : null;
 }
 
 /** When it was, Unix seconds: windows of figures end there. */

@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { encodeFunctionData, type Hex, maxUint256, pad, parseAbi } from 'viem';
-import { type Address, address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Rpc } from './json-rpc.ts';
 import { mine, requireSuccess, type Sender, walletOf } from './sender.ts';
 

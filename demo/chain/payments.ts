@@ -12,7 +12,7 @@ import {
   stringToHex,
 } from 'viem';
 import { sign } from 'viem/accounts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { ChainToken } from './deploy-usdc.ts';
 import type { Wallet } from './sender.ts';
 

@@ -10,7 +10,7 @@ import {
   parseSignature,
 } from 'viem';
 import { sign, signTypedData } from 'viem/accounts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import doubles from './contracts/doubles.json' with { type: 'json' };
 import type { ChainToken } from './deploy-usdc.ts';
 import type { Rpc } from './json-rpc.ts';

@@ -9,8 +9,7 @@ import {
   zeroHash,
 } from 'viem';
 import { signTypedData } from 'viem/accounts';
-import { type Address, address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import identityRegistry from './contracts/identity-registry.json' with { type: 'json' };
 import registries from './contracts/registries.json' with { type: 'json' };
 import type { Rpc } from './json-rpc.ts';

@@ -1,6 +1,5 @@
 import { createPublicClient, type Hex, http, parseAbi } from 'viem';
-import { type Address, address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import { type RegistryAddresses, TESTNET_REGISTRIES } from './registries.ts';
 
 /** What the registries themselves say, by their view functions: the truth that a derivation from events must equal. */

@@ -1,7 +1,6 @@
 import { type Hex, keccak256, stringToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type Address, address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Rpc, RpcCall } from './json-rpc.ts';
 
 /** A key pair of the local world. Worthless by construction: it derives from its label. */

@@ -1,4 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { type Random, zipfSampler } from '../random.ts';
 import { SAMPLE_DAYS, type SampleChain, type SampleSeller } from './sample-world.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import { readBuiltInRelayers } from '../../ingest/grading/built-in.ts';
 import type { Cast } from '../actors.ts';

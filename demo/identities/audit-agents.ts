@@ -1,4 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { isOnRatingScale, isRatingTag, PRIOR_CLIENTS, PRIOR_MEAN } from '../../core/domain/agent.ts';
 import type { ApiClient, ServedAgent } from '../api-client.ts';
 import type { FeedbackView, RegistryViews } from '../chain/registry-views.ts';

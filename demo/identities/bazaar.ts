@@ -1,4 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { Actor, Cast } from '../actors.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import { USDC } from '../chain/deploy-usdc.ts';

@@ -1,6 +1,5 @@
 import { keccak256, toHex } from 'viem';
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import { bytes, type CardHost } from './card-host.ts';
 import { REGISTRY } from './cards.ts';

@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { Cast } from '../actors.ts';
 import { requireSuccess, type Transaction } from '../chain/sender.ts';
 import { seededRandom } from '../random.ts';

@@ -1,4 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { callGiveFeedback, toReputation } from '../chain/registries.ts';
 import type { Transaction } from '../chain/sender.ts';
 import type { Random } from '../random.ts';

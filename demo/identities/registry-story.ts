@@ -1,5 +1,5 @@
 import { keccak256, stringToHex } from 'viem';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import {
   callAppendResponse,

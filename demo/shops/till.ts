@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../core/clock.ts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/accounts/open.ts';

@@ -1,3 +1,5 @@
+import { isAddress, readAddress } from '../../core/domain/account.ts';
+import { withoutChain } from '../../core/domain/chains.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import { fieldOf, isObject } from '../fetch/document.ts';
 import { isIpfsUri, readIpfsUri, templateHref } from '../fetch/uri.ts';
@@ -173,7 +175,6 @@ export function readAgentId(value: unknown): bigint | null {
 /** A registry, `eip155:8453:0x8004…`, lower case; '' if it has another form. */
 export function readRegistry(value: unknown): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  return REGISTRY.test(text) ? text : '';
+  const account = withoutChain(text);
+  return account !== text && isAddress(readAddress(account, 'eip155')) ? text : '';
 }
-
-const REGISTRY = /^eip155:\d{1,20}:0x[0-9a-f]{40}$/;

@@ -1,5 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 
 /**
  * The port to one EVM chain. Node answers are not trusted: everything that an implementation returns has passed the checks named
@@ -12,6 +11,12 @@ export interface BlockRef {
   readonly parentHash: Hash;
   /** Unix seconds. */
   readonly time: number;
+}
+
+/** A header as the proof of completeness needs it. */
+export interface Header extends BlockRef {
+  /** 0x and 512 hex digits, or null if the chain omits the field. */
+  readonly bloom: string | null;
 }
 
 /** A log exactly as the node's JSON gives it (hex strings): the decoder slices, it does not convert. */
@@ -49,6 +54,12 @@ export interface BlockBatch {
   readonly logs: readonly RawLog[];
   /** By transaction hash, for every transaction whose logs the filter calls candidates. */
   readonly transactions: ReadonlyMap<Hash, TransactionFacts>;
+  /** What these transactions cost, where the source gives that with the blocks: then no receipts need be read for it. */
+  readonly costs?: ReadonlyMap<Hash, ReceiptFacts>;
+  /** How long the read waited for its turn under a limit of requests: this says nothing about the size of the range. */
+  readonly waitedMs?: number;
+  /** Where a chain has two sources: the one that gave this batch. */
+  readonly readFrom?: 'portal' | 'rpc';
 }
 
 /** Events, by topic0, and the contracts that emit them. */
@@ -64,6 +75,8 @@ export interface LogFilter extends EventsOf {
    * needed for combinations that do not matter.
    */
   readonly matters?: readonly EventsOf[];
+  /** Events of which every log is a candidate: a source can ask for their transactions at once. Default: none. */
+  readonly alwaysCandidates?: readonly Hash[];
   /** True when the log can become (part of) a settlement, so that its block is read with transactions. */
   readonly isCandidate: (log: RawLog) => boolean;
 }
@@ -88,8 +101,8 @@ export interface ReadOptions {
 
 /** The range could not be read in the permitted number of attempts; check the tip before trying again. */
 export class ReadAbandoned extends Error {
-  constructor(from: number, to: number) {
-    super(`blocks ${from}–${to} could not be read whole`);
+  constructor(from: number, to: number, cause?: unknown) {
+    super(`blocks ${from}–${to} could not be read whole`, { cause });
     this.name = 'ReadAbandoned';
   }
 }
@@ -151,7 +164,8 @@ export class AccountsUnread extends Error {
   }
 }
 
-export interface BlockSource {
+/** The part of the port that reads blocks. Contract suite: `blockReaderContract` in the same file. */
+export interface BlockReader {
   /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
   tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
   /** The block at a height on the node's current chain; null when the chain is shorter. */
@@ -161,6 +175,10 @@ export interface BlockSource {
    * With `freshStartsMax`, throws `ReadAbandoned` after so many whole attempts: near the tip the range itself may be gone.
    */
   read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
+  counters(): SourceCounters;
+}
+
+export interface BlockSource extends BlockReader {
   /**
    * Nonce and balance of accounts at the newest block, in the given order. Throws `AccountsUnread` after few attempts, because no
    * settlement depends on it. The answers are unverified and may be from neighbouring blocks.
@@ -177,5 +195,4 @@ export interface BlockSource {
   ): Promise<readonly (BlockReceipts | null)[]>;
   /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
   onNewHead(listener: () => void): () => void;
-  counters(): SourceCounters;
 }

@@ -1,6 +1,5 @@
-import type { Hash } from '../../core/domain/settlement.ts';
-import type { LogFilter, RawLog } from './block-source.ts';
-import type { BlockAnswer } from './read-answers.ts';
+import type { Hash } from '../../core/domain/account.ts';
+import type { BlockRef, LogFilter, RawLog } from './block-source.ts';
 import { ProviderContradiction } from './rpc/failure.ts';
 
 /** Consistency checks of a node's answers. Pure. */
@@ -61,7 +60,7 @@ function isSame(a: RawLog, b: RawLog): boolean {
 }
 
 /** Neighbouring blocks must link by parent hash; `blocks` ascend. */
-export function checkLinks(blocks: readonly BlockAnswer[]): void {
+export function checkLinks(blocks: readonly BlockRef[]): void {
   for (const [index, block] of blocks.entries()) {
     const before = blocks[index - 1];
     if (before?.number === block.number - 1 && before.hash !== block.parentHash)
@@ -73,7 +72,7 @@ export function checkLinks(blocks: readonly BlockAnswer[]): void {
 }
 
 /** Every log must belong to the block that the chain has at its height. */
-export function checkForks(logs: readonly RawLog[], blocks: ReadonlyMap<number, BlockAnswer>): void {
+export function checkForks(logs: readonly RawLog[], blocks: ReadonlyMap<number, BlockRef>): void {
   for (const { blockNumber, blockHash } of logs) {
     if (blocks.get(blockNumber)?.hash !== blockHash)
       throw new ProviderContradiction('wrong-fork', `a log of another block ${blockNumber} than the chain's`);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import { runPool } from '../../core/process/pool.ts';
-import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
+import type { EventsOf, Header, LogFilter, RawLog } from './block-source.ts';
 import { orderLogs } from './check-batch.ts';
-import { createBlooms, isEmptyBloom } from './logs-bloom.ts';
+import { type Blooms, createBlooms, isEmptyBloom } from './logs-bloom.ts';
 import { type BlockAnswer, hash, logsOfBlock, record } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
@@ -55,21 +55,10 @@ export function createProver(deps: {
   const { pool } = deps;
   const blooms = createBlooms();
   const readWhole = createWholeBlockReader(deps, blooms);
+  const findSuspects = createSuspicion(deps.log, blooms);
   /** Digest of our logs in a proved block. */
   const proved = new Map<Hash, string>();
-  let warned = false;
 
-  const isUsable = (bloom: string | null, hasLogs: boolean): bloom is string => {
-    if (bloom !== null && !(isEmptyBloom(bloom) && hasLogs)) return true;
-    if (!warned) deps.log.warn('this chain’s headers carry no log filter: missing logs cannot be detected');
-    warned = true;
-    return false;
-  };
-  /** Most headers exclude all contracts or all events at once; only few are checked group by group. */
-  const mayHold = (bloom: string, filter: LogFilter): boolean => {
-    const isIn = ({ addresses, topics }: EventsOf): boolean => blooms.mayContain(bloom, addresses, topics);
-    return isIn(filter) && (filter.matters?.some(isIn) ?? true);
-  };
   /** Those that are not proved by the range answer, their header and the end of their last transaction. */
   const unproved = async (suspects: readonly Suspect[]): Promise<readonly Suspect[]> => {
     const open = suspects.filter(({ block, logs }) => proved.get(block.hash) !== fingerprint(logs));
@@ -95,13 +84,7 @@ export function createProver(deps: {
 
   return {
     async prove(blocks, logs, filter) {
-      const byBlock = groupByBlock(logs);
-      const suspects: Suspect[] = [];
-      for (const block of blocks) {
-        const found = byBlock.get(block.number) ?? [];
-        if (!isUsable(block.bloom, found.length > 0)) continue;
-        if (found.length > 0 || mayHold(block.bloom, filter)) suspects.push({ block, logs: found });
-      }
+      const suspects = findSuspects(blocks, logs, filter);
       const corrections = new Map<number, readonly RawLog[]>();
       await runPool(await unproved(suspects), { width: WHOLE_BLOCKS_AT_ONCE }, async (suspect) => {
         const correction = await correct(suspect, filter);
@@ -114,10 +97,42 @@ export function createProver(deps: {
 
 type Correction = readonly [number, readonly RawLog[]];
 
-interface Suspect {
-  readonly block: BlockAnswer;
+/** A block that its header alone does not prove. */
+export interface Suspect<Block extends Header = BlockAnswer> {
+  readonly block: Block;
   /** The logs of the block in the range answer. */
   readonly logs: readonly RawLog[];
+}
+
+/** Gives the blocks that have logs of ours, or may have some by the filter of their header. */
+export function createSuspicion(
+  log: Log,
+  blooms: Blooms,
+): <Block extends Header>(
+  blocks: readonly Block[],
+  logs: readonly RawLog[],
+  filter: LogFilter,
+) => Suspect<Block>[] {
+  let warned = false;
+  const isUsable = (bloom: string | null, hasLogs: boolean): bloom is string => {
+    if (bloom !== null && !(isEmptyBloom(bloom) && hasLogs)) return true;
+    if (!warned) log.warn('this chain’s headers carry no log filter: missing logs cannot be detected');
+    warned = true;
+    return false;
+  };
+  /** Most headers exclude all contracts or all events at once; only few are checked group by group. */
+  const mayHold = (bloom: string, filter: LogFilter): boolean => {
+    const isIn = ({ addresses, topics }: EventsOf): boolean => blooms.mayContain(bloom, addresses, topics);
+    return isIn(filter) && (filter.matters?.some(isIn) ?? true);
+  };
+  return (blocks, logs, filter) => {
+    const byBlock = groupByBlock(logs);
+    return blocks.flatMap((block) => {
+      const found = byBlock.get(block.number) ?? [];
+      if (!isUsable(block.bloom, found.length > 0)) return [];
+      return found.length > 0 || mayHold(block.bloom, filter) ? [{ block, logs: found }] : [];
+    });
+  };
 }
 
 /** Whether the receipt of the block's last transaction ends with the last logs of the range answer. */

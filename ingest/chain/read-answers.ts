@@ -1,6 +1,5 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
-import type { BlockRef, RawLog, TransactionFacts } from './block-source.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
+import type { BlockRef, Header, RawLog, TransactionFacts } from './block-source.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question } from './rpc/pool.ts';
 
@@ -10,9 +9,7 @@ import type { Question } from './rpc/pool.ts';
  */
 
 /** A block as answered: its header and, if requested, the wanted transactions. */
-export interface BlockAnswer extends BlockRef {
-  /** 0x and 512 hex digits, or null if the chain omits the field. */
-  readonly bloom: string | null;
+export interface BlockAnswer extends Header {
   /** The number of all transactions in the block. */
   readonly transactionCount: number;
   /** The hash of the last one, null in a block without any. Its digits are not checked: it is only compared, and asked for. */
@@ -27,16 +24,16 @@ export type IsWanted = (hash: Hash) => boolean;
 const NONE: IsWanted = () => false;
 
 const HASH_DIGITS = 64;
-const ADDRESS_DIGITS = 40;
+export const ADDRESS_DIGITS = 40;
 const LOWER_HEX = /^0x[0-9a-f]*$/;
 const ANY_HEX = /^0x[0-9a-f]*$/i;
 /** 13 digits are 52 bits: always a safe integer. */
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
 const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 const BLOOM = /^0x[0-9a-f]{512}$/i;
-const MAX_TOPICS = 4;
+export const MAX_TOPICS = 4;
 /** Log indexes and times are stored in 32 bits; a larger value would make the encoder stop the worker. */
-const MAX_U32 = 2 ** 32 - 1;
+export const MAX_U32 = 2 ** 32 - 1;
 
 /** Reads a block that must exist at `number` (a tag leaves the height open). */
 export function readBlock(result: unknown, number: number | null, isWanted: IsWanted = NONE): BlockAnswer {
@@ -84,7 +81,7 @@ export function blockQuestion(
 }
 
 /** The part of a block that leaves this folder. */
-export function refOf({ number, hash, parentHash, time }: BlockAnswer): BlockRef {
+export function refOf({ number, hash, parentHash, time }: BlockRef): BlockRef {
   return { number, hash, parentHash, time };
 }
 
@@ -184,7 +181,7 @@ export function list(value: unknown, what: string): readonly unknown[] {
  * 0x and hex digits, lower case. Nodes send lower case except for checksummed addresses, so the first test nearly always decides; ten
  * thousand settlements take a million of these reads.
  */
-function hexText(value: unknown, digits: number | 'whole bytes', what: string): string {
+export function hexText(value: unknown, digits: number | 'whole bytes', what: string): string {
   if (typeof value !== 'string' || !hasDigits(value, digits)) throw malformed(what);
   if (value.length > LONG_TEXT_CHARS) return longHexText(value, what);
   if (LOWER_HEX.test(value)) return value;
@@ -235,5 +232,5 @@ export function wideQuantity(value: unknown, what: string): bigint {
 }
 
 export function malformed(what: string): ProviderContradiction {
-  return new ProviderContradiction('malformed', `${what} is not as JSON-RPC defines it`);
+  return new ProviderContradiction('malformed', `${what} is not as the protocol defines it`);
 }

@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import { runPool } from '../../core/process/pool.ts';
 import type { AdaptiveWindow } from './adaptive-window.ts';
 import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } from './block-source.ts';

@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import {
   type BlockReceipts,
   type BlockSource,
@@ -155,10 +155,14 @@ function readReceipt(entry: unknown, block: WantedReceipts, transaction: Hash): 
       'failed-transaction',
       `${transaction} has settled and is said to have failed`,
     );
+  return { blockHash, ...costOf(receipt, transaction) };
+}
+
+/** What a transaction cost, from a record with the fields of a receipt. */
+export function costOf(receipt: Record<string, unknown>, transactionHash: Hash): ReceiptFacts {
   const l1Fee = receipt['l1Fee'];
   return {
-    blockHash,
-    transactionHash: transaction,
+    transactionHash,
     gasUsed: quantity(receipt['gasUsed'], 'gas used'),
     gasPrice: price(receipt['effectiveGasPrice'], 'gas price'),
     l1Fee: l1Fee === undefined || l1Fee === null ? 0n : price(l1Fee, 'L1 fee'),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/chains.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { type Log, providerName } from '../../core/log.ts';
 import { retry } from '../../core/process/retry.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';

@@ -1,6 +1,6 @@
-import type { LogFilter, RawLog } from './block-source.ts';
+import type { Header, LogFilter, RawLog } from './block-source.ts';
 import { checkOfBlock, checkWholeBlock, orderLogs } from './check-batch.ts';
-import { type createBlooms, isCoveredBy } from './logs-bloom.ts';
+import { type Blooms, isCoveredBy } from './logs-bloom.ts';
 import { type BlockAnswer, bloomOf, hexOf, list, logsOfBlock, record } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question, RpcPool } from './rpc/pool.ts';
@@ -24,25 +24,11 @@ const givesUp = (_trouble: unknown, attempts: number): boolean => attempts >= AT
 
 export function createWholeBlockReader(
   { pool, nowMs = () => performance.now() }: { readonly pool: RpcPool; readonly nowMs?: () => number },
-  blooms: ReturnType<typeof createBlooms>,
+  blooms: Blooms,
 ): WholeBlockReader {
   let receiptsFromMs = 0;
-  const checkFilter = ({ number, bloom }: BlockAnswer, all: readonly RawLog[], found: readonly RawLog[]) => {
-    if (bloom !== null && isCoveredBy(bloom, blooms.of(all)) && isCoveredBy(blooms.of(found), bloom)) return;
-    throw new ProviderContradiction(
-      'bloom-mismatch',
-      `the logs of block ${number} do not make its header’s filter (a chain whose filters are wrong needs completeness: settlement-blocks)`,
-    );
-  };
-  /** Ours of a whole list. */
-  const oursOf = (block: BlockAnswer, listed: readonly RawLog[], filter: LogFilter): readonly RawLog[] => {
-    const all = orderLogs(listed).logs;
-    checkOfBlock(all, block.hash);
-    checkWholeBlock(all, block.number);
-    const found = ours(all, filter);
-    checkFilter(block, all, found);
-    return found;
-  };
+  const oursOf = (block: BlockAnswer, listed: readonly RawLog[], filter: LogFilter): readonly RawLog[] =>
+    oursOfWhole(block, listed, filter, blooms);
   /**
    * Every other loss leaves a gap; a lost end of the block is missed by the filter of the receipt that lost it, which few other logs fill.
    * Chains that do not fill that field say nothing by it.
@@ -106,6 +92,25 @@ export function createWholeBlockReader(
     }
     return pool.ask(byHash(block, filter, told));
   };
+}
+
+/** Ours of a list that must hold all logs of the block. Throws `ProviderContradiction` where it does not. Pure. */
+export function oursOfWhole(
+  { number, hash, bloom }: Header,
+  listed: readonly RawLog[],
+  filter: LogFilter,
+  blooms: Blooms,
+): readonly RawLog[] {
+  const all = orderLogs(listed).logs;
+  checkOfBlock(all, hash);
+  checkWholeBlock(all, number);
+  const found = ours(all, filter);
+  if (bloom !== null && isCoveredBy(bloom, blooms.of(all)) && isCoveredBy(blooms.of(found), bloom))
+    return found;
+  throw new ProviderContradiction(
+    'bloom-mismatch',
+    `the logs of block ${number} do not make its header’s filter (a chain whose filters are wrong needs completeness: settlement-blocks)`,
+  );
 }
 
 interface Receipt {

@@ -21,12 +21,21 @@ export interface RangeJob {
 export interface WorkDone {
   readonly rows: number;
   readonly blocks: number;
+  /** Of these, read from a Portal and not over JSON-RPC. */
+  readonly portalBlocks: number;
   readonly deadLetters: number;
   readonly retries: number;
   readonly contradictions: number;
 }
 
-export const NO_WORK: WorkDone = { rows: 0, blocks: 0, deadLetters: 0, retries: 0, contradictions: 0 };
+export const NO_WORK: WorkDone = {
+  rows: 0,
+  blocks: 0,
+  portalBlocks: 0,
+  deadLetters: 0,
+  retries: 0,
+  contradictions: 0,
+};
 
 /**
  * The jobs of one chain. Only a hint: table `checkpoints` records the indexed ranges, and from it a planner adds lost jobs again. So an
@@ -71,6 +80,7 @@ export function addWork(one: WorkDone, other: WorkDone): WorkDone {
   return {
     rows: one.rows + other.rows,
     blocks: one.blocks + other.blocks,
+    portalBlocks: one.portalBlocks + other.portalBlocks,
     deadLetters: one.deadLetters + other.deadLetters,
     retries: one.retries + other.retries,
     contradictions: one.contradictions + other.contradictions,

@@ -56,7 +56,10 @@ export async function planRanges(deps: PlanDeps): Promise<void> {
     if (open !== null) {
       isCleared = true;
       status.hadTrouble(open.done);
-      if (open.done.blocks > 0) status.wrote(open.done);
+      if (open.done.blocks > 0) {
+        status.wrote(open.done);
+        status.backfilledFrom(open.done.portalBlocks > 0 ? 'portal' : 'rpc');
+      }
       if (missing.length === 0 && open.jobs.length === 0) return;
       const jobs = nextJobs({ ...plan, config, versions }, missing, open.jobs);
       await queue.add(jobs).catch(() => undefined); // the next look plans a job that was not added once more

@@ -100,14 +100,14 @@ function reportTo(queue: JobQueue, source: BlockSource): Pick<ChainStatus, 'sour
   let reported = source.counters();
   return {
     sourceAnswered: () => undefined,
-    wrote({ rows, blocks, deadLetters }) {
+    wrote({ rows, blocks, portalBlocks, deadLetters }) {
       const { retries, contradictions } = source.counters();
       const trouble = {
         retries: retries - reported.retries,
         contradictions: contradictions - reported.contradictions,
       };
       reported = { ...reported, retries, contradictions };
-      queue.report({ rows, blocks, deadLetters, ...trouble }).catch(() => undefined);
+      queue.report({ rows, blocks, portalBlocks, deadLetters, ...trouble }).catch(() => undefined);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 
 /** The unindexed part of an event does not match the event's types. */
 export class MalformedData extends Error {

@@ -1,6 +1,6 @@
 import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { type Chain, REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/chains.ts';
 import type { RawLog } from '../chain/block-source.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';

@@ -1,5 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 
 /**
  * Reads 32-byte words of a log by position. The source has checked that they are hex, so nothing is checked twice; a word's

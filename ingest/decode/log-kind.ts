@@ -1,6 +1,5 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { RegistryRole } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { EventsOf, LogFilter, RawLog } from '../chain/block-source.ts';
 import type { DecodeContext } from './context.ts';
 import { addressInWord, WORD_CHARS } from './hex-word.ts';
@@ -162,6 +161,10 @@ export function logFilterOf(context: DecodeContext): LogFilter {
     addresses: emittersOf(context),
     topics: [...new Set(matters.flatMap(({ topics }) => topics))],
     matters,
+    // A bare transfer is one only where its payee is catalogued.
+    alwaysCandidates: [...new Set(matters.flatMap(({ topics }) => topics))].filter(
+      (topic) => topic !== TOPIC.transfer,
+    ),
     isCandidate: (log) => isCandidate(log, context),
   };
 }

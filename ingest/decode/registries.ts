@@ -1,8 +1,7 @@
 import type { DeadLetter } from '../../clickhouse/tables/ingest-state.ts';
 import type { AgentEvent, Attestation } from '../../clickhouse/tables/registries.ts';
-import { type Address, ZERO_ADDRESS } from '../../core/domain/address.ts';
+import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../core/domain/account.ts';
 import { REGISTRY_LIMITS } from '../../core/domain/agent.ts';
-import { type Hash, ZERO_HASH } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
 import { type DecodeContext, deadLetterOf } from './context.ts';

@@ -1,8 +1,7 @@
 import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import type { Marker, UngradedSettlement } from '../grading/grade.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';

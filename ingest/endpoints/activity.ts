@@ -1,3 +1,4 @@
+import { accountText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import {
   commaList,
@@ -17,7 +18,7 @@ import {
 } from '../../clickhouse/tables/endpoints.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { PayeeConfig } from '../../core/config/catalogue.ts';
-import { address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/account.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
@@ -193,11 +194,11 @@ const LIVE = sql`endpoint_offers FINAL WHERE del = 0`;
 
 /** Payments to listed addresses: pay_to, chain, asset, amount, payer, usd, at. Read by address, so only payments to them are. */
 export function observedPayments({ chains, since }: Observed): Sql {
-  return sql`SELECT wallet AS pay_to, chain, concat('0x', lower(hex(asset))) AS asset, amount, counterparty AS payer, amount_usd AS usd,
+  return sql`SELECT wallet AS pay_to, chain, ${accountText('asset')} AS asset, amount, counterparty AS payer, amount_usd AS usd,
       block_time AS at
     FROM (SELECT wallet, chain, wallet_rows.asset AS asset, amount, counterparty, amount_usd, block_time, method, del FROM wallet_rows FINAL
       WHERE wallet IN (SELECT pay_to FROM ${LIVE} AND chain IN ${texts(chains)}) AND role = 'payee' AND block_time >= ${dateTime(since)})
-    WHERE del = 0 AND method IN ${texts(OBSERVED_METHODS)} AND concat('0x', lower(hex(payer))) != pay_to
+    WHERE del = 0 AND method IN ${texts(OBSERVED_METHODS)} AND ${accountText('payer')} != pay_to
       AND (pay_to, chain) IN (SELECT pay_to, chain FROM ${LIVE})`;
 }
 

@@ -1,10 +1,11 @@
 import type { Config } from '../../core/config/config.ts';
-import { isAddress, readAddress } from '../../core/domain/address.ts';
+import { isAddress, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
 import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
 import {
   type Chain,
   chainOf,
   chainOfNetwork,
+  isEvmNetwork,
   KNOWN_CHAINS,
   type TokenFacts,
 } from '../../core/domain/chains.ts';
@@ -80,12 +81,11 @@ export function readItem(item: unknown, facts: ItemFacts): EndpointOffer[] {
 
 /** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
 function payTosLike(one: Pick<ReadAccept, 'payTo' | 'network'>, all: readonly ReadAccept[]): string[] {
-  const kindOf = ({ payTo, network }: typeof one): string => (EVM_ADDRESS.test(payTo) ? 'eip155' : network);
+  const kindOf = ({ payTo, network }: typeof one): string =>
+    readAddress(payTo, 'eip155') === payTo ? 'eip155' : network;
   const alike = all.filter((other) => kindOf(other) === kindOf(one));
   return [...new Set(alike.map(({ payTo }) => payTo))].sort();
 }
-
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 
 function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
   const declared = [item, fieldOf(item, 'metadata')];
@@ -185,8 +185,6 @@ const ATOMIC = /^\d{1,78}$/;
 const MICROS_PER_DOLLAR = 1_000_000n;
 const U256_MAX = 2n ** 256n - 1n;
 const U32_MAX = 2 ** 32 - 1;
-/** Burns are transfers to it, so an offer with this payee cannot be paid. */
-const ZERO_ADDRESS = /^0x0{40}$/;
 
 /**
  * Null for an entry that cannot be paid: without scheme, network, asset or payee, or with an address that is none.
@@ -201,11 +199,12 @@ export function readAccept(
   const network = fieldOf(entry, 'network');
   if (typeof scheme !== 'string' || !SCHEME.test(scheme)) return null;
   if (typeof network !== 'string' || !NETWORK.test(network)) return null;
-  const isEvm = network.startsWith('eip155:') || chainOfNetwork(network) !== null;
+  const isEvm = isEvmNetwork(network);
   const chain = chainOfNetwork(network);
   const asset = readAsset(entry, { isEvm, chain, tokens });
   const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
-  if (asset === null || payTo === null || ZERO_ADDRESS.test(payTo)) return null;
+  // Burns are transfers to the zero address, so an offer with this payee cannot be paid.
+  if (asset === null || payTo === null || payTo === ZERO_ADDRESS) return null;
   const decimals = chain === null ? null : tokens.decimalsOf(chain, asset);
   const amount = readAmount(entry) ?? amountOfPrice(entry, decimals);
   const asked = amount === null || decimals === null ? null : dollarsOfAmount(amount, decimals);
@@ -315,7 +314,7 @@ function amountOfPrice(entry: unknown, decimals: number | null): bigint | null {
 function readAccount(value: unknown, isEvm: boolean): string | null {
   if (typeof value !== 'string') return null;
   if (!isEvm) return FOREIGN.test(value) ? value : null;
-  const address = readAddress(value);
+  const address = readAddress(value, 'eip155');
   return isAddress(address) ? address : null;
 }
 

@@ -1,9 +1,11 @@
+import { hashText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { hashField } from '../../clickhouse/engine/row-reader.ts';
 import { commaList, dateTime, type Sql, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
-import { FEE_HOURS, TRANSACTION_FEES } from '../../clickhouse/tables/settlements.ts';
+import { FEE_HOURS, TRANSACTION_FEES } from '../../clickhouse/tables/fees.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 
 /**
  * Which hours of a chain have transactions without fees, and which these are. An hour is done as of a count of inserts (hour_ver), so a
@@ -146,9 +148,9 @@ export async function readBlockHashes(
     name: `fees-block-hashes ${chain}`,
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: numbers.length,
-    sql: sql`SELECT number, lower(hex(hash)) FROM blocks FINAL WHERE chain = ${text(chain)} AND number IN (${listed})`,
+    sql: sql`SELECT number, ${hashText('hash')} FROM blocks FINAL WHERE chain = ${text(chain)} AND number IN (${listed})`,
   });
-  return new Map(rows.map(([number, hash]) => [Number(number), `0x${String(hash)}`]));
+  return new Map(rows.map(([number, hash]) => [Number(number), hashField(hash)]));
 }
 
 /** `writes` as they were before the rows of the hour were read. */

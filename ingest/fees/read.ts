@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { TRANSACTION_FEES } from '../../clickhouse/tables/settlements.ts';
+import { TRANSACTION_FEES } from '../../clickhouse/tables/fees.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
+import { evmHash } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import { type BlockSource, type ReceiptFacts, ReceiptsUnread } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
@@ -207,7 +208,7 @@ async function readDue(
     const wanted = part.map(([number, fees]) => ({
       number,
       hash: hashes.get(number) ?? null,
-      transactions: fees.map(({ txHash }) => txHash),
+      transactions: fees.map(({ txHash }) => evmHash(txHash)),
     }));
     try {
       const receipts = await source.receipts(wanted, options);

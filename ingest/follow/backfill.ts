@@ -40,9 +40,16 @@ const WINDOWS_UNSETTLED_MAX = 6;
 /** Towards the end windows shrink, at most by this factor, so that no reader is idle while another has a last large one. */
 const SMALLER_AT_THE_END_MAX = 4;
 
+/** From a Portal, whose public limit is two requests a second: windows are larger, and a second of its stream is worth the memory. */
+const LOGS_PER_PORTAL_WINDOW_TARGET = 20_000;
+
 /** The size of windows, at the start of a backfill. */
-export function backfillWindow({ logWindowMax }: Pick<ChainConfig, 'logWindowMax'>): AdaptiveWindow {
-  return createAdaptiveWindow({ maxBlocks: logWindowMax, targetLogs: LOGS_PER_WINDOW_TARGET });
+export function backfillWindow({
+  logWindowMax,
+  portal = null,
+}: Pick<ChainConfig, 'logWindowMax'> & Partial<Pick<ChainConfig, 'portal'>>): AdaptiveWindow {
+  const targetLogs = portal === null ? LOGS_PER_WINDOW_TARGET : LOGS_PER_PORTAL_WINDOW_TARGET;
+  return createAdaptiveWindow({ maxBlocks: logWindowMax, targetLogs });
 }
 
 /** Resolves when nothing is missing any more. */
@@ -74,7 +81,7 @@ export async function backfill(
     reading++;
     try {
       const batch = await pipeline.read(from, to);
-      const elapsedMs = performance.now() - startedAt;
+      const elapsedMs = performance.now() - startedAt - (batch.waitedMs ?? 0);
       adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
       return batch;
     } finally {

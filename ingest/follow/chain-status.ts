@@ -1,4 +1,4 @@
-import type { ChainState } from '../../clickhouse/tables/ingest-state.ts';
+import type { BackfillSource, ChainState } from '../../clickhouse/tables/ingest-state.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 
@@ -18,7 +18,15 @@ export interface ChainStatus {
   finalized(block: BlockRef): void;
   /** The contiguous range behind the tip now ends at this block. */
   indexed(block: { readonly number: number; readonly time: number }): void;
-  wrote(work: { readonly rows: number; readonly blocks: number; readonly deadLetters: number }): void;
+  wrote(work: {
+    readonly rows: number;
+    readonly blocks: number;
+    /** Of these, read from a Portal. */
+    readonly portalBlocks: number;
+    readonly deadLetters: number;
+  }): void;
+  /** Where the newest blocks of the backfill came from. */
+  backfilledFrom(source: BackfillSource): void;
   /** Failures that other processes had with the nodes of this chain. */
   hadTrouble(trouble: { readonly retries: number; readonly contradictions: number }): void;
   reorged(depth: number): void;
@@ -59,6 +67,8 @@ export interface StatusSnapshot extends Counters, Rates {
   readonly headSeenAtMs: number;
   readonly backfillDone: number;
   readonly backfillTotal: number;
+  /** '' while nothing was backfilled. */
+  readonly backfillSource: BackfillSource | '';
   /** Null while no receipts are read. */
   readonly feeHoursOpen: number | null;
   readonly feeOldestOpen: number;
@@ -118,6 +128,9 @@ export function createChainStatus(
       counters.reorgs += 1;
       counters.deepestReorg = Math.max(counters.deepestReorg, depth);
     },
+    backfilledFrom(source) {
+      told.backfillSource = source;
+    },
     backfill(done, total) {
       told.backfill = { done, total };
     },
@@ -150,6 +163,7 @@ export function createChainStatus(
         headSeenAtMs: seen.headAtMs,
         backfillDone: told.backfill?.done ?? 0,
         backfillTotal: told.backfill?.total ?? 0,
+        backfillSource: told.backfillSource,
         feeHoursOpen: told.fees?.hoursOpen ?? null,
         feeOldestOpen: told.fees?.oldestOpen ?? 0,
         lastError: told.stopError ?? errorOf(shown),
@@ -161,6 +175,7 @@ export function createChainStatus(
 /** What the passes of a chain said last. */
 interface Told {
   backfill: { readonly done: number; readonly total: number } | null;
+  backfillSource: BackfillSource | '';
   fees: Parameters<ChainStatus['fees']>[0] | null;
   /** Logs that could not become rows, as of now. */
   deadLetters: number;
@@ -170,6 +185,7 @@ interface Told {
 
 const NOTHING_TOLD: Readonly<Told> = {
   backfill: null,
+  backfillSource: '',
   fees: null,
   deadLetters: 0,
   stopError: null,

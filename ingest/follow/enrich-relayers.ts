@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { accountText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import { RELAYER_ACCOUNTS } from '../../clickhouse/tables/catalogues.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
@@ -113,7 +114,7 @@ async function chooseRelayers(
       sql: chooseSql(config.chain, limits),
     }),
   );
-  return rows.map((row) => address(`0x${String(row[0])}`));
+  return rows.map((row) => address(String(row[0])));
 }
 
 /**
@@ -122,7 +123,7 @@ async function chooseRelayers(
  */
 function chooseSql(chain: string, { busiestMax, namedMax }: EnrichLimits): Sql {
   const on = sql`chain = ${text(chain)}`;
-  return sql`SELECT lower(hex(address)) FROM (
+  return sql`SELECT ${accountText('address')} FROM (
       SELECT relayer AS address FROM (
         SELECT relayer, settlement_count FROM relayer_day WHERE ${on}
         UNION ALL

@@ -1,5 +1,5 @@
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import {
   type BlockBatch,
   type BlockSource,
@@ -132,7 +132,9 @@ function lendAndWrite(
       batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
     const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee }, catalogue);
     const deadLetters = rows.deadLetters.length;
-    const work = { rows: countRows(rows) - deadLetters, blocks: batch.to - batch.from + 1, deadLetters };
+    const blocks = batch.to - batch.from + 1;
+    const portalBlocks = batch.readFrom === 'portal' ? blocks : 0;
+    const work = { rows: countRows(rows) - deadLetters, blocks, portalBlocks, deadLetters };
     return settle(batches.write(rows, pass, isMoreComing), pass, status, work);
   });
 }

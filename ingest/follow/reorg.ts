@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/account.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 
 /**

@@ -54,6 +54,7 @@ const REPORT_AGAIN_TERMINAL_MS = 60_000;
 /** Reports the progress of the backfill, with an ETA: readable lines on a terminal, structured ones otherwise. */
 export async function reportProgress(name: string, status: ChainStatus, deps: ReportDeps): Promise<void> {
   const { log, terminal, signal } = deps;
+  const pace = createPace(() => performance.now());
   let wasFollowing = false;
   let said = { line: '', atMs: Number.NEGATIVE_INFINITY };
   const say = (line: string): void => {
@@ -65,31 +66,62 @@ export async function reportProgress(name: string, status: ChainStatus, deps: Re
   while (!signal.aborted) {
     await delay(terminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS, undefined, { signal });
     const snapshot = status.snapshot();
+    const etaSeconds = pace.secondsLeft(snapshot);
     const isFollowing = snapshot.state === 'following' || snapshot.state === 'incomplete';
     // The end of the backfill is reported once.
     if (isFollowing && wasFollowing) continue;
     wasFollowing = isFollowing;
-    if (terminal) say(progressLine(name, snapshot));
-    else log.info({ ...snapshot, chain: name, etaSeconds: etaSeconds(snapshot) }, 'progress');
+    if (terminal) say(progressLine(name, snapshot, etaSeconds));
+    else log.info({ ...snapshot, chain: name, etaSeconds }, 'progress');
   }
 }
 
-/** Seconds until the backfill ends at the present rate; null while there is no rate. */
-export function etaSeconds({ backfillDone, backfillTotal, blocksPerSecond }: StatusSnapshot): number | null {
-  const left = backfillTotal - backfillDone;
-  if (left <= 0) return 0;
-  return blocksPerSecond > 0 ? Math.ceil(left / blocksPerSecond) : null;
+/** How far back the pace is measured: windows end in bursts, and a range is checkpointed seconds after it was read. */
+const PACE_MEMORY_MS = 60_000;
+
+/** How fast a backfill comes to its end, by its checkpoints of the last minute. */
+export function createPace(nowMs: () => number): {
+  /** Seconds until it ends; null while nothing was finished. Remembers where the backfill is now. */
+  secondsLeft(at: Pick<StatusSnapshot, 'backfillDone' | 'backfillTotal'>): number | null;
+} {
+  let seen: { readonly atMs: number; readonly done: number }[] = [];
+  return {
+    secondsLeft({ backfillDone: done, backfillTotal: total }) {
+      const atMs = nowMs();
+      // An operator who moves the first block back, or another start, begins a pace of its own.
+      if ((seen.at(-1)?.done ?? 0) > done) seen = [];
+      // The oldest one kept is at least a minute old, where there is one.
+      while ((seen[1]?.atMs ?? atMs) <= atMs - PACE_MEMORY_MS) seen.shift();
+      seen.push({ atMs, done });
+      if (done >= total) return 0;
+      const [first] = seen;
+      const gained = first === undefined ? 0 : done - first.done;
+      return first === undefined || gained <= 0
+        ? null
+        : Math.ceil(((total - done) * (atMs - first.atMs)) / gained / 1_000);
+    },
+  };
 }
 
-export function progressLine(name: string, snapshot: StatusSnapshot): string {
-  const { state, backfillDone, backfillTotal, blocksPerSecond, rowsPerSecond, indexedBlock, headBlock } =
-    snapshot;
+const SOURCE_WORDS = { portal: 'from the SQD Portal', rpc: 'over JSON-RPC' } as const;
+
+export function progressLine(name: string, snapshot: StatusSnapshot, eta: number | null): string {
+  const {
+    backfillSource,
+    state,
+    backfillDone,
+    backfillTotal,
+    blocksPerSecond,
+    rowsPerSecond,
+    indexedBlock,
+    headBlock,
+  } = snapshot;
   if (state === 'unreachable')
     return `${name}: no node of this chain answers, at block ${indexedBlock}. Check the network, or name another node (rpcUrls of the chain, or RPC_URL_<chain id>); reading goes on by itself.`;
   if (state !== 'backfilling') return `${name}: ${state}, block ${indexedBlock} of ${headBlock}`;
   const percent = ((100 * backfillDone) / Math.max(1, backfillTotal)).toFixed(1);
-  const eta = etaSeconds(snapshot);
-  return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : formatDuration(eta)}`;
+  const source = backfillSource === '' ? '' : ` ${SOURCE_WORDS[backfillSource]}`;
+  return `${name}: backfill ${percent} %${source}, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : formatDuration(eta)}`;
 }
 
 /** A readable duration. */

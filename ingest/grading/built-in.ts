@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { type Address, address } from '../../core/domain/address.ts';
+import { ADDRESS_PATTERN, type Address, address } from '../../core/domain/account.ts';
 import { type Chain, chainIdOf } from '../../core/domain/chains.ts';
 
 /** The dated relayer table that ships with the program, in the form of its file. */
@@ -11,7 +11,7 @@ const FileSchema = Type.Object({
     Type.Object({
       facilitator: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
       chain_id: Type.Integer({ minimum: 1 }),
-      address: Type.String({ pattern: '^0x[0-9a-f]{40}$' }),
+      address: Type.String({ pattern: ADDRESS_PATTERN }),
       first_seen: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     }),
   ),

@@ -1,7 +1,7 @@
 import type { CatalogueSource } from '../../clickhouse/tables/catalogues.ts';
 import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
 import { configProblems } from '../../core/config/problem.ts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import {

@@ -5,8 +5,8 @@ import { SUPPORTED_SIGNERS } from '../../clickhouse/tables/catalogues.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
 import type { Config } from '../../core/config/config.ts';
-import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
-import { addressKey, type Chain, chainOfNetwork } from '../../core/domain/chains.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/account.ts';
+import { addressKey, type Chain, chainOfNetwork, namespaceOf, wildcardOf } from '../../core/domain/chains.ts';
 import { type Log, providerName } from '../../core/log.ts';
 import { fieldOf, isObject, listOf, parseJson } from '../fetch/document.ts';
 import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
@@ -127,9 +127,11 @@ export function readSupported(text: string, chains: readonly Chain[]): readonly 
   const served = servedChains(answer, chains);
   const found = new Map<string, Signer>();
   for (const [network, addresses] of Object.entries(signers)) {
-    for (const address of addressesOf(addresses))
-      for (const chain of chainsOf(network, served, chains))
-        found.set(`${chain} ${address}`, { chain, address });
+    for (const entry of listOf(addresses))
+      for (const chain of chainsOf(network, served, chains)) {
+        const address = readAddress(entry, namespaceOf(chain));
+        if (isAddress(address)) found.set(`${chain} ${address}`, { chain, address });
+      }
     if (found.size > ANSWER_SIGNERS_MAX) return 'too_many_signers';
   }
   return [...found.values()];
@@ -145,21 +147,15 @@ function servedChains(answer: unknown, chains: readonly Chain[]): readonly Chain
   return offered.length === 0 ? chains : chains.filter((chain) => offered.includes(chain));
 }
 
-/** `eip155:*` stands for every chain that the facilitator serves. */
+/** `eip155:*` stands for every such chain that the facilitator serves. */
 function chainsOf(network: string, served: readonly Chain[], chains: readonly Chain[]): readonly Chain[] {
-  if (network === 'eip155:*') return served;
-  return chains.filter((chain) => chain === chainNamed(network));
+  const named = chainNamed(network);
+  if (named !== null) return chains.filter((chain) => chain === named);
+  return served.filter((chain) => network === wildcardOf(chain));
 }
 
 function chainNamed(network: unknown): Chain | null {
   return typeof network === 'string' ? chainOfNetwork(network) : null;
-}
-
-function addressesOf(value: unknown): Address[] {
-  return listOf(value).flatMap((entry) => {
-    const address = typeof entry === 'string' ? readAddress(entry) : 'malformed';
-    return isAddress(address) ? [address] : [];
-  });
 }
 
 /** Table `supported_signers`: the signers that facilitators listed, with the first day of each. */

@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, text, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { DAY_SECONDS, type TimeRange } from '../../clickhouse/tables/coverage.ts';
@@ -36,7 +37,6 @@ const OPEN_POLL_MS = 15_000;
 /** 90 days of 10 million settlements take three seconds a chain; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 600;
 const LOOK_MAX_SECONDS = 30;
-const NOBODY = sql`toFixedString('', 20)`;
 
 interface GraphPassDeps {
   readonly writer: Writer;
@@ -147,5 +147,5 @@ function largestInto(
         SELECT payer, payee, ${sums} FROM (${rows}) WHERE payer != payee GROUP BY payer, payee
         ORDER BY usd DESC, payer, payee LIMIT ${uint32(pairsMax)})
       UNION ALL
-      SELECT 0, ${NOBODY}, ${NOBODY}, ${sums} FROM (${rows}) WHERE payer = payee)`;
+      SELECT 0, ${NO_ACCOUNT}, ${NO_ACCOUNT}, ${sums} FROM (${rows}) WHERE payer = payee)`;
 }

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
+import { ACCOUNT_TYPE } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { sql, text, trustedText, uint64s } from '../../clickhouse/engine/sql.ts';
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
 
 /**
@@ -34,7 +34,7 @@ const COLUMNS: Readonly<Record<(typeof NAMES)[number], string>> = {
     sender FixedString(20), has_recipient UInt8, recipient FixedString(20), input String, block_hash FixedString(32),
     block_time UInt32`,
   blocks: 'block_number UInt64 CODEC(Delta, LZ4), block_hash FixedString(32) CODEC(NONE), block_time UInt32',
-  payees: 'address FixedString(20)',
+  payees: `address ${ACCOUNT_TYPE}`,
 };
 const ORDERS: Readonly<Record<(typeof NAMES)[number], string>> = {
   logs: 'block_number, log_index',
@@ -59,7 +59,7 @@ export async function createStaging(
   const staging = Object.fromEntries(NAMES.map((name) => [name, `${PREFIX}${run}_${name}`]));
   const tables = staging as unknown as Staging; // the four names, by the line above
   const rows = new RowBinary();
-  for (const payee of payees) rows.hex20(payee);
+  for (const payee of payees) rows.account(payee);
   if (payees.length > 0) await writer.insert('import-payees', tables.payees, ['address'], [rows.finish()]);
   return tables;
 }

@@ -1,8 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { orderLogs } from '../chain/check-batch.ts';
 import { ProviderContradiction } from '../chain/rpc/failure.ts';

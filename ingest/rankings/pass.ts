@@ -1,3 +1,4 @@
+import { accountBytes, isAccountText } from '../../clickhouse/engine/account.ts';
 import type { RunStatement, Writer } from '../../clickhouse/engine/engine.ts';
 import {
   commaList,
@@ -30,7 +31,7 @@ import { walletRanges } from './wallet-ranges.ts';
 
 /**
  * One pass: the figures of every wallet of a window, cut to those that a ranking can show, and of every facilitator, published as a whole
- * (clickhouse/migrations/0032-ranked-wallets.sql).
+ * (clickhouse/tables/generations.ts).
  */
 
 /** All of time of a large index takes a minute or two; a machine under load may need a multiple of it. */
@@ -174,8 +175,8 @@ function bestInto(gen: bigint, staged: bigint, walletsMax: number): Sql {
 
 const LISTED: Sql = sql`(
     SELECT wallet FROM (SELECT wallet, del FROM agents FINAL) WHERE del = 0
-    UNION DISTINCT SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM (SELECT pay_to, del FROM endpoint_list FINAL)
-    WHERE del = 0 AND match(pay_to, '^0x[0-9a-f]{40}$'))`;
+    UNION DISTINCT SELECT ${accountBytes(sql`pay_to`)} FROM (SELECT pay_to, del FROM endpoint_list FINAL)
+    WHERE del = 0 AND ${isAccountText(sql`pay_to`)})`;
 
 function anyOf(conditions: readonly Sql[]): Sql {
   return conditions.reduce((all, next) => sql`${all} OR ${next}`, sql`false`);

@@ -1,4 +1,5 @@
-import { type Sql, sql, text } from '../../clickhouse/engine/sql.ts';
+import { lowestAccount } from '../../clickhouse/engine/account.ts';
+import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 
 /** Wallets by the first two bytes of their address, which are spread evenly: from `first` on, below `end`. */
 export interface WalletRange {
@@ -22,13 +23,13 @@ export function walletRanges(pairs: number, perRange: number): readonly WalletRa
   return Array.from({ length: count }, (_, index) => ({ first: start(index), end: start(index + 1) }));
 }
 
-/** Condition that a wallet (20 bytes) is in the range. */
+/** Condition that a wallet, as bytes, is in the range. */
 export function within(wallet: Sql, { first, end }: WalletRange): Sql {
   const from = first === 0 ? sql`true` : sql`${wallet} >= ${prefix(first)}`;
   return end === PREFIXES ? from : sql`(${from} AND ${wallet} < ${prefix(end)})`;
 }
 
-/** The lowest address with these first bytes. */
+/** The lowest account with these first bytes. */
 function prefix(bytes: number): Sql {
-  return sql`toFixedString(unhex(${text(bytes.toString(16).padStart(4, '0'))}), 20)`;
+  return lowestAccount(bytes.toString(16).padStart(4, '0'));
 }

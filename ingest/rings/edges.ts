@@ -1,3 +1,4 @@
+import { accountText } from '../../clickhouse/engine/account.ts';
 import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
@@ -86,7 +87,7 @@ export async function readEdges(
         max_threads: 1,
         max_bytes_before_external_group_by: limits.readSpillBytes,
       },
-      sql: sql`SELECT concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))), toString(sum(amount_usd) AS usd)
+      sql: sql`SELECT ${accountText('payer')}, ${accountText('payee')}, toString(sum(amount_usd) AS usd)
         FROM
         (
             SELECT payer, payee, amount_usd, method, del FROM settlements FINAL

@@ -1,3 +1,4 @@
+import { expressions } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { PLAIN_MONTHS, PLAIN_SETTLEMENTS, plainColumns } from '../../clickhouse/tables/plain-settlements.ts';
@@ -169,7 +170,7 @@ async function copyMonth(
  * among ten million. If there are two, a new key is made; ids change when the processes start again, and until then only those two are wrong.
  */
 async function checkIds(wholeIndex: Writer, log: Log, key: WalletIdKey): Promise<void> {
-  const wallet = "concat('0x', lower(hex(wallet)))";
+  const wallet = expressions.accountText('wallet');
   const id = trustedText(walletIdText(key, wallet));
   const { rows } = await wholeIndex.rows({
     name: 'wallet-id-check',

@@ -1,3 +1,4 @@
+import { accountText, NO_ACCOUNT } from '../../clickhouse/engine/account.ts';
 import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import {
   commaList,
@@ -163,7 +164,7 @@ const CHAIN: KeyColumn = { name: 'chain', by: sql`chain`, value: sql`chain` };
 const ROLLUP_TABLES: readonly RollupTable[] = [
   {
     table: PAYEE_DAY.name,
-    keys: [{ name: 'payee', by: sql`payee`, value: hexText(sql`payee`) }, CHAIN],
+    keys: [{ name: 'payee', by: sql`payee`, value: accountText('payee') }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIERS, ...TIMES],
     states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }, ASSETS],
     isSliced: true,
@@ -171,7 +172,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
   },
   {
     table: PAYER_DAY.name,
-    keys: [{ name: 'payer', by: sql`payer`, value: hexText(sql`payer`) }, CHAIN],
+    keys: [{ name: 'payer', by: sql`payer`, value: accountText('payer') }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIERS, ...TIMES],
     states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }, ASSETS],
     isSliced: true,
@@ -253,7 +254,7 @@ function rowsAndRetracted(slice: Slice): Sql {
   return sql`SELECT chain, block_time, payer, payee, relayer, asset, amount_usd,
       payer = payee AS is_self, toUInt8(method) AS code, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
-    UNION ALL SELECT chain, hour, payer, payee, relayer, toFixedString('', 20), toDecimal64(0, 6), 0, 0, 0
+    UNION ALL SELECT chain, hour, payer, payee, relayer, ${NO_ACCOUNT}, toDecimal64(0, 6), 0, 0, 0
     FROM retracted_keys WHERE ${inSlice(sql`hour`, slice)}`;
 }
 
@@ -264,8 +265,4 @@ function rowsAndFormerFacilitators(slice: Slice): Sql {
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
     UNION ALL SELECT chain, hour, facilitator, toDecimal64(0, 6), 0, 0, 0
     FROM chain_hour WHERE ${inSlice(sql`hour`, slice)}`;
-}
-
-function hexText(address: Sql): Sql {
-  return sql`concat('0x', lower(hex(${address})))`;
 }

@@ -7,6 +7,7 @@ import {
   WALLET_VERDICTS,
 } from '../../clickhouse/tables/generations.ts';
 import type { Clock } from '../../core/clock.ts';
+import { addressRanges } from '../../core/domain/account.ts';
 import { METHOD_VERSION, NEWEST_ROWS_MAX, WHOLE_WALLET_ROWS_MAX } from '../../core/domain/data-quality.ts';
 import type { Log } from '../../core/log.ts';
 import { countRows, type DerivedTable, deriveIfChanged, runInTurn } from '../passes/derived-table.ts';
@@ -15,7 +16,6 @@ import {
   floorsOfLarge,
   type LargeScan,
   type LargeWallet,
-  rangesOf,
   refundsOfLarge,
   scanOfLarge,
   verdictsOfLarge,
@@ -112,7 +112,7 @@ export async function verdictPass({
       const large = await readLargeWallets(writer, limits);
       const scans = await readLargeScans(writer, large, limits);
       const statements = [
-        ...rangesOf(digitsFor(rows, limits.rowsPerStatement)).map((range) =>
+        ...addressRanges(digitsFor(rows, limits.rowsPerStatement)).map((range) =>
           verdictsOfRange(range, large, part),
         ),
         ...large.flatMap((wallet) => [verdictsOfLarge(wallet, part), refundsOfLarge(wallet, part)]),

@@ -1,3 +1,4 @@
+import { accountBytes } from '../../clickhouse/engine/account.ts';
 import { IS_COUNTED, IS_DUST } from '../../clickhouse/engine/counted-rows.ts';
 import { partnerFigures, SCAN_SUMS } from '../../clickhouse/engine/counterparty-scan.ts';
 import { REFUND_FIGURES, REFUND_SUMS } from '../../clickhouse/engine/refund-figures.ts';
@@ -14,16 +15,11 @@ import {
   uint64,
 } from '../../clickhouse/engine/sql.ts';
 import { SHARE_COLUMNS, triggeredOf, verdictOf } from '../../clickhouse/engine/verdict-rule.ts';
+import type { AddressRange } from '../../core/domain/account.ts';
 import { REFUND_WINDOW } from '../../core/domain/pay-reasons.ts';
 import { secondsOf } from '../../core/domain/window.ts';
 
 /** The verdicts on a part of all wallets, from the same rows and by the same sums as a profile (src/operations/wallets). */
-
-/** Which wallets, by their text: from included, to excluded. */
-export interface WalletRange {
-  readonly from: string;
-  readonly to: string;
-}
 
 /** A wallet with too many rows to be judged by all of them. */
 export interface LargeWallet {
@@ -40,19 +36,9 @@ export interface PartOfPass {
   readonly ringGen: bigint;
 }
 
-const WALLET_END = '0xg';
-
-/** Ranges that together are all wallets, each with about one part in 16^digits of them. */
-export function rangesOf(digits: number): WalletRange[] {
-  const prefixes = Array.from({ length: 16 ** digits }, (_, at) =>
-    digits === 0 ? '0x' : `0x${at.toString(16).padStart(digits, '0')}`,
-  );
-  return prefixes.map((from, at) => ({ from, to: prefixes[at + 1] ?? WALLET_END }));
-}
-
 /** Of the wallets of a range without the large ones. */
 export function verdictsOfRange(
-  { from, to }: WalletRange,
+  { from, to }: AddressRange,
   large: readonly LargeWallet[],
   part: PartOfPass,
 ): Sql {
@@ -111,7 +97,7 @@ export function refundsOfLarge({ wallet }: LargeWallet, { gen, judgedAt }: PartO
       SELECT chain, ${REFUND_FIGURES}
       FROM (SELECT chain, counterparty, role = 'payee' AS inbound, 1 AS n, toDecimal128(amount_usd, 6) AS usd, block_time AS first_time, block_time AS last_time
         FROM wallet_rows FINAL WHERE wallet = ${text(wallet)} AND block_time >= ${since} AND ${IS_COUNTED})
-      WHERE counterparty != unhex(${text(wallet.slice(2))})
+      WHERE counterparty != ${accountBytes(text(wallet))}
       GROUP BY GROUPING SETS ((chain, counterparty), (counterparty)))
     GROUP BY chain`;
 }
@@ -141,7 +127,7 @@ function verdicts(wallets: Sql, isJudged: Sql, { gen, judgedAt, ringGen }: PartO
           SELECT wallet, side.1 AS role, side.2 AS n, side.3 AS back_n, side.4 AS usd, side.5 AS is_seen, is_self,
             toDecimal128(0, 6) AS bottleneck, CAST([], 'Array(String)') AS ring_members
           FROM (
-            SELECT wallet, counterparty = unhex(substring(wallet, 3)) AS is_self,
+            SELECT wallet, counterparty = ${accountBytes(sql`wallet`)} AS is_self,
               [(${payee}, ${count(payee)}, ${count(payer)}, ${micros(payee)}, ${isSeen(payee)}),
                 (${payer}, ${count(payer)}, ${count(payee)}, ${micros(payer)}, ${isSeen(payer)})] AS sides
             FROM (SELECT wallet, counterparty, role, amount_usd, ${isJudged} AND NOT ${IS_DUST} AS is_judged FROM wallet_rows FINAL WHERE ${wallets} AND ${IS_COUNTED})

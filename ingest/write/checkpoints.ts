@@ -4,9 +4,8 @@ import { sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { Del } from '../../clickhouse/tables/columns.ts';
 import { BLOCKS, CHECKPOINTS, type CheckpointRow } from '../../clickhouse/tables/ingest-state.ts';
 import { insertRows, reading } from '../../clickhouse/tables/table.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
 import type { Versions } from './versions.ts';
 

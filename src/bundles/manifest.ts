@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { isDay } from '../../core/text.ts';
 import { isSignedBy, type SigningKey } from './keys.ts';
 
@@ -58,7 +59,7 @@ export type Entry = Static<typeof EntryShape>;
 export const ManifestShape = Type.Object(
   {
     format: Type.Literal(BUNDLE_FORMAT),
-    chain: Type.String({ pattern: '^eip155:[0-9]+$' }),
+    chain: Type.String({ pattern: CHAIN_PATTERN }),
     table: Type.String({ pattern: '^[a-z_]{1,40}$' }),
     entries: Type.Array(EntryShape, { description: 'In the order in which they were made.' }),
     signature: Type.Object(

@@ -1,4 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { advertisedPrice, rangeAnswer } from '../operations/route-price.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
@@ -9,7 +10,7 @@ import type { Json } from './schemas.ts';
 const NETWORK_V1: Json = { type: 'string', description: 'Name of the chain in version 1: `base`.' };
 const CHAIN: Json = {
   title: 'Chain',
-  pattern: '^eip155:[0-9]+$',
+  pattern: CHAIN_PATTERN,
   description: 'CAIP-2 name of the chain.',
   type: 'string',
 };

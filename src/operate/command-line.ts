@@ -14,6 +14,8 @@ import { addDoctorCommand } from './doctor/command.ts';
 /** What every command takes. */
 export interface Options {
   readonly config?: string;
+  /** False with `--no-portal`. */
+  readonly portal?: boolean;
   /** Whether this is the child of `keepRunning`, which sets it. */
   readonly kept?: true;
 }
@@ -54,6 +56,7 @@ export function commandLine(actions: Actions, version: string): Command {
       '-c, --config <file>',
       'configuration file (default: settlement-index.config.json when it exists)',
     )
+    .option('--no-portal', 'read every block over JSON-RPC, and none from the SQD Portal')
     .addOption(new Option(KEPT_OPTION).hideHelp())
     .showHelpAfterError('(run with --help for the options)')
     .showSuggestionAfterError()

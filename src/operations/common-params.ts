@@ -1,14 +1,19 @@
 import { Type } from '@sinclair/typebox';
 import { nearest } from '../../core/command-text.ts';
-import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import type { Address, TransactionId } from '../../core/domain/account.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
 import { type Chain, chainOf, isChain, KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import { parseSnapshot, SNAPSHOT_MAX_CHARS, type Snapshot } from '../../core/domain/snapshot.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
 import { flagParam, invalid, type Param, quoted, readChoice } from './params.ts';
+import {
+  ADDRESS_SCHEMA,
+  readAddressParam,
+  readTransactionParam,
+  TRANSACTION_SCHEMA,
+} from './read-account.ts';
 
 /** The parameters that several operations share, each once. */
 
@@ -124,20 +129,6 @@ export function readChain(
   throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${supported}.`);
 }
 
-/** An address in any case, as lower case. */
-export function readAddressParam(raw: unknown, name: string): Address {
-  const outcome = isText(raw) ? readAddress(raw) : 'malformed';
-  if (isAddress(outcome)) return outcome;
-  throw invalid(
-    name,
-    outcome === 'checksum'
-      ? `${name} has a wrong EIP-55 checksum: most likely a typing error. Send it in lower case to skip the check.`
-      : `${name} must be an address: 0x and 40 hex digits, not ${quoted(raw)}.`,
-  );
-}
-
-export const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
-
 export const walletParam: Param<Address> = {
   in: 'path',
   description: 'Wallet address, in any case; mixed case must match EIP-55.',
@@ -160,23 +151,15 @@ export const walletParam: Param<Address> = {
   read: readAddressParam,
 };
 
-const TX_HASH = /^0x[0-9a-fA-F]{64}$/;
-
-export const txHashParam: Param<Hash> = {
+export const txHashParam: Param<TransactionId> = {
   in: 'path',
   description: 'Hash of a transaction, in any case.',
   toolText: 'Transaction hash.',
   otherNames: { hash: {}, tx: {}, transaction: {}, transaction_hash: {} },
   required: true,
-  schema: Type.String({ pattern: TX_HASH.source }),
+  schema: TRANSACTION_SCHEMA,
   example: '0x6f2a9f6f9a7e5c3d1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39',
-  read: (raw, name) => {
-    if (isText(raw) && TX_HASH.test(raw)) return raw.toLowerCase() as Hash; // by the pattern
-    throw invalid(
-      name,
-      `${name} must be the hash of a transaction: 0x and 64 hex digits, not ${quoted(raw)}.`,
-    );
-  },
+  read: readTransactionParam,
 };
 
 export const counterpartyParam: Param<Address | undefined> = {
@@ -186,7 +169,7 @@ export const counterpartyParam: Param<Address | undefined> = {
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0xa2b5bdcce2494c139e0b8f5b60b44f3c651985e0',
-  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+  read: (raw, name, facts) => (raw === undefined ? undefined : readAddressParam(raw, name, facts)),
 };
 
 const ROLES = ['payer', 'payee', 'any'] as const;

@@ -1,8 +1,9 @@
+import { accountText, addressesBytes } from '../../clickhouse/engine/account.ts';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
-import { textField } from '../../clickhouse/engine/row-reader.ts';
-import { type Sql, sql, texts, uint32 } from '../../clickhouse/engine/sql.ts';
+import { addressField, textField } from '../../clickhouse/engine/row-reader.ts';
+import { sql, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { createFindImitated, type FindImitated } from '../../core/domain/imitated-name.ts';
 import { ask, cached } from './ask.ts';
@@ -142,7 +143,7 @@ async function readPayees(reader: Reader): Promise<ReadonlyMap<string, WalletNam
     name: 'payee-names',
     maxSeconds: MAX_SECONDS,
     maxRows: WALLETS_MAX,
-    sql: sql`SELECT chain, lower(hex(address)), name, source FROM (SELECT * FROM catalogued_payees FINAL)
+    sql: sql`SELECT chain, ${accountText('address')}, name, source FROM (SELECT * FROM catalogued_payees FINAL)
       WHERE del = 0 AND name != '' ORDER BY chain, address LIMIT ${uint32(WALLETS_MAX)}`,
   });
   return new Map(
@@ -158,7 +159,7 @@ async function readRelayers(reader: Reader): Promise<ReadonlyMap<string, string>
     name: 'relayer-names',
     maxSeconds: MAX_SECONDS,
     maxRows: RELAYERS_MAX,
-    sql: sql`SELECT chain, lower(hex(address)), facilitator FROM (SELECT * FROM facilitator_relayers FINAL)
+    sql: sql`SELECT chain, ${accountText('address')}, facilitator FROM (SELECT * FROM facilitator_relayers FINAL)
       WHERE del = 0 ORDER BY chain, address LIMIT ${uint32(RELAYERS_MAX)}`,
   });
   return new Map(rows.map(keyed));
@@ -171,7 +172,7 @@ export function cataloguedNameSource(source: string): NameSource {
 }
 
 function keyed([chain, at, name]: readonly unknown[]): readonly [string, string] {
-  return [`${textField(chain)} 0x${textField(at)}`, textField(name)];
+  return [`${textField(chain)} ${textField(at)}`, textField(name)];
 }
 
 /** What the ERC-8004 agent of a wallet is called on a chain. */
@@ -254,12 +255,12 @@ async function readNames(
 ): Promise<ReadonlyMap<Address, AgentName[]>> {
   const having = await agentWallets(reader, wallets);
   if (having.length === 0) return new Map();
-  const asked = bytesOf(having);
+  const asked = addressesBytes(having);
   const { rows } = await ask(reader, RESOURCE, {
     name: 'agent-names',
     maxSeconds: MAX_SECONDS,
     maxRows: NAMES_MAX,
-    sql: sql`SELECT lower(hex(wallet)), chain, name FROM (
+    sql: sql`SELECT ${accountText('wallet')}, chain, name FROM (
         SELECT wallet, chain, agent_id, name, domain_proof, feedback_count, del FROM agents FINAL
         WHERE (chain, agent_id) IN (
           SELECT chain, agent_id FROM agent_wallets WHERE wallet IN ${asked} ORDER BY wallet, chain, agent_id
@@ -269,7 +270,7 @@ async function readNames(
   });
   const names = new Map<Address, AgentName[]>();
   for (const [at, chain, name] of rows) {
-    const wallet = `0x${textField(at)}` as Address; // decoder of our own column
+    const wallet = addressField(at);
     const entry = { chain: textField(chain) as Chain, name: textField(name) };
     names.set(wallet, [...(names.get(wallet) ?? []), entry]);
   }
@@ -282,11 +283,7 @@ async function agentWallets(reader: Reader, wallets: readonly Address[]): Promis
     name: 'agent-wallets',
     maxSeconds: MAX_SECONDS,
     maxRows: wallets.length,
-    sql: sql`SELECT DISTINCT lower(hex(wallet)) FROM agent_wallets WHERE wallet IN ${bytesOf(wallets)}`,
+    sql: sql`SELECT DISTINCT ${accountText('wallet')} FROM agent_wallets WHERE wallet IN ${addressesBytes(wallets)}`,
   });
-  return rows.map(([at]) => `0x${textField(at)}` as Address); // decoder of our own column
-}
-
-function bytesOf(wallets: readonly Address[]): Sql {
-  return sql`(SELECT toFixedString(unhex(arrayJoin(${texts(wallets.map((wallet) => wallet.slice(2)))})), 20))`;
+  return rows.map(([at]) => addressField(at));
 }

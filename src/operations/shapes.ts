@@ -1,4 +1,6 @@
 import { type SchemaOptions, type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
+import { ADDRESS_PATTERN } from '../../core/domain/account.ts';
+import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import { NAME_SOURCES } from './names.ts';
 
 /** Shapes that several answers share. */
@@ -43,12 +45,12 @@ export const TimeShape = Type.String({
 export const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
 export const ChainShape = Type.String({
   title: 'Chain',
-  pattern: '^eip155:[0-9]+$',
+  pattern: CHAIN_PATTERN,
   description: 'CAIP-2 name of the chain.',
 });
 export const AddressShape = Type.String({
   title: 'Address',
-  pattern: '^0x[0-9a-f]{40}$',
+  pattern: ADDRESS_PATTERN,
   description: 'Lower-case address.',
 });
 export const CountShape = Type.Integer({ minimum: 0 });

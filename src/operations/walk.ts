@@ -1,4 +1,4 @@
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import {
   type AgentPosition,
   type CursorKeys,

@@ -1,5 +1,5 @@
-import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
-import { type Chain, isChain, namesChain } from '../../core/domain/chains.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/account.ts';
+import { type Chain, isChain, namesChain, namespaceOf, wildcardOf } from '../../core/domain/chains.ts';
 import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
 
 /**
@@ -218,10 +218,10 @@ export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
 }
 
 function othersOf(chain: Chain, signers: Readonly<Record<string, unknown>>): readonly UptoSigner[] {
-  return [signers[chain], signers['eip155:*']].flat().flatMap((address) => signersOf(chain, address));
+  return [signers[chain], signers[wildcardOf(chain)]].flat().flatMap((address) => signersOf(chain, address));
 }
 
 function signersOf(chain: Chain, raw: unknown): readonly UptoSigner[] {
-  const address = typeof raw === 'string' ? readAddress(raw) : 'malformed';
+  const address = readAddress(raw, namespaceOf(chain));
   return isAddress(address) ? [{ chain, address }] : [];
 }

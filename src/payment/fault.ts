@@ -1,4 +1,4 @@
-import { isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
+import { isAddress, readAddress, toChecksum } from '../../core/domain/account.ts';
 import { ceilingOf, OPEN_CALL_SECONDS, type Quote, type Terms } from './offer.ts';
 import {
   type PermitAuthorization,
@@ -111,7 +111,7 @@ function findBadParties({ from, to }: SignedAuthorization, { payTo }: Terms): Pa
 
 /** Lower case, or EIP-55: what typed-data encoders accept. */
 function isSpelled(text: string): boolean {
-  const lower = readAddress(text.toLowerCase());
+  const lower = readAddress(text.toLowerCase(), 'eip155');
   return isAddress(lower) && (text === lower || text === toChecksum(lower));
 }
 

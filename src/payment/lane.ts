@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { Sale } from '../../core/domain/sale.ts';
 import type { ClaimedSale, PaymentRecord } from '../accounts/payment-store.ts';
 import { findFault } from './fault.ts';

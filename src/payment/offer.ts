@@ -1,6 +1,6 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { AcceptedPayment } from '../../core/config/access.ts';
-import { type Address, toChecksum } from '../../core/domain/address.ts';
+import { type Address, toChecksum } from '../../core/domain/account.ts';
 import { USD_DECIMALS } from '../../core/domain/amount.ts';
 import { type Chain, v1NameOf } from '../../core/domain/chains.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentConfig } from '../../core/config/access.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 import type { Sale } from '../../core/domain/sale.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';

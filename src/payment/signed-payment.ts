@@ -1,5 +1,5 @@
 import { parsePaymentPayload } from '@x402/core/schemas';
-import { type Address, address, toChecksum } from '../../core/domain/address.ts';
+import { type Address, address, toChecksum } from '../../core/domain/account.ts';
 
 /** The contracts through which a ceiling is settled, the same on every chain. */
 export const PERMIT2 = address('0x000000000022D473030F116dDEE9F6B43aC78BA3');

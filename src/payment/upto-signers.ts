@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { Facilitator } from './facilitator.ts';

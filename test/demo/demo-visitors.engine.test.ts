@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import type { Actor } from '../../demo/actors.ts';
 import { reorg } from '../../demo/chain/anvil.ts';
 import { callBareTransfer, callTransfer, signAuthorization } from '../../demo/chain/payments.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, text, texts, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import type { AgentCard } from '../../core/domain/agent.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { deriveDue } from '../../ingest/agents/derive.ts';

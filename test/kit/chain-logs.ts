@@ -1,6 +1,5 @@
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
 import { TOPIC } from '../../ingest/decode/log-kind.ts';
 

@@ -38,8 +38,6 @@ const LENGTHS = {
   exportedQuestionStep: { gate: 8, nightly: 1 },
   /** A process dies after every n-th of the writes of a change of the catalogue. */
   deadlyWriteStep: { gate: 3, nightly: 1 },
-  /** A migration dies after every n-th of its statements. */
-  migrationKillStep: { gate: 1, nightly: 1 },
   /** Lies about single logs, each to an index of its own. */
   lostLogs: { gate: 15, nightly: 300 },
   /** Seeds of a node that lies in every way. */

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/account.ts';
 import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../ingest/endpoints/list.ts';

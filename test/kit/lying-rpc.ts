@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * A JSON-RPC proxy that lies the way public nodes do, in front of an honest one. Which request is lied to follows from the
@@ -59,6 +60,8 @@ export interface LyingRpcOptions {
   readonly maxTold?: number;
   /** The first block of the range that is read: nothing in it could contradict a lie about what stands before. */
   readonly honestParentOf?: number;
+  /** Before each exchange is answered. */
+  readonly delayMs?: number;
 }
 
 interface Call {
@@ -110,6 +113,7 @@ export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc>
     const asked: unknown = JSON.parse(await readBody(request));
     const batch = (Array.isArray(asked) ? asked : [asked]) as Call[]; // our own client's JSON-RPC
     calls += batch.length;
+    await delay(options.delayMs ?? 0);
     if (tell('hang')) return; // the socket stays open until the caller or `stop` ends it
     if (tell('rate-limited')) return send(response, 429, '{"error":"slow down"}', { 'retry-after': '0' });
     if (tell('server-error')) return send(response, 500, 'internal error');
@@ -220,14 +224,14 @@ function send(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** mulberry32: small, seeded, good enough to choose lies. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../ingest/endpoints/list.ts';

@@ -1,7 +1,6 @@
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Registries } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { Event } from './chain-logs.ts';
 
 /** Logs of the ERC-8004 registries as viem encodes them from the events' declarations. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { keccak256, stringToHex } from 'viem';
-import type { Address } from '../../core/domain/address.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../core/domain/account.ts';
 import {
   callAppendResponse,
   callApproveAgent,

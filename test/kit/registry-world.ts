@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { Address } from '../../core/domain/address.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { type DemoChain, reorg, startDemoChain } from '../../demo/chain/anvil.ts';
 import { installHastyOwner, TESTNET_REGISTRIES } from '../../demo/chain/registries.ts';
 import {

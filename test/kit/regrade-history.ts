@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/account.ts';
 import { DEPOSIT_CONTRACTS } from '../../ingest/grading/built-in.ts';
 import type { Catalogue } from '../../ingest/grading/catalogue.ts';
 import type { UngradedSettlement } from '../../ingest/grading/grade.ts';

@@ -2,10 +2,9 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */

@@ -1,4 +1,4 @@
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import { type DemoChain, reorg, startDemoChain } from '../../demo/chain/anvil.ts';
 import { callBatch, MULTICALL3, mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
 import {

@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
-import { type Address, toChecksum } from '../../core/domain/address.ts';
+import { type Address, toChecksum } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';

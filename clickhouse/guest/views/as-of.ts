@@ -1,9 +1,10 @@
 import { AS_OF_TABLES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
+import { accountLiteral } from '../../engine/account.ts';
 import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { hex } from './body.ts';
+import { accountText } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';
 
@@ -47,15 +48,15 @@ SELECT ${listed.join(', ')} FROM ${versionsText(SNAPSHOT_TABLES[name], database)
 function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Readonly<Record<string, string>> {
   const word = (text: string): string => `CAST(${text}, 'LowCardinality(String)')`;
   return {
-    ...settlementColumns(facts, (address) => `unhex('${address.slice(2)}')`),
-    payer: hex('payer'),
-    payee: hex('payee'),
-    asset: word(hex('asset')),
-    relayer: word(hex('relayer')),
+    ...settlementColumns(facts, accountLiteral),
+    payer: accountText('payer'),
+    payee: accountText('payee'),
+    asset: word(accountText('asset')),
+    relayer: word(accountText('relayer')),
     is_self_payment: "CAST(t.payer = t.payee, 'Bool')",
     finality: word("'finalized'"),
     evidence_tier: TIER,
-    payer_id: walletIdText(idKey, hex('payer')),
-    payee_id: walletIdText(idKey, hex('payee')),
+    payer_id: walletIdText(idKey, accountText('payer')),
+    payee_id: walletIdText(idKey, accountText('payee')),
   };
 }

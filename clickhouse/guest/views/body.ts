@@ -1,7 +1,8 @@
 import type { PUBLIC_TABLES, PublicTableName } from '../../../core/domain/public-tables.ts';
+import { expressions } from '../../engine/account.ts';
 
 /**
- * What the bodies of the public views are made of. A hex column must have exactly the expression of its skip index: only then does
+ * What the bodies of the public views are made of. A column of accounts must have exactly the expression of its skip index: only then does
  * `payer = '0x…'` prune. Columns of the table have the prefix `t`, because inside a SELECT an alias hides the column of the same name.
  */
 
@@ -12,7 +13,9 @@ export interface ViewBody<Name extends PublicTableName> {
 }
 type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
 
-export const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
+export const accountText = (column: string): string => expressions.accountText(`t.${column}`);
+export const transactionText = (column: string): string => expressions.transactionText(`t.${column}`);
+export const hashText = (column: string): string => expressions.hashText(`t.${column}`);
 /** The tables store an unknown text as empty; the views show NULL. An index on the bare column does not serve this expression. */
 export const known = (column: string): string => `nullIf(t.${column}, '')`;
 /** A word from a short list, stored once per block (LowCardinality). */

@@ -1,5 +1,5 @@
 import { offersText, unobservedText } from '../../tables/endpoints.ts';
-import { hex, known, timeOrNull, type ViewBody } from './body.ts';
+import { accountText, known, timeOrNull, type ViewBody } from './body.ts';
 import { literal, type PublicFacts } from './facts.ts';
 
 /** One row for each payment option and source that lists it. */
@@ -50,7 +50,7 @@ export function facilitatorsBody(database: string): ViewBody<'facilitators'> {
   return {
     columns: {
       chain: 't.chain',
-      address: hex('address'),
+      address: accountText('address'),
       facilitator: 't.facilitator',
       first_seen: 't.first_seen',
       name: 't.facilitator_name',
@@ -64,7 +64,7 @@ export function relayersBody(database: string): ViewBody<'relayers'> {
   return {
     columns: {
       chain: 't.chain',
-      address: hex('address'),
+      address: accountText('address'),
       transaction_count: 't.nonce',
       gas_balance: 't.gas_balance',
       read_at: 't.enriched_at',

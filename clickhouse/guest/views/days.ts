@@ -1,4 +1,5 @@
 import { EVIDENCE_TIERS, type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
+import { expressions } from '../../engine/account.ts';
 import { countedText } from '../../engine/counted-rows.ts';
 import { IS_CLOSED_TEXT, IS_OPEN_TEXT, SLICE_SECONDS_TEXT, SLICE_START_TEXT } from '../../tables/rollups.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
@@ -107,12 +108,14 @@ export function payerDaysBody(database: string, idKey: WalletIdKey): ViewBody<'p
   };
 }
 
+const text = expressions.accountText;
+
 const partyColumns = {
   ...totalColumns,
   ...selfColumns,
   ...tierColumns,
   ...timeColumns,
-  assets: "arrayMap(asset -> concat('0x', lower(hex(asset))), t.slice_assets)",
+  assets: `arrayMap(asset -> ${text('asset')}, t.slice_assets)`,
 } as const;
 
 function partyDays(
@@ -131,8 +134,6 @@ function partyDays(
     figures: [...TOTALS, ...PARTS, ...times('first_time', 'last_time'), others, ASSETS],
   });
 }
-
-const text = (column: string): string => `concat('0x', lower(hex(${column})))`;
 
 export function pairDaysBody(database: string, idKey: WalletIdKey): ViewBody<'pair_days'> {
   const first = "toDateTime(day, 'UTC') + first_second";

@@ -1,5 +1,5 @@
 import { readCatalogueFile } from '../../../core/config/catalogue.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { type Chain, type KnownToken, knownTokens, type TokenFacts } from '../../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 

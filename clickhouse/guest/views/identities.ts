@@ -1,8 +1,6 @@
-import { hex, known, timeOrNull, type ViewBody } from './body.ts';
+import { expressions } from '../../engine/account.ts';
+import { accountText, hashText, known, timeOrNull, transactionText, type ViewBody } from './body.ts';
 
-const ZERO_ADDRESS = "toFixedString(unhex(repeat('00', 20)), 20)";
-
-const ZERO_HASH = "toFixedString(unhex(repeat('00', 32)), 32)";
 const SERVICES =
   "'Array(Tuple(name String, endpoint String, version String, skills Array(String), domains Array(String)))'";
 /** As ingest/agents/statements.ts writes them: counts negative, for their order. */
@@ -13,15 +11,16 @@ const TAG_SCORE = `CAST((one.tag, toFloat64OrNull(one.mean), one.is_rating, toUI
 
 /** Built from its digits: a cast divides two doubles, and its last digit may differ from the API's. */
 const decimalAsFloat = (column: string): string => `toFloat64OrNull(toString(t.${column}))`;
-const hashOrNull = (column: string): string => `if(t.${column} = ${ZERO_HASH}, NULL, ${hex(column)})`;
+const hashOrNull = (column: string): string =>
+  `if(t.${column} = ${expressions.noHash}, NULL, ${hashText(column)})`;
 
 export function agentsBody(database: string): ViewBody<'agents'> {
   return {
     columns: {
       chain: 't.chain',
       agent_id: 't.agent_id',
-      owner: hex('owner'),
-      wallet: `if(t.wallet = ${ZERO_ADDRESS}, NULL, ${hex('wallet')})`,
+      owner: accountText('owner'),
+      wallet: `if(t.wallet = ${expressions.noAccount}, NULL, ${accountText('wallet')})`,
       agent_uri: known('agent_uri'),
       name: known('name'),
       description: known('description'),
@@ -50,7 +49,7 @@ export function agentsBody(database: string): ViewBody<'agents'> {
       tag_scores: `arrayMap(one -> ${TAG_SCORE}, JSONExtract(t.tag_scores, ${STORED_TAG_SCORES}))`,
       last_feedback_at: timeOrNull('last_feedback_at'),
       registered_block: 't.registered_block',
-      registered_tx: hex('registered_tx'),
+      registered_tx: transactionText('registered_tx'),
     },
     from: `${database}.agents AS t FINAL WHERE t.del = 0`,
   };
@@ -67,7 +66,7 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
       chain: 't.chain',
       agent_id: 't.agent_id',
       kind: "CAST(t.kind, 'LowCardinality(String)')",
-      author: hex('author'),
+      author: accountText('author'),
       value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
       tag1: known('tag1'),
       tag2: known('tag2'),
@@ -75,10 +74,10 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
       uri: known('uri'),
       revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
       block_time: 't.block_time',
-      tx_hash: hex('tx_hash'),
+      tx_hash: transactionText('tx_hash'),
       log_index: 't.log_index',
       block_number: 't.block_number',
-      client: `if(${isOfFeedback}, ${hex('client')}, NULL)`,
+      client: `if(${isOfFeedback}, ${accountText('client')}, NULL)`,
       feedback_index: `if(${isOfFeedback}, t.feedback_index, NULL)`,
       file_hash: hashOrNull('file_hash'),
       request_hash: hashOrNull('request_hash'),

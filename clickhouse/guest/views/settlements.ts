@@ -1,4 +1,4 @@
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import {
   EVIDENCE_LADDER,
   EVIDENCE_METHODS,
@@ -6,9 +6,10 @@ import {
   REASONS,
   SEEN,
 } from '../../../core/domain/evidence.ts';
+import { accountLiteral } from '../../engine/account.ts';
 import { plainColumns } from '../../tables/plain-settlements.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { hex, known, USD, type ViewBody, word } from './body.ts';
+import { accountText, known, transactionText, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
 /** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
@@ -77,7 +78,7 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
     chain: 't.chain',
     block_number: 't.block_number',
     block_time: 't.block_time',
-    tx_hash: hex('tx_hash'),
+    tx_hash: transactionText('tx_hash'),
     log_index: 't.log_index',
     asset_symbol: 't.asset_symbol',
     amount: 't.amount',
@@ -120,27 +121,27 @@ export function walletSettlementsBody(
     columns: {
       wallet: 't.wallet',
       role: "CAST(t.role, 'LowCardinality(String)')",
-      counterparty: hex('counterparty'),
+      counterparty: accountText('counterparty'),
       chain: 't.chain',
       block_number: 't.block_number',
       block_time: 't.block_time',
-      tx_hash: hex('tx_hash'),
+      tx_hash: transactionText('tx_hash'),
       log_index: 't.log_index',
-      asset: hex('asset'),
+      asset: accountText('asset'),
       amount: 't.amount',
       amount_usd: USD,
       facilitator: known('facilitator'),
       evidence_tier: TIER,
       evidence_probability: PROBABILITY,
       facilitator_name: namesText(facts),
-      asset_decimals: decimalsText(facts, (address) => `unhex('${address.slice(2)}')`),
+      asset_decimals: decimalsText(facts, accountLiteral),
       asset_symbol: 't.asset_symbol',
-      relayer: hex('relayer'),
-      is_self_payment: "CAST(t.wallet = concat('0x', lower(hex(t.counterparty))), 'Bool')",
+      relayer: accountText('relayer'),
+      is_self_payment: `CAST(t.wallet = ${accountText('counterparty')}, 'Bool')`,
       evidence_method: METHOD,
       evidence_reasons: REASONS_SEEN,
       wallet_id: walletIdText(idKey, 't.wallet'),
-      counterparty_id: walletIdText(idKey, hex('counterparty')),
+      counterparty_id: walletIdText(idKey, accountText('counterparty')),
     },
     from: `${database}.wallet_rows AS t FINAL WHERE t.del = 0`,
   };
@@ -150,10 +151,10 @@ export function transactionFeesBody(database: string, facts: PublicFacts): ViewB
   return {
     columns: {
       chain: 't.chain',
-      tx_hash: hex('tx_hash'),
+      tx_hash: transactionText('tx_hash'),
       block_number: 't.block_number',
       block_time: 't.block_time',
-      relayer: hex('relayer'),
+      relayer: accountText('relayer'),
       facilitator: known('facilitator'),
       facilitator_name: namesText(facts),
       settlement_count: 't.settlement_count',

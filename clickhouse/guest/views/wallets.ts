@@ -1,4 +1,5 @@
 import { SHARE_SCALE } from '../../../core/domain/data-quality.ts';
+import { expressions } from '../../engine/account.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
 import type { ViewBody } from './body.ts';
 
@@ -74,7 +75,7 @@ export function walletNamesBody(database: string): ViewBody<'wallet_names'> {
     readonly facilitator?: string;
     readonly from: string;
   }): string =>
-    `SELECT chain, concat('0x', lower(hex(${facts.address}))) AS address, toString(${facts.name}) AS label, ${facts.source} AS origin,
+    `SELECT chain, ${expressions.accountText(facts.address)} AS address, toString(${facts.name}) AS label, ${facts.source} AS origin,
     CAST(${facts.agentId ?? 'NULL'}, 'Nullable(UInt256)') AS agent, ${facts.resource ?? "''"} AS about, ${facts.facilitator ?? "''"} AS relays_for
   FROM ${database}.${facts.from}`;
   const parts = [
@@ -83,7 +84,7 @@ export function walletNamesBody(database: string): ViewBody<'wallet_names'> {
       address: 'wallet',
       name: 'name',
       agentId: 'agent_id',
-      from: `agents FINAL WHERE del = 0 AND name != '' AND domain_proof != 'refuted' AND wallet != toFixedString('', 20)`,
+      from: `agents FINAL WHERE del = 0 AND name != '' AND domain_proof != 'refuted' AND wallet != ${expressions.noAccount}`,
     }),
     of({
       source: "if(source = 'bazaar', 'endpoint_catalogue', 'operator_catalogue')",

@@ -2,17 +2,30 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import { FEEDBACK_FILES, type FeedbackFileRow, isFileDue } from '../../../clickhouse/tables/agents.ts';
 import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
-import { type Address, isAddress, readAddress, ZERO_ADDRESS } from '../../../core/domain/address.ts';
+import {
+  type Address,
+  isAddress,
+  isTransactionId,
+  readAddress,
+  readTransactionId,
+  type TransactionId,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from '../../../core/domain/account.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
-import { isChain } from '../../../core/domain/chains.ts';
-import { type Hash, ZERO_HASH } from '../../../core/domain/settlement.ts';
+import {
+  chainOf,
+  chainOfReference,
+  isChain,
+  namespaceOf,
+  withoutChain,
+} from '../../../core/domain/chains.ts';
 import { fieldOf } from '../../fetch/document.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 import { type JsonProblem, parseBounded, readAgentId, readRegistry, readText } from '../values.ts';
 
 /** Texts of a few lines; some hold a transcript. */
 export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;
-const HASH = /^0x[0-9a-f]{64}$/;
 /** As much as a card's description may have. */
 const COMMENT_MAX_CHARS = 2_000;
 /** ERC-8004 names no field for it; these are in use, the most explicit first. */
@@ -46,7 +59,7 @@ function readComment(file: unknown): string {
 
 function readProof(value: unknown): FeedbackFile['proofOfPayment'] {
   const chain = readChain(fieldOf(value, 'chainId'));
-  const txHash = readHash(fieldOf(value, 'txHash'));
+  const txHash = readTransaction(fieldOf(value, 'txHash'));
   const from = readAccount(fieldOf(value, 'fromAddress'));
   const to = readAccount(fieldOf(value, 'toAddress'));
   return chain === null || txHash === null || from === null || to === null
@@ -57,30 +70,21 @@ function readProof(value: unknown): FeedbackFile['proofOfPayment'] {
 /** `8453`, `"8453"`, `"0x2105"` or `"eip155:8453"`. */
 function readChain(value: unknown): string | null {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : '';
-  const name = text.startsWith('eip155:') ? text : `eip155:${text}`;
-  if (isChain(name)) return name;
-  return /^0x[0-9a-f]{1,13}$/i.test(text) ? `eip155:${Number.parseInt(text, 16)}` : null;
+  if (/^0x[0-9a-f]{1,13}$/i.test(text)) return chainOf(Number.parseInt(text, 16));
+  const chain = isChain(text) ? text : chainOfReference(text);
+  return chain !== null && namespaceOf(chain) === 'eip155' ? chain : null;
 }
 
 /** An address, also at the end of a CAIP-10 account; its checksum is not checked: files get it wrong. */
 function readAccount(value: unknown): Address | null {
   if (typeof value !== 'string') return null;
-  const outcome = readAddress(
-    value
-      .trim()
-      .replace(/^eip155:\d+:/, '')
-      .toLowerCase(),
-  );
+  const outcome = readAddress(withoutChain(value.trim()).toLowerCase(), 'eip155');
   return isAddress(outcome) ? outcome : null;
 }
 
-function readHash(value: unknown): Hash | null {
-  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  return isHash(text) ? text : null;
-}
-
-function isHash(text: string): text is Hash {
-  return HASH.test(text);
+function readTransaction(value: unknown): TransactionId | null {
+  const outcome = readTransactionId(typeof value === 'string' ? value.trim() : value, 'eip155');
+  return isTransactionId(outcome) ? outcome : null;
 }
 
 /** A feedback log that names a file, with its failed attempts so far and the version of the row that was read. */

@@ -68,25 +68,25 @@ export function createJsonPoster(url: string, maxBytes: number): JsonPoster {
   };
 }
 
-function only(header: string | string[] | undefined): string | undefined {
+export function only(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
 /** Sends a URL's user and password as in RFC 7617; the client does not do so itself. */
-function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
+export function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
   if (username === '' && password === '') return {};
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-function withoutCredentials(url: URL): URL {
+export function withoutCredentials(url: URL): URL {
   const bare = new URL(url);
   bare.username = '';
   bare.password = '';
   return bare;
 }
 
-function decompressed(body: Readable, encoding: string | undefined): Readable {
+export function decompressed(body: Readable, encoding: string | undefined): Readable {
   const ignore = (): void => undefined; // an error of either end reaches the reader of the other
   switch (encoding) {
     case 'gzip':

@@ -170,6 +170,7 @@ function readFigures(answer: unknown): WorkDone {
   return {
     rows: figure('rows'),
     blocks: figure('blocks'),
+    portalBlocks: figure('portalBlocks'),
     deadLetters: figure('deadLetters'),
     retries: figure('retries'),
     contradictions: figure('contradictions'),

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { accountBytes, accountText } from '../../../clickhouse/engine/account.ts';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
@@ -93,20 +94,19 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
   const codes = changes.flatMap((change) => (change.kind === 'code' ? [change] : []));
   const deposits = changes.flatMap((change) => (change.kind === 'deposit' ? [change] : []));
   const chainsOf = (placed: readonly { readonly chain: string }[]) => texts(placed.map(({ chain }) => chain));
-  const hexOf = (placed: readonly { readonly address: string }[]) =>
-    texts(placed.map(({ address }) => address.slice(2)));
-  const addressIn = (hex: Sql) => sql`toFixedString(unhex(${hex}), 20) AS address`;
-  const place = sql`entry.1 AS chain, ${addressIn(sql`entry.2`)}`;
+  const addressesOf = (placed: readonly { readonly address: string }[]) =>
+    texts(placed.map(({ address }) => address));
+  const place = sql`entry.1 AS chain, ${accountBytes(sql`entry.2`)} AS address`;
   return sql`WITH
     changed_relayers AS (SELECT ${place}, entry.3 AS facilitator, toDate(entry.4) AS first_seen FROM (SELECT arrayJoin(arrayZip(
-      ${chainsOf(relayers)}, ${hexOf(relayers)}, ${texts(relayers.map(({ after }) => after?.facilitator ?? ''))},
+      ${chainsOf(relayers)}, ${addressesOf(relayers)}, ${texts(relayers.map(({ after }) => after?.facilitator ?? ''))},
       ${texts(relayers.map(({ after }) => after?.firstSeen ?? '1970-01-01'))})) AS entry)),
     changed_payees AS (SELECT ${place}, entry.3 AS kept FROM (SELECT arrayJoin(arrayZip(
-      ${chainsOf(payees)}, ${hexOf(payees)}, ${uint8s(payees.map(({ after }) => (after ? 1 : 0)))})) AS entry)),
+      ${chainsOf(payees)}, ${addressesOf(payees)}, ${uint8s(payees.map(({ after }) => (after ? 1 : 0)))})) AS entry)),
     changed_codes AS (SELECT entry.1 AS code, entry.2 AS facilitator FROM (SELECT arrayJoin(arrayZip(
       ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry)),
-    changed_deposits AS (SELECT ${addressIn(sql`entry.1`)}, entry.2 AS kept FROM (SELECT arrayJoin(arrayZip(
-      ${hexOf(deposits)}, ${uint8s(deposits.map(({ after }) => (after ? 1 : 0)))})) AS entry))`;
+    changed_deposits AS (SELECT ${accountBytes(sql`entry.1`)} AS address, entry.2 AS kept FROM (SELECT arrayJoin(arrayZip(
+      ${addressesOf(deposits)}, ${uint8s(deposits.map(({ after }) => (after ? 1 : 0)))})) AS entry))`;
 }
 
 /** The published catalogue with the changes laid over it. */
@@ -138,19 +138,19 @@ async function staleRows(
     sql`SELECT * FROM settlements FINAL PREWHERE ${touched} WHERE del = 0`,
     WANTED_CATALOGUE,
   );
-  const placed = (address: Sql) => sql`concat(chain, ' 0x', lower(hex(${address})))`;
+  const placed = (address: Sql) => sql`concat(chain, ' ', ${address})`;
   const { rows } = await writer.rows({
     name: 'preview-regrade',
     sql: sql`${named}
       SELECT arrayFilter(change -> change != '', [
           if((chain, relayer) IN (${CHANGED_KEYS.relayer}) AND (${IS_OWNED_OTHERWISE} OR ${isSeenOtherwise(SEEN.relayer_named)}),
-            concat('relayer ', ${placed(sql`relayer`)}), ''),
+            concat('relayer ', ${placed(accountText('relayer'))}), ''),
           if((chain, payee) IN (${CHANGED_KEYS.payee}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
-            concat('payee ', ${placed(sql`payee`)}), ''),
+            concat('payee ', ${placed(accountText('payee'))}), ''),
           if(builder_facilitator IN (${CHANGED_KEYS.code}) AND ${IS_OWNED_OTHERWISE},
             concat('code ', builder_facilitator), ''),
           if(payee IN (${CHANGED_KEYS.deposit}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
-            concat('deposit 0x', lower(hex(payee))), '')]) AS changes,
+            concat('deposit ', ${accountText('payee')}), '')]) AS changes,
         toString(method), facilitator, new_method, new_facilitator, new_del,
         count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
       FROM (${graded}) WHERE ${IS_STALE}

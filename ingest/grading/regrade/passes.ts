@@ -8,7 +8,7 @@ import {
   type RegradeProgressRow,
 } from '../../../clickhouse/tables/catalogues.ts';
 import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
-import { ZERO_ADDRESS } from '../../../core/domain/address.ts';
+import { ZERO_ADDRESS } from '../../../core/domain/account.ts';
 import type { CatalogueChange } from '../changes.ts';
 import type { ChangedKind } from './grade-sql.ts';
 

@@ -1,3 +1,4 @@
+import { hexMeant } from '../../../core/domain/account.ts';
 import { type Call, firstOf, type Rule, type Rules, renamedTo } from '../call.ts';
 import { type Node, numberOf, textOf } from '../nodes.ts';
 
@@ -7,12 +8,10 @@ export function constantText(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-const HASH = /^(?:0x|\\x)?([0-9a-f]{40}|[0-9a-f]{64})$/i;
-
 /** An address or a hash as our columns hold it: lower case with `0x`. Null for any other text. */
 export function hashText(value: string): string | null {
-  const digits = HASH.exec(value)?.[1];
-  return digits === undefined ? null : `0x${digits.toLowerCase()}`;
+  const hex = value.replace(/^\\x/i, '0x');
+  return hexMeant(hex, 'address') ?? hexMeant(hex, 'transaction') ?? null;
 }
 
 /** A text constant that is an address; other texts are left to the next rule. */

@@ -1,4 +1,5 @@
 import { nearest } from '../../../core/command-text.ts';
+import { hexDigitsOf, hexMeant } from '../../../core/domain/account.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
@@ -286,19 +287,15 @@ function troubleWith(
   if (text === '' && isNullable)
     return { message: 'An unknown value is NULL, not an empty text: write IS NULL.' };
   if (domain === undefined || domain === 'facilitator') return undefined;
-  if (domain === 'address') return hexTrouble(text, ADDRESS_DIGITS, 'Addresses');
-  if (domain === 'tx_hash') return hexTrouble(text, HASH_DIGITS, 'Hashes of transactions');
+  if (domain === 'address') return hexTrouble(text, 'address', 'Addresses');
+  if (domain === 'tx_hash') return hexTrouble(text, 'transaction', 'Hashes of transactions');
   return domain === 'chain' ? chainTrouble(text) : listTrouble(text, domain);
 }
 
-const ADDRESS_DIGITS = 40;
-const HASH_DIGITS = 64;
-
-function hexTrouble(text: string, digits: number, what: string): Trouble | undefined {
-  const hex = /^(?:0x)?([0-9a-f]+)$/i.exec(text.trim())?.[1]?.toLowerCase();
-  const meant = hex?.length === digits ? `0x${hex}` : undefined;
+function hexTrouble(text: string, kind: 'address' | 'transaction', what: string): Trouble | undefined {
+  const meant = hexMeant(text.trim(), kind);
   if (meant === text) return undefined;
-  return { message: `${what} are lower-case texts here: 0x and ${digits} digits.`, meant };
+  return { message: `${what} are lower-case texts here: 0x and ${hexDigitsOf(kind)} digits.`, meant };
 }
 
 const CHAIN = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;

@@ -1,4 +1,4 @@
-import { isAddress, readAddress } from '../../../core/domain/address.ts';
+import { isAddress, readAddress } from '../../../core/domain/account.ts';
 import { DEPLOYMENT_OWNER } from '../../../core/domain/dashboard.ts';
 import { Failure } from '../../../core/errors.ts';
 import { escapeHtml } from '../../docs-site/markdown.ts';
@@ -45,7 +45,7 @@ async function ofBoard(owner: string, slug: string, deps: BoardDeps): Promise<Pa
 }
 
 function ofWallet(text: string): PageWords | null {
-  const wallet = readAddress(text);
+  const wallet = readAddress(text, 'eip155');
   if (!isAddress(wallet)) return null;
   return {
     title: `${shortWallet(wallet)} · Settlement Index`,

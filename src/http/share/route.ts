@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isAddress, readAddress } from '../../../core/domain/address.ts';
+import { isAddress, readAddress } from '../../../core/domain/account.ts';
 import { DEPLOYMENT_OWNER, type Period } from '../../../core/domain/dashboard.ts';
 import { fail } from '../../../core/errors.ts';
 import { type BoardDeps, type FoundBoard, visibleBoard } from '../../operations/dashboards/boards.ts';
@@ -42,7 +42,7 @@ export function installShare(
     return send(reply, await pictures.png(name, async () => drawn(await ofBoard(found, deps))));
   });
   app.get<{ Params: { file: string } }>(WALLET_PATH, async ({ params }, reply) => {
-    const wallet = readAddress(nameOf(params.file));
+    const wallet = readAddress(nameOf(params.file), 'eip155');
     if (!isAddress(wallet)) throw fail('not_found', { detail: 'There is no picture of this name.' });
     return send(
       reply,

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { SettledPayment } from '../../../core/domain/payment.ts';
 import { fail } from '../../../core/errors.ts';
@@ -27,7 +28,7 @@ export const mintTrialKey = defineOperation({
         expires_at: TimeShape,
         settlement: Type.Object(
           {
-            transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+            transaction: Type.String({ pattern: TRANSACTION_PATTERN }),
             network: ChainShape,
             payer: AddressShape,
           },

@@ -1,16 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/agent.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
-import { ADDRESS_SCHEMA, capabilityFilter, readAddressParam } from '../common-params.ts';
+import { capabilityFilter } from '../common-params.ts';
 import { flagParam, invalid, type Param, quoted } from '../params.ts';
 import { RANKING_OFFSET_MAX } from '../rankings/rankings.ts';
+import { ADDRESS_SCHEMA, readAddressParam } from '../read-account.ts';
 import { LEADERBOARD_OFFSET_MAX } from './read-leaderboard.ts';
 
 /**
  * Search by words in the names and descriptions of agents. The engine splits both sides, the texts and the phrase, by one rule: that
- * of index ix_words (clickhouse/migrations/0014-agents.sql). Only with exactly this expression does a search read the index and not
+ * of index ix_words (clickhouse/tables/agents.ts). Only with exactly this expression does a search read the index and not
  * the table.
  *
  * A word is a run of letters, marks and digits, in lower case. The engine's own tokenizer takes every byte above ASCII for a
@@ -69,7 +70,7 @@ export const attestationClientParam: Param<Address | undefined> = {
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
-  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+  read: (raw, name, facts) => (raw === undefined ? undefined : readAddressParam(raw, name, facts)),
 };
 
 export const attestationTagParam: Param<string | undefined> = {
@@ -162,7 +163,7 @@ export const ownerParam: Param<Address | undefined> = {
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4b690d38773522a360b59c42cfd2128d0049b675',
-  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+  read: (raw, name, facts) => (raw === undefined ? undefined : readAddressParam(raw, name, facts)),
 };
 
 export const agentCapabilityParam: Param<string | undefined> = capabilityFilter('agents');

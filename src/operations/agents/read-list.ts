@@ -1,7 +1,8 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint8, uint32 } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { ask } from '../ask.ts';
@@ -75,7 +76,7 @@ function filterConditions(filter: AgentFilter): Sql[] {
   const { phrase, agentId, owner, capability, x402Support, active } = filter;
   return [
     ...(agentId === undefined ? [] : [sql`agent_id = toUInt256(${text(String(agentId))})`]),
-    ...(owner === undefined ? [] : [sql`owner = toFixedString(unhex(${text(owner.slice(2))}), 20)`]),
+    ...(owner === undefined ? [] : [sql`owner = ${addressBytes(owner)}`]),
     ...(capability === undefined ? [] : [sql`has(capabilities, ${text(capability)})`]),
     ...(x402Support === undefined ? [] : [sql`x402_support = ${uint8(Number(x402Support))}`]),
     ...(active === undefined

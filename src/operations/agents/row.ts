@@ -1,6 +1,7 @@
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { accountText, NO_ACCOUNT } from '../../../clickhouse/engine/account.ts';
+import { addressField, bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { AgentService } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 
@@ -62,20 +63,19 @@ export interface TagScore {
 }
 
 /** The columns behind `decodeAgent`, in its order. */
-export const AGENT_COLUMNS: Sql = sql`chain, toString(agent_id), lower(hex(owner)), if(wallet = toFixedString('', 20), '', lower(hex(wallet))),
+export const AGENT_COLUMNS: Sql = sql`chain, toString(agent_id), ${accountText('owner')}, if(wallet = ${NO_ACCOUNT}, '', ${accountText('wallet')}),
   agent_uri, toUnixTimestamp(registered_at), toUnixTimestamp(updated_at), name, description, image, services,
   supported_trust, capabilities, x402_support, active, toString(card_status), card_problem, toUnixTimestamp(card_at),
   domain, toString(domain_proof), feedback_count, distinct_clients, toString(score), toUnixTimestamp(last_feedback_at),
   toString(rating_mean), rating_count, rating_clients, toString(paid_score), paid_count, paid_clients, tag_scores`;
 
 export function decodeAgent(row: readonly unknown[]): AgentRow {
-  const wallet = textField(row[3]);
   const feedbackCount = integerField(row[20]);
   return {
     chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
     agentId: bigintField(row[1]),
-    owner: `0x${textField(row[2])}` as Address, // 40 hex digits of a FixedString(20)
-    wallet: wallet === '' ? null : (`0x${wallet}` as Address), // likewise
+    owner: addressField(row[2]),
+    wallet: row[3] === '' ? null : addressField(row[3]),
     agentUri: textField(row[4]),
     registeredAt: integerField(row[5]),
     updatedAt: integerField(row[6]),

@@ -1,3 +1,9 @@
+import {
+  accountText,
+  NO_ACCOUNT,
+  transactionBytes,
+  transactionText,
+} from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
@@ -36,10 +42,10 @@ export async function readProvenPayments(
       sql: paymentsSql(proofs),
     });
     for (const row of rows) {
-      const [chain, txHash] = [textField(row[0]), `0x${textField(row[1])}`];
+      const [chain, txHash] = [textField(row[0]), textField(row[1])];
       transactions.add(`${chain} ${txHash}`);
       if (integerField(row[2]) === 0) continue;
-      payments.set(keyOf(chain, txHash, `0x${textField(row[3])}`, `0x${textField(row[4])}`), {
+      payments.set(keyOf(chain, txHash, textField(row[3]), textField(row[4])), {
         logIndex: integerField(row[5]),
         amount: bigintField(row[6]),
         amountUsdMicros: microsFromDecimal(textField(row[7])),
@@ -52,31 +58,33 @@ export async function readProvenPayments(
   };
 }
 
+const TX_HASH = transactionText('tx_hash');
+
 function paymentsSql(proofs: readonly ProofOfPayment[]): Sql {
-  const hashes = sql`(SELECT toFixedString(unhex(arrayJoin(${texts(proofs.map(({ txHash }) => txHash.slice(2)))})), 32))`;
-  const isNamed = sql`${IS_COUNTED} AND (chain, lower(hex(tx_hash)), lower(hex(payer)), lower(hex(payee))) IN ${namedPayments(proofs)}`;
-  return sql`SELECT chain, lower(hex(tx_hash)), named, lower(hex(a)), lower(hex(b)), min(log_index), toString(argMin(amount, log_index)),
+  const hashes = sql`(SELECT ${transactionBytes(sql`arrayJoin(${texts(proofs.map(({ txHash }) => txHash))})`)})`;
+  const isNamed = sql`${IS_COUNTED} AND (chain, ${TX_HASH}, ${accountText('payer')}, ${accountText('payee')}) IN ${namedPayments(proofs)}`;
+  return sql`SELECT chain, ${TX_HASH}, named, ${accountText('a')}, ${accountText('b')}, min(log_index), toString(argMin(amount, log_index)),
       toString(argMin(amount_usd, log_index))
     FROM (
-      SELECT chain, tx_hash, log_index, amount, amount_usd, (${isNamed}) AS named, if(named, payer, toFixedString('', 20)) AS a,
-        if(named, payee, toFixedString('', 20)) AS b
+      SELECT chain, tx_hash, log_index, amount, amount_usd, (${isNamed}) AS named, if(named, payer, ${NO_ACCOUNT}) AS a,
+        if(named, payee, ${NO_ACCOUNT}) AS b
       FROM (SELECT * FROM settlements FINAL WHERE (block_time, chain, block_number, log_index) IN (
         SELECT block_time, chain, block_number, log_index FROM settlements WHERE tx_hash IN ${hashes}))
-      WHERE del = 0 AND (chain, lower(hex(tx_hash))) IN ${namedTransactions(proofs)})
+      WHERE del = 0 AND (chain, ${TX_HASH}) IN ${namedTransactions(proofs)})
     GROUP BY chain, tx_hash, named, a, b`;
 }
 
 function namedTransactions(proofs: readonly ProofOfPayment[]): Sql {
   const chains = texts(proofs.map(({ chain }) => chain));
-  const hashes = texts(proofs.map(({ txHash }) => txHash.slice(2)));
+  const hashes = texts(proofs.map(({ txHash }) => txHash));
   return sql`(SELECT proof.1, proof.2 FROM (SELECT arrayJoin(arrayZip(${chains}, ${hashes})) AS proof))`;
 }
 
 function namedPayments(proofs: readonly ProofOfPayment[]): Sql {
   const chains = texts(proofs.map(({ chain }) => chain));
-  const hashes = texts(proofs.map(({ txHash }) => txHash.slice(2)));
-  const payers = texts(proofs.map(({ from }) => from.slice(2)));
-  const payees = texts(proofs.map(({ to }) => to.slice(2)));
+  const hashes = texts(proofs.map(({ txHash }) => txHash));
+  const payers = texts(proofs.map(({ from }) => from));
+  const payees = texts(proofs.map(({ to }) => to));
   return sql`(SELECT proof.1, proof.2, proof.3, proof.4
     FROM (SELECT arrayJoin(arrayZip(${chains}, ${hashes}, ${payers}, ${payees})) AS proof))`;
 }

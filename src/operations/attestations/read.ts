@@ -1,11 +1,22 @@
+import {
+  accountBytes,
+  accountText,
+  addressBytes,
+  transactionText,
+} from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import {
+  addressField,
+  integerField,
+  textField,
+  transactionField,
+} from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { AttestationKind } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { ProofOfPayment } from '../../../core/domain/payment.ts';
-import type { Hash, Position } from '../../../core/domain/settlement.ts';
+import type { Position } from '../../../core/domain/settlement.ts';
 import { type TagScore, tagScoresField } from '../agents/row.ts';
 import { ask } from '../ask.ts';
 import { isBelow } from '../settlements/feed.ts';
@@ -124,23 +135,23 @@ async function readRevoked(
     name: 'attestations-revoked',
     maxSeconds: MAX_SECONDS,
     maxRows: feedback.length,
-    sql: sql`SELECT DISTINCT chain, toString(agent_id), lower(hex(client)), toString(feedback_index)
+    sql: sql`SELECT DISTINCT chain, toString(agent_id), ${accountText('client')}, toString(feedback_index)
       FROM (SELECT * FROM feedback_revocations FINAL
         WHERE (chain, agent_id, client, feedback_index) IN ${feedbackSet(feedback)}) WHERE del = 0`,
   });
   return new Set(
     rows.map(([chain, agentId, client, index]) =>
-      [textField(chain), textField(agentId), `0x${textField(client)}`, textField(index)].join(' '),
+      [textField(chain), textField(agentId), textField(client), textField(index)].join(' '),
     ),
   );
 }
 
 function feedbackSet(feedback: readonly AttestationRow[]): Sql {
   const chains = texts(feedback.map(({ chain }) => chain));
-  const clients = texts(feedback.map(({ client }) => client.slice(2)));
+  const clients = texts(feedback.map(({ client }) => client));
   const ids = texts(feedback.map(({ agentId }) => String(agentId)));
   const indexes = uint64s(feedback.map(({ feedbackIndex }) => feedbackIndex));
-  return sql`(SELECT given.1, toUInt256(given.2), toFixedString(unhex(given.3), 20), given.4
+  return sql`(SELECT given.1, toUInt256(given.2), ${accountBytes(sql`given.3`)}, given.4
     FROM (SELECT arrayJoin(arrayZip(${chains}, ${ids}, ${clients}, ${indexes})) AS given))`;
 }
 
@@ -158,8 +169,8 @@ async function readFiles(
     name: 'attestations-files',
     maxSeconds: MAX_SECONDS,
     maxRows: feedback.length,
-    sql: sql`SELECT chain, block_number, log_index, toString(status), problem, hash_matches, proof_chain, lower(hex(proof_tx)),
-        lower(hex(proof_from)), lower(hex(proof_to)), comment
+    sql: sql`SELECT chain, block_number, log_index, toString(status), problem, hash_matches, proof_chain, ${transactionText('proof_tx')},
+        ${accountText('proof_from')}, ${accountText('proof_to')}, comment
       FROM (SELECT * FROM feedback_files FINAL WHERE (chain, block_number, log_index) IN ${places}) WHERE del = 0`,
   });
   return new Map(
@@ -179,13 +190,11 @@ async function readFiles(
 function proofField(row: readonly unknown[]): ProofOfPayment | null {
   const chain = textField(row[6]);
   if (chain === '') return null;
-  const txHash: Hash = `0x${textField(row[7])}`;
-  // 40 hex digits of a FixedString(20)
   return {
     chain,
-    txHash,
-    from: `0x${textField(row[8])}` as Address,
-    to: `0x${textField(row[9])}` as Address,
+    txHash: transactionField(row[7]),
+    from: addressField(row[8]),
+    to: addressField(row[9]),
   };
 }
 
@@ -269,7 +278,7 @@ function orderOf({ chains, agentId }: AttestationQuery): Sql {
 function rowConditions({ client, tag, kind }: AttestationQuery): Sql[] {
   return [
     sql`del = 0`,
-    ...(client === undefined ? [] : [sql`client = toFixedString(unhex(${text(client.slice(2))}), 20)`]),
+    ...(client === undefined ? [] : [sql`client = ${addressBytes(client)}`]),
     ...(tag === undefined ? [] : [sql`has([tag1, tag2], ${text(tag)})`]),
     ...(kind === undefined ? [] : [sql`kind = ${text(kind)}`]),
   ];

@@ -1,10 +1,16 @@
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { accountText, hashText, transactionText } from '../../../clickhouse/engine/account.ts';
+import {
+  addressField,
+  bigintField,
+  hashField,
+  integerField,
+  textField,
+  transactionField,
+} from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Attestation } from '../../../clickhouse/tables/registries.ts';
-import type { Address } from '../../../core/domain/address.ts';
 import type { AttestationKind } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 
 /** What lists show of a log of the reputation or validation registry; texts as they were logged. */
 export type AttestationRow = Omit<Attestation, 'blockHash'>;
@@ -13,10 +19,10 @@ export type AttestationRow = Omit<Attestation, 'blockHash'>;
 export const URI_READ_MAX_CHARS = 2_049;
 
 /** The columns behind `decodeAttestation`, in its order: the sort key first. */
-export const ATTESTATION_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, lower(hex(tx_hash)),
-  toString(kind), toString(agent_id), lower(hex(author)), lower(hex(client)), toString(feedback_index), toString(value),
-  value_decimals, tag1, tag2, endpoint, substringUTF8(uri, 1, ${uint32(URI_READ_MAX_CHARS)}), lower(hex(file_hash)),
-  lower(hex(request_hash))`;
+export const ATTESTATION_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, ${transactionText('tx_hash')},
+  toString(kind), toString(agent_id), ${accountText('author')}, ${accountText('client')}, toString(feedback_index), toString(value),
+  value_decimals, tag1, tag2, endpoint, substringUTF8(uri, 1, ${uint32(URI_READ_MAX_CHARS)}), ${hashText('file_hash')},
+  ${hashText('request_hash')}`;
 
 export function decodeAttestation(row: readonly unknown[]): AttestationRow {
   return {
@@ -24,7 +30,7 @@ export function decodeAttestation(row: readonly unknown[]): AttestationRow {
     chain: textField(row[1]) as Chain, // written by ingest from `Chain` values only
     blockNumber: integerField(row[2]),
     logIndex: integerField(row[3]),
-    txHash: hexField(row[4]),
+    txHash: transactionField(row[4]),
     kind: textField(row[5]) as AttestationKind, // the column's enum
     agentId: bigintField(row[6]),
     author: addressField(row[7]),
@@ -36,16 +42,7 @@ export function decodeAttestation(row: readonly unknown[]): AttestationRow {
     tag2: textField(row[13]),
     endpoint: textField(row[14]),
     uri: textField(row[15]),
-    fileHash: hexField(row[16]),
-    requestHash: hexField(row[17]),
+    fileHash: hashField(row[16]),
+    requestHash: hashField(row[17]),
   };
-}
-
-function hexField(field: unknown): Hash {
-  return `0x${textField(field)}`;
-}
-
-/** 40 hex digits of a FixedString(20). */
-function addressField(field: unknown): Address {
-  return `0x${textField(field)}` as Address;
 }

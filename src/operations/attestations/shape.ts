@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { ATTESTATION_KINDS, isOnRatingScale, isRatingTag } from '../../../core/domain/agent.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
@@ -35,7 +36,7 @@ const URI_MAX_CHARS = URI_READ_MAX_CHARS - 1;
 const DATA_URI = /^data:/i;
 
 const NullableText = orNull(Type.String());
-const HashShape = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+const HashShape = Type.String({ pattern: TRANSACTION_PATTERN });
 const NullableHash = orNull(HashShape);
 const FILE_STATUSES = ['new', 'good', 'failed'] as const;
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { PERIODS, type Period } from '../../../core/domain/dashboard.ts';
 import { isSlug, SLUG_MAX_CHARS } from '../../../core/domain/saved-query.ts';
 import { chainParam, walletParam } from '../common-params.ts';

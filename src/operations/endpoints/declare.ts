@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { isAddress, readAddress } from '../../../core/domain/address.ts';
+import { isAddress, namespaceOfText, readAddress } from '../../../core/domain/account.ts';
 import { readDollarLimit } from '../../../core/domain/plan.ts';
 import { capabilityFilter, chainParam, limitParam, offsetParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
@@ -95,7 +95,7 @@ export const payToParam: Param<string | undefined> = {
     if (raw === undefined) return undefined;
     if (typeof raw !== 'string' || !/^[A-Za-z0-9._:-]{1,128}$/.test(raw))
       throw invalid(name, `${name} must be an address, not ${quoted(raw)}.`);
-    if (!/^0x/i.test(raw)) return raw;
+    if (namespaceOfText(raw) !== 'eip155') return raw;
     const address = readAddress(raw);
     if (isAddress(address)) return address;
     throw invalid(

@@ -1,6 +1,7 @@
+import { accountBytes, accountText } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { addressField, bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
   dateTime,
@@ -14,7 +15,7 @@ import {
 import { closedSlices, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { addressKey, type Chain } from '../../../core/domain/chains.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
@@ -130,7 +131,7 @@ function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'covera
       FROM (SELECT chain, relayer, amount_usd, block_time, method, del FROM settlements FINAL
         WHERE ${allOf([openRows(past.coverage), served])}) WHERE ${IS_COUNTED}`,
   ]);
-  return sql`SELECT totals.chain, lower(hex(address)), facilitator, settlements, toString(usd),
+  return sql`SELECT totals.chain, ${accountText('address')}, facilitator, settlements, toString(usd),
       toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at), source
     FROM (
       SELECT chain, relayer AS address, sum(counted) AS settlements, sum(usd_part) AS usd, min(first_time) AS first_seen,
@@ -148,7 +149,7 @@ function decodeRelayer(row: readonly unknown[]): Relayer {
   const enrichedAt = integerField(row[9]);
   return {
     chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
-    address: `0x${textField(row[1])}` as Address, // 40 hex digits of a FixedString(20)
+    address: addressField(row[1]),
     facilitator: facilitator === '' ? null : facilitator,
     facilitatorSource: facilitator === '' ? null : textField(row[10]),
     settlementCount: integerField(row[3]),
@@ -179,7 +180,7 @@ export async function distinctParties(
       sql: distinctSql(missing, ranking),
     });
     for (const row of rows) {
-      const key = `${textField(row[0])} 0x${textField(row[1])}`;
+      const key = `${textField(row[0])} ${textField(row[1])}`;
       ranking.parties.set(key, { payers: integerField(row[2]), payees: integerField(row[3]) });
     }
   }
@@ -189,7 +190,7 @@ export async function distinctParties(
 
 /** The relayer of a settlement is not in its sort key, so it is chosen after versions are merged. */
 function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
-  const wanted = sql`(chain, relayer) IN (SELECT pair.1, toFixedString(unhex(substring(pair.2, 3)), 20)
+  const wanted = sql`(chain, relayer) IN (SELECT pair.1, ${accountBytes(sql`pair.2`)}
     FROM (SELECT arrayJoin(arrayZip(${texts(relayers.map(({ chain }) => chain))}, ${texts(relayers.map(({ address }) => address))})) AS pair))`;
   const parts = unionAll([
     ...closedRelayers(sql`chain, relayer, payers, payees`, [wanted], past),
@@ -197,7 +198,7 @@ function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
       FROM (SELECT chain, relayer, payer, payee, method, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
       WHERE ${IS_COUNTED} AND ${wanted} GROUP BY chain, relayer`,
   ]);
-  return sql`SELECT chain, lower(hex(relayer)), uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
+  return sql`SELECT chain, ${accountText('relayer')}, uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
     FROM (${parts}) GROUP BY chain, relayer`;
 }
 

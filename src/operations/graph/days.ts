@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
@@ -162,11 +163,10 @@ function allPairs({ scope, coverage }: PastRead, span: DaySpan, edgesMax: number
         FROM (SELECT * FROM settlements FINAL WHERE ${allOf([...openDuring({ scope, coverage }, span)])}) WHERE payer = payee AND ${IS_COUNTED}`,
     ),
   ]);
-  const nobody = sql`toFixedString('', 20)`;
   return sql`SELECT ${PAIR_COLUMNS} FROM (
       SELECT * FROM (${between}) ORDER BY usd DESC, a, b LIMIT ${uint32(pairRowsMax(edgesMax) - 1)}
       UNION ALL
-      SELECT ${nobody}, ${nobody}, sum(self_usd) AS usd, sum(self_count) AS settlements, toDateTime(0, 'UTC'), toDateTime(0, 'UTC')
+      SELECT ${NO_ACCOUNT}, ${NO_ACCOUNT}, sum(self_usd) AS usd, sum(self_count) AS settlements, toDateTime(0, 'UTC'), toDateTime(0, 'UTC')
       FROM (${own}) HAVING settlements > 0)`;
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import {
   GRAPH_DAYS_MAX,

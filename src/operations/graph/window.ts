@@ -1,9 +1,10 @@
+import { accountText, addressBytes, NO_ACCOUNT } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { addressField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
@@ -47,7 +48,7 @@ function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
     return sql`SELECT payer, payee, amount_usd, block_time, chain, block_number, log_index
       FROM (SELECT * FROM settlements FINAL WHERE ${conditions}) WHERE ${IS_COUNTED}`;
   }
-  const own = sql`CAST(unhex(${text(scope.wallet.slice(2))}), 'FixedString(20)')`;
+  const own = addressBytes(scope.wallet);
   return sql`SELECT if(role = 'payer', ${own}, counterparty) AS payer, if(role = 'payer', counterparty, ${own}) AS payee,
       amount_usd, block_time, chain, block_number, log_index
     FROM (SELECT * FROM wallet_rows FINAL WHERE ${conditions})
@@ -59,7 +60,7 @@ export const PAIR_SUMS: Sql = sql`sum(settled_usd) AS usd, sum(settlement_count)
   max(last_time) AS last`;
 
 /** The columns behind `decodePair`, from rows grouped by payer (`a`) and payee (`b`). */
-export const PAIR_COLUMNS: Sql = sql`lower(hex(a)), lower(hex(b)), toString(usd), settlements, toUnixTimestamp(first),
+export const PAIR_COLUMNS: Sql = sql`${accountText('a')}, ${accountText('b')}, toString(usd), settlements, toUnixTimestamp(first),
   toUnixTimestamp(last)`;
 
 /** Rows that `largestPairs` answers at most. */
@@ -75,7 +76,7 @@ export function pairRowsMax(edgesMax: number): number {
 export function largestPairs(pairs: Sql, edgesMax: number): Sql {
   return sql`SELECT ${PAIR_COLUMNS} FROM
     (
-      SELECT if(payer = payee, toFixedString('', 20), payer) AS a, if(payer = payee, toFixedString('', 20), payee) AS b, ${PAIR_SUMS}
+      SELECT if(payer = payee, ${NO_ACCOUNT}, payer) AS a, if(payer = payee, ${NO_ACCOUNT}, payee) AS b, ${PAIR_SUMS}
       FROM (${pairs}) GROUP BY a, b
     ) ORDER BY a = b DESC, usd DESC, a, b LIMIT ${uint32(pairRowsMax(edgesMax))}`;
 }
@@ -88,8 +89,8 @@ function newestOf(settlements: Sql, limit: number): Sql {
 
 export function decodePair(row: readonly unknown[]): PaymentPair {
   return {
-    payer: `0x${textField(row[0])}` as Address, // 40 hex digits of a FixedString(20)
-    payee: `0x${textField(row[1])}` as Address,
+    payer: addressField(row[0]),
+    payee: addressField(row[1]),
     usdMicros: microsFromDecimal(textField(row[2])),
     count: integerField(row[3]),
     firstSeen: integerField(row[4]),

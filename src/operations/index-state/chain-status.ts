@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, numberField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import type { ChainState } from '../../../clickhouse/tables/ingest-state.ts';
+import type { BackfillSource, ChainState } from '../../../clickhouse/tables/ingest-state.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 
@@ -16,6 +16,8 @@ export interface ChainStatus {
   readonly finalizedBlock: number | null;
   readonly backfillBlocksDone: number;
   readonly backfillBlocksTotal: number;
+  /** Null while nothing was backfilled. */
+  readonly backfillSource: BackfillSource | null;
   readonly rowsPerSecond: number;
   readonly blocksPerSecond: number;
   readonly rowsWritten: number;
@@ -78,7 +80,7 @@ export async function readChainStatus(reader: Reader): Promise<ReadonlyMap<Chain
     sql: sql`SELECT chain, state, indexed_block, toUnixTimestamp(indexed_time), head_block, toUnixTimestamp(head_seen_at),
       finalized_block, backfill_blocks_done, backfill_blocks_total, rows_per_second, blocks_per_second, rows_written,
       reorgs, deepest_reorg, retries, contradictions, dead_letters, last_error, toUnixTimestamp(last_written_at),
-      toUnixTimestamp(updated_at), fee_hours_open, toUnixTimestamp(fee_oldest_open) FROM chain_status FINAL ORDER BY chain`,
+      toUnixTimestamp(updated_at), fee_hours_open, toUnixTimestamp(fee_oldest_open), backfill_source FROM chain_status FINAL ORDER BY chain`,
   });
   return new Map(rows.map(decodeStatus).map((status) => [status.chain, status]));
 }
@@ -103,6 +105,7 @@ function decodeStatus(row: readonly unknown[]): ChainStatus {
     updatedAt: timeField(row[19]),
     feeHoursOpen: row[20] === null ? null : integerField(row[20]),
     feeOldestOpen: timeField(row[21]),
+    backfillSource: sourceField(textField(row[22])),
   };
 }
 
@@ -120,6 +123,10 @@ function decodeProgress(row: readonly unknown[], state: string) {
     headSeenAt,
     finalizedBlock: isUnknown || finalizedBlock === 0 ? null : finalizedBlock,
   };
+}
+
+function sourceField(text: string): BackfillSource | null {
+  return text === 'portal' || text === 'rpc' ? text : null;
 }
 
 function timeField(field: unknown): number | null {

@@ -1,3 +1,4 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, type Sql, sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type TimeRange,
 } from '../../../clickhouse/tables/coverage.ts';
 import { PAIR_DAY, PAIR_DAY_BY_PAYEE } from '../../../clickhouse/tables/rollups.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type FinalBlock, onChain, onFinalChain, onlyFinal } from './finality.ts';
 
@@ -32,7 +33,7 @@ export interface PairFilter {
  * The table of every payment between two wallets in a span of time, to be put behind FROM. Closed slices come from `pair_day`, everything
  * else from the rows, so the sums are exact at any state of the rollup worker. Columns:
  *
- * - `payer`, `payee`: FixedString(20); `chain`; `day`: Date
+ * - `payer`, `payee`: bytes of accounts; `chain`; `day`: Date
  * - `settlement_count`, `proven_count`: UInt64
  * - `settled_usd`, `proven_usd`: Decimal(38, 6); proven is a part of settled
  * - `dust_count`, `dust_usd`, `dust_proven_usd`: the parts that are too small to count for a reason (core/domain/data-quality.ts)
@@ -42,7 +43,7 @@ export interface PairFilter {
  * a wallet to itself are in it, once each. Channel deposits are not.
  *
  *   const pairs = pairsBetween({ from, to: null }, { payee }, await rollups.coverage());
- *   sql`SELECT lower(hex(payer)), sum(settlement_count), toString(sum(settled_usd)) FROM ${pairs} GROUP BY payer`
+ *   sql`SELECT ${accountText('payer')}, sum(settlement_count), toString(sum(settled_usd)) FROM ${pairs} GROUP BY payer`
  *
  * What it reads depends on the filter: with a payee its range of `pair_day_by_payee`; with neither party the days of `pair_day`; with a payer
  * alone that wallet's rows in `wallet_rows`, because a wallet pays fewer wallets than a shop has payers. Rows read at 10 million
@@ -96,17 +97,13 @@ function openPairs(span: TimeRange, filter: PairFilter, coverage: RollupCoverage
   }
   const [role, parties] =
     payer === undefined
-      ? [sql`'payee'`, sql`counterparty AS payer, ${bytes(own)} AS payee`]
-      : [sql`'payer'`, sql`${bytes(own)} AS payer, counterparty AS payee`];
+      ? [sql`'payee'`, sql`counterparty AS payer, ${addressBytes(own)} AS payee`]
+      : [sql`'payer'`, sql`${addressBytes(own)} AS payer, counterparty AS payee`];
   return sql`SELECT ${parties}, ${figures}
     FROM (SELECT * FROM wallet_rows FINAL WHERE wallet = ${text(own)} AND role = ${role} AND ${allOf(during)})
     WHERE ${allOf([IS_COUNTED, ...addressIs('counterparty', other)])}`;
 }
 
 function addressIs(column: 'payer' | 'payee' | 'counterparty', wallet: Address | undefined): Sql[] {
-  return wallet === undefined ? [] : [sql`${trustedText(column)} = ${bytes(wallet)}`];
-}
-
-function bytes(wallet: Address): Sql {
-  return sql`CAST(unhex(${text(wallet.slice(2))}), 'FixedString(20)')`;
+  return wallet === undefined ? [] : [sql`${trustedText(column)} = ${addressBytes(wallet)}`];
 }

@@ -1,3 +1,4 @@
+import { accountText } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
@@ -93,7 +94,7 @@ export async function readEndpointRanking(
   const verdicts =
     pass === null
       ? sql`SELECT '' AS payee, '' AS verdict`
-      : sql`SELECT concat('0x', lower(hex(wallet))) AS payee, toString(verdict) AS verdict
+      : sql`SELECT ${accountText('wallet')} AS payee, toString(verdict) AS verdict
         FROM ${rankedWallets(pass, { role: 'payee', chains, byChain: false })}`;
   const offers = sql`SELECT resource, method, pay_to, service_name, ${ofSpan('span_counts', window, 0)} AS count0,
       ${ofSpan('span_counts', window, 1)} AS count1, ${ofSpan('span_payers', window, 0)} AS parties0,

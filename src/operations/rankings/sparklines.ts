@@ -1,3 +1,4 @@
+import { accountText, addressesBytes } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
@@ -60,10 +61,11 @@ function amounts(query: WalletQuery, { pass, coverage: known, rows, parts }: Spa
   const span = { from: parts.from, to: null };
   // A rolled up day has no hours.
   const coverage = wholeDays(pass.window === '24h' ? openFrom(known, parts.from) : known);
-  const wallets = texts([...new Set(rows.flatMap(({ subject }) => subject.wallet ?? []))]);
+  const addresses = [...new Set(rows.flatMap(({ subject }) => subject.wallet ?? []))];
+  const wallets = texts(addresses);
   const ofChain = byChain ? sql`chain` : sql`''`;
   const served = sql`chain IN ${texts(chains)}`;
-  const among = sql`wallet IN (SELECT toFixedString(unhex(substring(arrayJoin(${wallets}), 3)), 20))`;
+  const among = sql`wallet IN ${addressesBytes(addresses)}`;
   const ranked = rankedWallets(pass, { role, chains, byChain }, [among]);
   const pair = role === 'payee' ? sql`wallet, other` : sql`other, wallet`;
   const excluded = sql`(SELECT ${byChain ? sql`chain, ` : sql``}${pair} FROM ${ranked} ARRAY JOIN excluded AS other)`;
@@ -73,17 +75,17 @@ function amounts(query: WalletQuery, { pass, coverage: known, rows, parts }: Spa
       FROM ${trustedText(`${role}_day`)} FINAL
       WHERE ${allOf([sql`${own} IN ${wallets}`, since, closedSlices(coverage), served])} AND settlement_count > 0
     UNION ALL
-    SELECT ${ofChain}, concat('0x', lower(hex(wallet))), toDateTime(toDate(day), 'UTC') AS lost_at, -amount
+    SELECT ${ofChain}, ${accountText('wallet')}, toDateTime(toDate(day), 'UTC') AS lost_at, -amount
       FROM ${ranked} ARRAY JOIN lost_days AS day, ${amountOf(by, LOST_AMOUNTS)} AS amount
       WHERE lost_at >= toStartOfDay(${dateTime(parts.from)}) AND NOT ${openRows(coverage, sql`lost_at`)}`;
   // Sorted by time, a day or two of it: the log of wallets has small ranges of each, in every part.
   const during = allOf([sql`block_time >= ${dateTime(parts.from)}`, openRows(coverage)]);
-  const live = sql`SELECT ${ofChain} AS of_chain, concat('0x', lower(hex(${own}))) AS wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
+  const live = sql`SELECT ${ofChain} AS of_chain, ${accountText(role)} AS wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
       FROM (SELECT chain, block_time, payer, payee, amount_usd, method, del FROM settlements FINAL WHERE ${during})
       WHERE ${allOf([
         IS_COUNTED,
         served,
-        sql`${own} IN (SELECT toFixedString(unhex(substring(arrayJoin(${wallets}), 3)), 20))`,
+        sql`${own} IN ${addressesBytes(addresses)}`,
         sql`block_time <= ${dateTime(Math.floor(pass.rankedAtMs / 1_000))}`,
       ])} AND (${byChain ? sql`chain, ` : sql``}payee, payer) NOT IN ${excluded}`;
   if (isOpen(coverage, span)) return live;

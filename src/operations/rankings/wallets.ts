@@ -1,8 +1,8 @@
+import { accountBytes, accountText, isAccountText, NO_ACCOUNT } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { addressField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, trustedText, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { RANKED_WALLETS_MAX } from '../../../clickhouse/tables/generations.ts';
-import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type JudgedRole, VERDICTS, type Verdict } from '../../../core/domain/data-quality.ts';
@@ -93,7 +93,7 @@ function rankingSql(query: WalletQuery, pass: RankedPass, depth: number): Sql {
     organic_count0, organic_usd0, organic_proven0, parties0, other_usd, other_count, verdict`;
   const before = sql`SELECT chain, wallet, rowNumberInAllBlocks() + 1 AS previous
     FROM (${inOrder(1, sql`chain, wallet`, RANKED_WALLETS_MAX)})`;
-  return sql`SELECT chain, lower(hex(wallet)), agent_id, previous, toString(value0), toString(value1),
+  return sql`SELECT chain, ${accountText('wallet')}, agent_id, previous, toString(value0), toString(value1),
       organic_count0 + other_count, toString(organic_usd0 + other_usd), organic_count0, toString(organic_usd0), toString(organic_proven0),
       parties0, verdict
     FROM (${inOrder(0, shown, depth)}) AS now
@@ -109,7 +109,7 @@ function withAgents({ of, capability }: WalletQuery, wallets: Sql): Sql {
   if (of !== 'agents') return sql`(SELECT *, '' AS agent_id FROM ${wallets})`;
   const conditions = [
     sql`del = 0`,
-    sql`wallet != toFixedString('', 20)`,
+    sql`wallet != ${NO_ACCOUNT}`,
     ...(capability === undefined ? [] : [sql`has(capabilities, ${text(capability)})`]),
   ];
   return sql`(SELECT * FROM ${wallets} AS paid INNER JOIN (
@@ -125,8 +125,8 @@ function capabilityOf({ of, capability }: WalletQuery): Sql[] {
   const offers = sql`has(capabilities, ${text(capability)})`;
   return [
     sql`wallet IN (
-      SELECT toFixedString(unhex(substring(pay_to, 3)), 20) FROM (SELECT pay_to, capabilities, contested, is_published, settlement_count, del FROM endpoint_list FINAL)
-        WHERE del = 0 AND ${offers} AND match(pay_to, '^0x[0-9a-f]{40}$') AND (NOT contested OR is_published OR settlement_count > 0)
+      SELECT ${accountBytes(sql`pay_to`)} FROM (SELECT pay_to, capabilities, contested, is_published, settlement_count, del FROM endpoint_list FINAL)
+        WHERE del = 0 AND ${offers} AND ${isAccountText(sql`pay_to`)} AND (NOT contested OR is_published OR settlement_count > 0)
       UNION DISTINCT
       SELECT wallet FROM (SELECT wallet, capabilities, del FROM agents FINAL) WHERE del = 0 AND ${offers})`,
   ];
@@ -152,7 +152,7 @@ function decodeWallet(row: readonly unknown[], rank: number, hasBefore: boolean)
     rank,
     previousRank: previousRank === 0 ? null : previousRank,
     subject: {
-      wallet: `0x${textField(row[1])}` as Address, // 40 hex digits of a FixedString(20)
+      wallet: addressField(row[1]),
       ...(agentId === '' || chain === '' ? {} : { chain, agentId }),
     },
     value: decimalValue(row[4]),

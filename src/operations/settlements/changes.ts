@@ -1,7 +1,7 @@
+import { addressBytes, NO_TRANSACTION, transactionText } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { integerField, textField, transactionField } from '../../../clickhouse/engine/row-reader.ts';
 import {
-  addressBytes,
   allOf,
   dateTime,
   type Sql,
@@ -12,9 +12,9 @@ import {
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
 import { NODE_VIEWS } from '../../../clickhouse/guest/public-views.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import { CHANGES_KEPT_DAYS } from '../../../clickhouse/tables/changes.ts';
+import type { Address, TransactionId } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { onChain } from '../index-state/finality.ts';
 import type { FeedFilters } from './filters.ts';
@@ -27,8 +27,7 @@ import type { FeedFilters } from './filters.ts';
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 
-/** How long an entry is certain to be kept. The table drops it a day later (clickhouse/migrations/0026-settlement-changes.sql). */
-const KEPT_MICROS = 29 * 86_400 * 1_000_000;
+const KEPT_MICROS = CHANGES_KEPT_DAYS * 86_400 * 1_000_000;
 /**
  * A clock that is corrected, and on a cluster clocks of several nodes, may differ by this without an entry being missed. Entries
  * written last are read that much later.
@@ -76,7 +75,7 @@ export interface ChangesOf extends Pick<FeedFilters, 'since' | 'until'> {
 const at = (micros: number): Sql =>
   sql`fromUnixTimestamp64Micro(toInt64(${uint64(Math.max(0, micros))}), 'UTC')`;
 /** Tombstones have an entry of their own. */
-const IS_GONE = sql`gone_tx != toFixedString('', 32)`;
+const IS_GONE = sql`gone_tx != ${NO_TRANSACTION}`;
 
 function entries({ chain }: Pick<ChangesOf, 'chain'>, { from, to }: EntryWindow): Sql[] {
   return [sql`at > ${at(from)}`, sql`at <= ${at(to)}`, ...onChain(chain)];
@@ -150,7 +149,7 @@ export async function newsAfter(
 
 export interface GoneEvent {
   readonly chain: Chain;
-  readonly txHash: Hash;
+  readonly txHash: TransactionId;
   readonly logIndex: number;
 }
 
@@ -169,13 +168,13 @@ export async function readGone(
     name: 'changes-gone',
     maxSeconds: MAX_SECONDS,
     maxRows: limit,
-    sql: sql`SELECT DISTINCT chain, lower(hex(gone_tx)), gone_log, gone_block FROM settlement_changes
+    sql: sql`SELECT DISTINCT chain, ${transactionText('gone_tx')}, gone_log, gone_block FROM settlement_changes
       WHERE ${allOf([...entries({ chain }, window), IS_GONE, ...party])}
       ORDER BY chain, gone_block, gone_log, gone_tx LIMIT ${uint32(limit)} OFFSET ${uint32(skipped)}`,
   });
   return rows.map(([ofChain, txHash, logIndex]) => ({
     chain: textField(ofChain) as Chain, // written by ingest from `Chain` values only
-    txHash: `0x${textField(txHash)}`,
+    txHash: transactionField(txHash),
     logIndex: integerField(logIndex),
   }));
 }

@@ -1,15 +1,7 @@
+import { accountText, addressesBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
-import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import {
-  allOf,
-  dateTime,
-  type Sql,
-  sql,
-  text,
-  texts,
-  uint32,
-  uint64,
-} from '../../../clickhouse/engine/sql.ts';
+import { addressField, integerField } from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
@@ -17,7 +9,7 @@ import {
   type ListedSettlement,
 } from '../../../clickhouse/tables/settlements.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
@@ -261,10 +253,9 @@ export async function readLastSettled(
     name: 'last-settled',
     maxSeconds: LAST_SETTLED_MAX_SECONDS,
     maxRows: asked.length,
-    sql: sql`SELECT lower(hex(wallet)), toUnixTimestamp(max(last_time)) FROM wallet_seen
-      WHERE wallet IN (SELECT toFixedString(unhex(arrayJoin(${texts(asked.map((wallet) => wallet.slice(2)))})), 20))
+    sql: sql`SELECT ${accountText('wallet')}, toUnixTimestamp(max(last_time)) FROM wallet_seen
+      WHERE wallet IN ${addressesBytes(asked)}
       GROUP BY wallet`,
   });
-  // Written by the engine from 20 bytes.
-  return new Map(rows.map((row) => [`0x${textField(row[0])}` as Address, integerField(row[1])]));
+  return new Map(rows.map((row) => [addressField(row[0]), integerField(row[1])]));
 }

@@ -1,18 +1,13 @@
 import { Type } from '@sinclair/typebox';
-import { addressBytes, dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
+import { dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_DECIMALS, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import { isDay } from '../../../core/text.ts';
-import {
-  ADDRESS_SCHEMA,
-  counterpartyParam,
-  facilitatorParam,
-  readAddressParam,
-  roleParam,
-  tierParam,
-} from '../common-params.ts';
+import { counterpartyParam, facilitatorParam, roleParam, tierParam } from '../common-params.ts';
 import { invalid, type Param, quoted } from '../params.ts';
+import { ADDRESS_SCHEMA, readAddressParam } from '../read-account.ts';
 
 /** The filters of every list of settlements. Feeds take `FEED_FILTERS`; the list of one wallet also takes what needs a wallet. */
 
@@ -91,7 +86,7 @@ const assetParam: Param<Address | undefined> = {
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
-  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+  read: (raw, name, facts) => (raw === undefined ? undefined : readAddressParam(raw, name, facts)),
 };
 
 /** What every list of settlements takes. */

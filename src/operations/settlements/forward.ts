@@ -3,6 +3,7 @@ import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.t
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { decodeSettlement, type ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
+import { TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import {
   type ChangesPosition,
   type ChangesWindow,
@@ -242,7 +243,7 @@ export const FORWARD_FIELDS = {
       Type.Object(
         {
           chain: ChainShape,
-          tx_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+          tx_hash: Type.String({ pattern: TRANSACTION_PATTERN }),
           log_index: Type.Integer({ minimum: 0 }),
         },
         { title: 'RetractedSettlement' },

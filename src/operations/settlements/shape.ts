@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import { ADDRESS_PATTERN, type Address, TRANSACTION_PATTERN } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
 import {
@@ -55,7 +55,7 @@ function probabilities(): number[] {
   return [...new Set(steps.filter((step) => step !== null))].sort((a, b) => b - a);
 }
 
-export const TX_HASH_SHAPE = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+export const TX_HASH_SHAPE = Type.String({ pattern: TRANSACTION_PATTERN });
 
 const PLAIN_FIELDS = {
   chain: ChainShape,
@@ -76,7 +76,7 @@ const PLAIN_FIELDS = {
   ),
   amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units of the asset, a decimal string.' }),
   amount_usd: UsdShape,
-  relayer: Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Sender of the transaction.' }),
+  relayer: Type.String({ pattern: ADDRESS_PATTERN, description: 'Sender of the transaction.' }),
   facilitator: orNull(Type.String({ description: 'Id of the named facilitator, or null.' })),
   is_self_payment: Type.Boolean({ description: 'Payer equals payee. Annotated, not hidden.' }),
   finality: oneOf(['head', 'finalized'], {

@@ -1,5 +1,6 @@
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Clock } from '../../../core/clock.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 
 /**
@@ -97,5 +98,5 @@ export interface SettlementPage {
 
 /** Below every real row of its second: lets a walk continue under a timestamp that was read to its end. */
 export function floorOfSecond(blockTime: number): Position {
-  return { blockTime, chain: 'eip155:0', blockNumber: 0, logIndex: 0 };
+  return { blockTime, chain: chainOf(0), blockNumber: 0, logIndex: 0 };
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { accountText, transactionText } from '../../../clickhouse/engine/account.ts';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -119,5 +120,5 @@ function textOf(row: ListedSettlement): string {
 
 /** `digestOf` by the engine. */
 export const DIGEST_COLUMNS: Sql = sql`count(), sum(CRC32(concat(chain, ' ', toString(toUnixTimestamp(block_time)), ' ',
-  toString(block_number), ' ', toString(log_index), ' 0x', lower(hex(tx_hash)), ' 0x', lower(hex(payer)), ' 0x', lower(hex(payee)),
+  toString(block_number), ' ', toString(log_index), ' ', ${transactionText('tx_hash')}, ' ', ${accountText('payer')}, ' ', ${accountText('payee')},
   ' ', toString(amount), ' ', facilitator, ' ', toString(method))))`;

@@ -1,17 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { transactionIdBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { TRANSACTION_FEES } from '../../../clickhouse/tables/fees.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
   type ListedSettlement,
-  TRANSACTION_FEES,
 } from '../../../clickhouse/tables/settlements.ts';
 import { reading, type TableRow } from '../../../clickhouse/tables/table.ts';
+import type { TransactionId } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { fail } from '../../../core/errors.ts';
 import { finalityIn, NO_NAMES, stateFor } from '../as-of.ts';
@@ -34,7 +35,7 @@ import {
 /** One transaction with all its settlements and what it cost, by its hash. */
 
 interface TransactionQuery {
-  readonly txHash: Hash;
+  readonly txHash: TransactionId;
   readonly asOf: Snapshot | undefined;
   readonly chain: Chain | undefined;
 }
@@ -81,10 +82,9 @@ async function readTransaction(reader: Reader, query: TransactionQuery): Promise
  * there. Versions are merged before the hash is compared: after a reorg another transaction may stand in the place of this one.
  */
 function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
-  const hash = text(txHash.slice(2));
   const slice = sliceOf({ txHash, chain });
   return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM ${settlementRows(asOf, slice)}
-    WHERE del = 0 AND tx_hash = toFixedString(unhex(${hash}), 32)
+    WHERE del = 0 AND tx_hash = ${transactionIdBytes(txHash)}
     ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
 }
 
@@ -92,7 +92,7 @@ function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
 function sliceOf({ txHash, chain }: Omit<TransactionQuery, 'asOf'>): Sql[] {
   return [
     sql`block_time IN (SELECT block_time FROM transaction_times
-      WHERE prefix = reinterpretAsUInt32(substring(unhex(${text(txHash.slice(2))}), 1, 4)))`,
+      WHERE prefix = reinterpretAsUInt32(substring(${transactionIdBytes(txHash)}, 1, 4)))`,
     ...onChain(chain),
   ];
 }
@@ -110,7 +110,7 @@ async function readFees(reader: Reader, query: Omit<TransactionQuery, 'asOf'>) {
     maxSeconds: MAX_SECONDS,
     maxRows: FEES_MAX,
     sql: sql`SELECT ${FEE.columns} FROM transaction_fees FINAL WHERE ${allOf(sliceOf(query))}
-      AND tx_hash = toFixedString(unhex(${text(query.txHash.slice(2))}), 32) AND del = 0`,
+      AND tx_hash = ${transactionIdBytes(query.txHash)} AND del = 0`,
   });
   return rows.map(FEE.read);
 }

@@ -32,6 +32,12 @@ const BackfillShape = Type.Object(
     eta_seconds: orNull(
       Type.Integer({ minimum: 0, description: 'At the present rate; null while there is none.' }),
     ),
+    source: orNull(
+      Type.String({
+        description:
+          'Where the newest of these blocks came from: `portal` (a stream of the SQD Portal) or `rpc`; null while there are none.',
+      }),
+    ),
   },
   { title: 'Backfill' },
 );
@@ -195,7 +201,13 @@ export const getTelemetry = defineOperation({
           explorer_url: 'https://basescan.org',
           sample_data_to: null,
           provider: 'answers',
-          backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
+          backfill: {
+            blocks_done: 43_200,
+            blocks_total: 43_200,
+            percent: 100,
+            eta_seconds: 0,
+            source: 'portal',
+          },
           rows_per_second: 11.4,
           blocks_per_second: 0.5,
           rows_written: 512_345,
@@ -329,6 +341,7 @@ function backfillAnswer(status: ChainStatus | undefined): Static<typeof Backfill
     blocks_total: total,
     percent: total === 0 ? null : Math.min(100, Math.floor((done / total) * 10_000) / 100),
     eta_seconds: status === undefined ? 0 : backfillLeft(status).etaSeconds,
+    source: status?.backfillSource ?? null,
   };
 }
 

@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { accountText, addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { addressBytes, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { addressField, bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal, usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { RankedPosition } from '../../../core/domain/cursor.ts';
@@ -122,7 +123,7 @@ function counterpartiesSql({ wallet, order, before, limit }: CounterpartyQuery, 
     before === undefined
       ? sql`1`
       : sql`is_one = 0 OR (value, other) < (toInt256(${text(String(before.value))}), ${addressBytes(before.wallet)})`;
-  return sql`SELECT lower(hex(other)), in_n, toString(in_usd), out_n, toString(out_usd), toString(proven_usd), days,
+  return sql`SELECT ${accountText('other')}, in_n, toString(in_usd), out_n, toString(out_usd), toString(proven_usd), days,
       toUnixTimestamp(first), toUnixTimestamp(last), toString(${VALUE_OF[order]} AS value), is_one, others
     FROM (
       SELECT is_one, other, sumIf(n, inbound = 1) AS in_n, sumIf(usd, inbound = 1) AS in_usd, sumIf(n, inbound = 0) AS out_n,
@@ -143,7 +144,7 @@ function flowsOf(row: readonly unknown[]): Flows {
 
 function decodeCounterparty(row: readonly unknown[]): Counterparty {
   return {
-    wallet: `0x${textField(row[0])}` as Address, // 40 hex digits of a FixedString(20)
+    wallet: addressField(row[0]),
     ...flowsOf(row),
     provenUsdMicros: microsFromDecimal(textField(row[5])),
     days: integerField(row[6]),

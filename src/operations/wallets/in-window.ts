@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
@@ -6,7 +7,6 @@ import {
   commaList,
   type Sql,
   sql,
-  text,
   texts,
   trustedText,
   unionAll,
@@ -103,7 +103,7 @@ function liveDays({ span, ...scope }: DaysQuery, coverage: RollupCoverage): Sql 
     return sql`countIf(${isOfTier}) AS ${trustedText(`${tier}_n`)}, sumIf(dollars, ${isOfTier}) AS ${trustedText(tier)}`;
   });
   return sql`SELECT role = 'payee' AS inbound, toDate(block_time) AS date, count() AS n, sum(dollars) AS usd, ${commaList(tiers)},
-      sumIf(dollars, counterparty = unhex(${text(scope.wallet.slice(2))})) AS self
+      sumIf(dollars, counterparty = ${addressBytes(scope.wallet)}) AS self
     FROM (SELECT role, block_time, counterparty, method, toDecimal128(amount_usd, 6) AS dollars ${fromWalletRows(scope, during)})
     GROUP BY inbound, date`;
 }

@@ -3,7 +3,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, commaList, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import { beforeParam, chainParam, finalityParam, limitParam, roleParam } from '../common-params.ts';

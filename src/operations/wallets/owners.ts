@@ -1,7 +1,8 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
@@ -32,7 +33,7 @@ export function lookUpLists(reader: Reader, wallet: Address): WalletLists {
 
 /** Rows of any version: what a list had once may be gone, and its own read says so. */
 async function readLists(reader: Reader, wallet: Address): Promise<ReadonlySet<string>> {
-  const address = sql`toFixedString(unhex(${text(wallet.slice(2))}), 20)`;
+  const address = addressBytes(wallet);
   const { rows } = await ask(reader, 'wallets', {
     name: 'wallet-lists',
     maxSeconds: MAX_SECONDS,
@@ -76,7 +77,7 @@ export async function readWalletEntities(
   query: { readonly wallet: Address; readonly chain: Chain | undefined },
 ): Promise<WalletEntity[]> {
   const offered = allOf([sql`pay_to = ${text(query.wallet)} AND chain != ''`, ...onChain(query.chain)]);
-  const known = allOf([sql`address = unhex(${text(query.wallet.slice(2))})`, ...onChain(query.chain)]);
+  const known = allOf([sql`address = ${addressBytes(query.wallet)}`, ...onChain(query.chain)]);
   const { rows } = await ask(reader, 'wallets', {
     name: 'wallet-entities',
     maxSeconds: MAX_SECONDS,
@@ -124,7 +125,7 @@ export async function readWalletAgents(
   reader: Reader,
   { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },
 ): Promise<WalletAgents> {
-  const isWallet = sql`wallet = toFixedString(unhex(${text(wallet.slice(2))}), 20)`;
+  const isWallet = sql`wallet = ${addressBytes(wallet)}`;
   const { rows } = await ask(reader, AGENTS_RESOURCE, {
     name: 'wallet-agents',
     maxSeconds: MAX_SECONDS,

@@ -1,15 +1,16 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED, IS_DUST } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader, Row, Statement } from '../../../clickhouse/engine/engine.ts';
-import { addressBytes, allOf, type Sql, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, unionAll } from '../../../clickhouse/engine/sql.ts';
 import { type RollupCoverage, rowsDuring, type TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { PAIR_SETTINGS, pairsBetween } from '../index-state/pairs.ts';
 import { askWallet, keyConditions, type WalletScope } from './scope.ts';
 import type { WalletRole } from './slice.ts';
 
 /**
- * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (FixedString(20), the wallet itself among
+ * What a wallet paid and was paid in a span of time, to be put behind FROM. Columns: `other` (bytes of an account, the wallet itself among
  * them), `chain`, `inbound` (1: it was paid), `day`, `n`, `usd`, `proven_n`, `proven`, the same without dust as `judged_n`, `judged_usd` and
  * `judged_proven`, `first_time`, `last_time`; to be added up by `other`.
  */

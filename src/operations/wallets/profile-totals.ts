@@ -1,8 +1,9 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { dateTime, type Sql, sql, text, uint32, unionAll } from '../../../clickhouse/engine/sql.ts';
 import { DAY_SECONDS, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
@@ -83,7 +84,7 @@ export async function readProfileTotals(reader: Reader, query: TotalsQuery): Pro
 
 /** What one group of rows adds up to, from the rows of wallet_rows. */
 export function rowFigures(wallet: Address): Sql {
-  const isSelf = sql`counterparty = unhex(${text(wallet.slice(2))})`;
+  const isSelf = sql`counterparty = ${addressBytes(wallet)}`;
   return sql`count() AS n, sum(amount_usd) AS usd, countIf(${isSelf}) AS self_n, sumIf(amount_usd, ${isSelf}) AS self_usd,
     sumIf(amount_usd, method = 'facilitator_relay') AS proven_usd, min(block_time) AS first, max(block_time) AS last`;
 }

@@ -1,8 +1,9 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { addressBytes, allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import { ALL_TIME, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';

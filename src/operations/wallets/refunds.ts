@@ -1,7 +1,8 @@
+import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { REFUND_FIGURES, REFUND_SUMS } from '../../../clickhouse/engine/refund-figures.ts';
 import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { addressBytes, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { RollupCoverage, TimeRange } from '../../../clickhouse/tables/coverage.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import { askPayments, type PaymentQuestion } from './payments.ts';

@@ -9,7 +9,7 @@ import {
   type TimeRange,
 } from '../../../clickhouse/tables/coverage.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { tooLargeFor } from '../as-of.ts';

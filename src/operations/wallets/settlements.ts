@@ -1,22 +1,15 @@
 import { Type } from '@sinclair/typebox';
+import { accountText, addressBytes, transactionText } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import {
-  addressBytes,
-  allOf,
-  dateTime,
-  type Sql,
-  sql,
-  text,
-  uint32,
-} from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodePosition,
   decodeSettlement,
   type ListedSettlement,
 } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import type { Snapshot } from '../../../core/domain/snapshot.ts';
@@ -171,11 +164,13 @@ function sliceStatement(query: WalletQuery, { below, limit }: RowSlice): Stateme
 
 const WALLET_ORDER = sql`wallet DESC, block_time DESC, chain DESC, block_number DESC, log_index DESC, role DESC`;
 
+const COUNTERPARTY = accountText('counterparty');
+
 /** The order of `LISTED_COLUMNS`, with payer and payee put together from the wallet and its counterparty. */
-const WALLET_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, lower(hex(tx_hash)),
-  if(role = 'payer', substring(wallet, 3), lower(hex(counterparty))),
-  if(role = 'payer', lower(hex(counterparty)), substring(wallet, 3)),
-  lower(hex(asset)), asset_symbol, toString(amount), toString(amount_usd), lower(hex(relayer)), facilitator,
+const WALLET_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, ${transactionText('tx_hash')},
+  if(role = 'payer', wallet, ${COUNTERPARTY}),
+  if(role = 'payer', ${COUNTERPARTY}, wallet),
+  ${accountText('asset')}, asset_symbol, toString(amount), toString(amount_usd), ${accountText('relayer')}, facilitator,
   toString(method), seen, toString(role), toString(ver), del`;
 
 function decodeVersion(row: readonly unknown[]): WalletVersion {

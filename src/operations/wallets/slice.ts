@@ -1,8 +1,9 @@
+import { accountBytes } from '../../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import { closedSlices, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
 import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 
 export type WalletRole = 'payer' | 'payee';
@@ -134,7 +135,7 @@ function openPart({ role, range, openConditions }: WalletFiguresQuery): Sql {
   const conditions = [...inRange(sql`wallet`, range), ...openConditions];
   const counted =
     role === 'any'
-      ? sql`toInt64(role = 'payer' OR counterparty != unhex(substring(wallet, 3)))`
+      ? sql`toInt64(role = 'payer' OR counterparty != ${accountBytes(sql`wallet`)})`
       : sql`toInt64(1)`;
   return sql`SELECT wallet, role = 'payer' AS paid, role = 'payee' AS received, ${counted} AS settlements,
       block_time AS first_time, block_time AS last_time

@@ -1,5 +1,5 @@
 import { DAY_SECONDS } from '../../../clickhouse/tables/coverage.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type PaidFacts, payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';

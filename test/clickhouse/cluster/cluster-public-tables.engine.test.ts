@@ -5,7 +5,7 @@ import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { TRANSACTION_FEES } from '../../../clickhouse/tables/settlements.ts';
+import { TRANSACTION_FEES } from '../../../clickhouse/tables/fees.ts';
 import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import { readMissing, readOpenHours, refreshKept, saveDoneHours } from '../../../ingest/fees/hours.ts';

@@ -56,7 +56,7 @@ function history(): Promise<unknown[]> {
 
 test('the second replica gets what the first one has, and remembers the same', async () => {
   const { applied } = await migrate(cluster.access, testLog);
-  expect(applied.length).toBeGreaterThan(10);
+  expect(applied).toContain('0001-baseline');
   const [first, second] = await structure();
   expect(second).toEqual(first);
   const [one, other] = await history();
@@ -73,7 +73,7 @@ test('a replica that lost everything gets what the other one has by now, also wh
   const [[first, second] = ['', '']] = named?.shards ?? [];
   const shards: [string, string][] = [[second ?? '', first]];
   const swapped = { ...access, cluster: { name: named?.name ?? '', isReplicated: false, shards } };
-  expect((await migrate(swapped, testLog)).applied.length).toBeGreaterThan(10);
+  expect((await migrate(swapped, testLog)).applied).toContain('0001-baseline');
   const [one, other] = await structure();
   expect(other).toEqual(one);
   expect(JSON.stringify(other)).toContain('`later` UInt8');

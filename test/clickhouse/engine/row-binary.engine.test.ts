@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import { BLOCKS, DEAD_LETTERS, type DeadLetter } from '../../../clickhouse/tables/ingest-state.ts';
 import { SETTLEMENTS, type Settlement, writeSettlement } from '../../../clickhouse/tables/settlements.ts';
 import { columnNames, encodeEvents, insertRows } from '../../../clickhouse/tables/table.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';

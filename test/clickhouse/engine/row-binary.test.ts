@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { word } from '../../kit/chain-logs.ts';
 
 const hex = (write: (out: RowBinary) => RowBinary) =>
@@ -22,7 +23,7 @@ describe('RowBinary bytes', () => {
     ['a date and time', (out: RowBinary) => out.dateTime(1), '01000000'],
     ['a date and time in milliseconds', (out: RowBinary) => out.dateTime64(256), `0001${'00'.repeat(6)}`],
     ['a float', (out: RowBinary) => out.float64(1), '000000000000f03f'],
-    ['a hash', (out: RowBinary) => out.hex32(word(5)), `${'00'.repeat(31)}05`],
+    ['a hash', (out: RowBinary) => out.hash(word(5)), `${'00'.repeat(31)}05`],
   ])('%s', (_, write, expected) => {
     expect(hex(write)).toBe(expected);
   });
@@ -66,9 +67,9 @@ describe('a value that its column cannot hold is refused, never wrapped', () => 
     ['a decimal', (out: RowBinary) => out.decimal64(2n ** 63n)],
     ['a date before 1970', (out: RowBinary) => out.date('1969-12-31')],
     ['a date that is none', (out: RowBinary) => out.date('yesterday')],
-    ['a short hash', (out: RowBinary) => out.hex32('0x12')],
-    ['a hash with other characters', (out: RowBinary) => out.hex32(`0x${'0'.repeat(62)}zz`)],
-    ['an address without 0x', (out: RowBinary) => out.hex20('0'.repeat(42))],
+    ['a short hash', (out: RowBinary) => out.hash('0x12')],
+    ['a hash with other characters', (out: RowBinary) => out.hash(`0x${'0'.repeat(62)}zz`)],
+    ['an address without 0x', (out: RowBinary) => out.account('0'.repeat(42) as Address)],
   ])('%s', (_, write) => {
     expect(() => write(new RowBinary())).toThrow(RangeError);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { verdictPass } from '../../../ingest/verdicts/pass.ts';
 import { testClock } from '../../kit/api.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';

@@ -9,7 +9,7 @@ import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { ensureWalletIdKey } from '../../../clickhouse/tables/wallet-ids.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { REASONS, reasonsOf } from '../../../core/domain/evidence.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
 import { fillEndpoints, fillIdentities, LISTED, SHOP, SHOP_AGENT } from '../../kit/market.ts';

@@ -1,24 +1,22 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
-import { sql, trustedText, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import {
   applyMigrations,
   createDatabases,
-  MIGRATIONS_DIRECTORY,
   readMigrations,
   runDdl,
 } from '../../../clickhouse/migrate/migrations.ts';
 import { ALL_TABLES } from '../../../clickhouse/tables/all-tables.ts';
 import { dropDatabase, freshDatabase, testLog } from '../../kit/engine.ts';
-import { IS_PUSH, lengthOf } from '../../kit/lengths.ts';
+import { IS_PUSH } from '../../kit/lengths.ts';
 
-const KILL_STEP = lengthOf('migrationKillStep');
 const bounds = { name: 'test', maxSeconds: 10, maxRows: 1000 };
 
 let access: EngineAccess;
@@ -82,76 +80,35 @@ describe('the migrations of this program', () => {
     ).toEqual(before);
   });
 
-  test.skipIf(IS_PUSH)(
-    'take the hashes of blocks from the settlements of an older version, and nothing else',
-    async () => {
-      const before = readdirSync(MIGRATIONS_DIRECTORY).filter(
-        (name) => name < '0022' && name.endsWith('.sql'),
-      );
-      for (const name of before) copyFileSync(new URL(name, MIGRATIONS_DIRECTORY), join(directory, name));
-      await run();
-      await writer.run({
-        ...bounds,
-        sql: sql`INSERT INTO settlements (chain, block_number, block_hash, tx_hash, payer, amount, ver)
-        SELECT 'eip155:8453', number, unhex(repeat('ab', 32)), unhex(repeat('cd', 32)), unhex(repeat('ef', 20)), number, 1 FROM numbers(3)`,
-      });
-      const others = () =>
-        column('SELECT cityHash64(* EXCEPT block_hash) FROM settlements ORDER BY block_number');
-      const written = await others();
-      await migrate(access, testLog);
-      expect(await column('SELECT DISTINCT hex(block_hash) FROM settlements')).toEqual(['00'.repeat(32)]);
-      expect(await others()).toEqual(written);
-      expect(written).toHaveLength(3);
-    },
-  );
-
-  test.skipIf(IS_PUSH).for([
-    { how: 'in one go', killedFirstAfter: Number.POSITIVE_INFINITY },
-    { how: 'killed after whatever statement', killedFirstAfter: 1 },
-  ])('keep the rows of every wallet, $how while rows are written', async ({ killedFirstAfter }) => {
-    const before = readdirSync(MIGRATIONS_DIRECTORY).filter((name) => name < '0027' && name.endsWith('.sql'));
-    for (const name of before) copyFileSync(new URL(name, MIGRATIONS_DIRECTORY), join(directory, name));
-    await run();
-    let written = 0;
-    // Amounts of 18 decimals, of six, and less than the dollars' millionths; wallets of all ranges of the key.
-    const write = async (rows: number) => {
-      await writer.run({
-        ...bounds,
-        sql: sql`INSERT INTO settlements (chain, block_number, block_time, tx_hash, log_index, payer, payee, asset_symbol, amount, amount_usd, method, ver, del)
-          SELECT 'eip155:8453', number, 1700000000 + number, SHA256(toString(number)), 7, SHA1(concat('a', toString(number))), SHA1(concat('b', toString(number % 9))), 'X',
-            [toUInt256(number) * toUInt256('1000000000000000000'), toUInt256(number * 1000), toUInt256(number)][1 + number % 3], number / 1000,
-            'facilitator_relay', 1 + number % 5, number % 11 = 0 FROM numbers(${uint32(written)}, ${uint32(rows)})`,
-      });
-      written += rows;
-    };
-    await write(200);
-    const statements = (await readMigrations()).find(({ name }) => name === 'wallet-rows')?.statements ?? [];
-    expect(statements.length).toBeGreaterThan(4);
-    const first = Math.min(killedFirstAfter, statements.length);
-    for (let killedAfter = first; killedAfter <= statements.length; killedAfter += KILL_STEP) {
-      for (const statement of statements.slice(0, killedAfter)) {
-        await writer.run({ ...bounds, sql: trustedText(statement) });
-        await write(1);
-      }
-    }
-    await migrate(access, testLog);
-    const parties = (of: string) =>
-      column(`SELECT cityHash64(wallet, role, chain, block_number, block_time, tx_hash, log_index, counterparty, asset, asset_symbol, amount,
-          amount_usd, relayer, facilitator, method, seen, ver, del) AS row FROM ${of} ORDER BY row`);
-    const rows = await parties('wallet_rows FINAL');
-    expect(rows).toHaveLength(2 * written);
-    expect(rows).toEqual(
-      await parties(`(SELECT concat('0x', lower(hex(if(side = 'payer', payer, payee)))) AS wallet, CAST(side, 'Enum8(''payer'' = 1, ''payee'' = 2)') AS role,
-          if(side = 'payer', payee, payer) AS counterparty, * FROM settlements FINAL ARRAY JOIN ['payer', 'payee'] AS side)`),
-    );
-    expect(await tables()).not.toContain('wallet_log');
-  });
-
   test.skipIf(IS_PUSH)('end in the same schema when three processes start at once', async () => {
     const results = await Promise.all([1, 2, 3].map(() => migrate(access, testLog)));
     const all = (await readMigrations()).length;
     for (const { applied, already } of results) expect(applied.length + already.length).toBe(all);
     expect(await column('SELECT version FROM schema_migrations FINAL')).toHaveLength(all);
+  });
+});
+
+describe('a database of an unreleased version', () => {
+  // The names of the first and the last of the migrations that there were before the baseline.
+  test.each([
+    { what: 'with the migrations of before the baseline', first: 'settlements', last: 42 },
+    { what: 'with a baseline of other contents', first: 'baseline', last: 1 },
+  ])('$what is refused in a sentence that says what to do, and left as it is', async ({ first, last }) => {
+    file(
+      '0001-settlements.sql',
+      'CREATE TABLE IF NOT EXISTS settlements (n UInt8) ENGINE = MergeTree ORDER BY n;',
+    );
+    await run();
+    await writer.run({
+      ...bounds,
+      sql: trustedText(
+        `INSERT INTO schema_migrations (version, name, checksum, applied_at) SELECT 1 + number, if(number = 0, '${first}', 'later'), 'of then', now() + 1 FROM numbers(${last})`,
+      ),
+    });
+    await expect(migrate(access, testLog)).rejects.toThrow(
+      `The tables in this database were made by an unreleased version (its first migration is 0001-${first}), which this version cannot read: set clickhouse.database to a new name, or start with another data directory (accounts are in control.db of this one), and the history is read anew.`,
+    );
+    expect(await tables()).toEqual(['schema_migrations', 'settlements']);
   });
 });
 
@@ -201,13 +158,14 @@ describe('a migration', () => {
 
   test('that was changed after it was applied stops everything', async () => {
     file('0001-one.sql', table('one'));
-    await run();
-    file('0001-one.sql', table('other'));
     file('0002-two.sql', table('two'));
+    await run();
+    file('0002-two.sql', table('other'));
+    file('0003-three.sql', table('three'));
     await expect(run()).rejects.toThrow(
-      'Migration 0001-one was applied to this database with other contents. Restore the file and put the change into a new migration.',
+      'Migration 0002-two was applied to this database with other contents. Restore the file and put the change into a new migration.',
     );
-    expect(await tables()).toEqual(['one', 'schema_migrations']);
+    expect(await tables()).toEqual(['one', 'schema_migrations', 'two']);
   });
 
   test('whose comment alone was changed is the same', async () => {

@@ -93,10 +93,10 @@ test('keys are noted before the tombstones that hide them, marks after all that 
 
 /** A field as the engine answers it, of each type that a declared column has. */
 const FIELDS: Readonly<Record<string, unknown>> = {
-  String: '00ff7f',
+  String: '0x00ff7f',
   'LowCardinality(String)': 'eip155:8453',
-  'FixedString(20)': '12'.repeat(20),
-  'FixedString(32)': 'ef'.repeat(32),
+  'FixedString(20)': `0x${'12'.repeat(20)}`,
+  'FixedString(32)': `0x${'ef'.repeat(32)}`,
   UInt8: 1,
   UInt16: 65_535,
   UInt32: 4_294_967_295,

@@ -16,7 +16,7 @@ const CHAIN: ChainTelemetry = {
   explorer_url: null,
   sample_data_to: null,
   provider: 'agreeing',
-  backfill: { blocks_done: 1_200, blocks_total: 1_200, percent: 100, eta_seconds: null },
+  backfill: { blocks_done: 1_200, blocks_total: 1_200, percent: 100, eta_seconds: null, source: null },
   rows_per_second: 4,
   blocks_per_second: 1,
   rows_written: 12_000,

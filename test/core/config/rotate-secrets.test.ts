@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { isAddress, readAddress } from '../../../core/domain/address.ts';
+import { isAddress, readAddress } from '../../../core/domain/account.ts';
 import { mintWalletCursor, readWalletCursor } from '../../../core/domain/cursor.ts';
 import {
   CURSOR_KEY_KEPT_MS,

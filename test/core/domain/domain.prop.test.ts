@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/address.ts';
+import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/account.ts';
 import {
   microsFromDecimal,
   USD_EXACT_BELOW_MICROS,
@@ -39,7 +39,7 @@ test('flipping the case of one letter of a checksummed address is noticed', () =
   );
 });
 
-test('anything else is malformed', () => {
+test('anything else is refused', () => {
   fc.assert(fc.property(fc.string(), (text) => !isAddress(readAddress(text))));
 });
 

@@ -1,7 +1,6 @@
 import { type Hex, keccak256, stringToHex, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Address, address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   callAppendResponse,

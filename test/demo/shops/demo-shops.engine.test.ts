@@ -6,7 +6,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toChecksum } from '../../../core/domain/address.ts';
+import { toChecksum } from '../../../core/domain/account.ts';
 import { castOf } from '../../../demo/actors.ts';
 import { GOODS } from '../../../demo/shops/goods.ts';
 import { openShops, type Shops } from '../../../demo/shops/shops.ts';

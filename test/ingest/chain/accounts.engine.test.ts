@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { type Anvil, startAnvil } from '../../../demo/chain/anvil.ts';
 import { AccountsUnread } from '../../../ingest/chain/block-source.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Address, address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 import {
   AccountsUnread,
   type BlockBatch,
+  type BlockReader,
   type BlockRef,
   type BlockSource,
   type LogFilter,
@@ -14,9 +14,9 @@ import {
 } from '../../../ingest/chain/block-source.ts';
 import { readReceipts } from '../../kit/oracle/receipts.ts';
 
-/** The contract of `BlockSource`. Runs over whatever `make` gives; `rpc` is the chain itself, without anything in between. */
-export interface BlockSourceUnderTest {
-  readonly source: BlockSource;
+/** The contract of `BlockReader`. Runs over whatever `make` gives; `rpc` is the chain itself, without anything in between. */
+export interface BlockReaderUnderTest {
+  readonly source: BlockReader;
   readonly rpc: Rpc;
   readonly filter: LogFilter;
   /** A range with logs, candidates among them. */
@@ -24,7 +24,12 @@ export interface BlockSourceUnderTest {
   readonly to: number;
 }
 
-export function blockSourceContract(name: string, make: () => BlockSourceUnderTest): void {
+/** The contract of `BlockSource`. */
+export interface BlockSourceUnderTest extends BlockReaderUnderTest {
+  readonly source: BlockSource;
+}
+
+export function blockReaderContract(name: string, make: () => BlockReaderUnderTest): void {
   test(`${name}: a read is, log for log, what the receipts of the range say`, async () => {
     const { source, rpc, filter, from, to } = make();
     expectEqual(await source.read(from, to, filter), await readTruth(rpc, from, to, filter));
@@ -54,6 +59,10 @@ export function blockSourceContract(name: string, make: () => BlockSourceUnderTe
     expect(await source.blockAt(head.number)).toEqual(head);
     expect(await source.blockAt(head.number + 1)).toBeNull();
   });
+}
+
+export function blockSourceContract(name: string, make: () => BlockSourceUnderTest): void {
+  blockReaderContract(name, make);
 
   test(`${name}: accounts have the nonce and balance that the node tells one by one, in the order asked`, async () => {
     const { source, rpc, from, to, filter } = make();

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { address, type Hash } from '../../../core/domain/account.ts';
 import { type DemoChain, reorg, reorgToEmpty, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   type Artifact,

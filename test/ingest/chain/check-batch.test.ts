@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { address, type Hash } from '../../../core/domain/account.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import {
   checkAsked,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import type { LogFilter, RawLog } from '../../../ingest/chain/block-source.ts';
 import { createBlooms } from '../../../ingest/chain/logs-bloom.ts';

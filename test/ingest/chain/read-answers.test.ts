@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { logsOfBlock, readBlock, readLogs, readTransaction } from '../../../ingest/chain/read-answers.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import { domainSeparator } from '../../../core/domain/eip712.ts';
 import { tokenFaults } from '../../../ingest/chain/token-facts.ts';

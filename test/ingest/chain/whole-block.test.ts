@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Address, Hash } from '../../../core/domain/account.ts';
 import type { LogFilter, RawLog } from '../../../ingest/chain/block-source.ts';
 import { createBlooms } from '../../../ingest/chain/logs-bloom.ts';
 import type { BlockAnswer } from '../../../ingest/chain/read-answers.ts';

@@ -155,7 +155,14 @@ describe.skipIf(!redisIsThere())('over Redis', () => {
       await queues.flush();
       const queue = queues.queueOf('keys');
       await queue.add([job(1)]);
-      await queue.report({ rows: 1, blocks: 1, deadLetters: 0, retries: 0, contradictions: 0 });
+      await queue.report({
+        rows: 1,
+        blocks: 1,
+        portalBlocks: 1,
+        deadLetters: 0,
+        retries: 0,
+        contradictions: 0,
+      });
       const keys = await queues.keys();
       expect(keys.length).toBeGreaterThan(1);
       expect(keys.filter((key) => !key.startsWith(`${KEY_PREFIX}:{ingest}:`))).toEqual([]);

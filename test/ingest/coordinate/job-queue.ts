@@ -184,11 +184,12 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
     test('reported work is collected once', async () => {
       const queue = fresh();
       expect(await queue.collect()).toEqual(NO_WORK);
-      const work = { rows: 5, blocks: 3, deadLetters: 1, retries: 2, contradictions: 0 };
+      const work = { rows: 5, blocks: 3, portalBlocks: 2, deadLetters: 1, retries: 2, contradictions: 0 };
       await Promise.all([queue.report(work), queue.report(work)]);
       expect(await queue.collect()).toEqual({
         rows: 10,
         blocks: 6,
+        portalBlocks: 4,
         deadLetters: 2,
         retries: 4,
         contradictions: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf, TOPIC } from '../../../ingest/decode/log-kind.ts';

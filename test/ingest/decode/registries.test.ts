@@ -1,6 +1,6 @@
 import { keccak256, pad, stringToHex, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
 import { chainOf, KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import { rowsOfBatch } from '../../../ingest/decode/batch.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { rowsOfBatch } from '../../../ingest/decode/batch.ts';

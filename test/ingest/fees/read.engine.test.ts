@@ -3,7 +3,7 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { type Anvil, startAnvil } from '../../../demo/chain/anvil.ts';
 import { createRpcSource } from '../../../ingest/chain/source.ts';

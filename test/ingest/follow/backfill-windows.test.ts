@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
 import type { ReadBatch } from '../../../ingest/follow/pipeline.ts';
 import type { BlockRange } from '../../../ingest/write/checkpoints.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { type FollowDeps, followHead, retractTo } from '../../../ingest/follow/head.ts';
 import { createKnownBlocks } from '../../../ingest/follow/reorg.ts';

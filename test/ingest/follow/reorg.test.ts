@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import type { BlockRef } from '../../../ingest/chain/block-source.ts';
 import {
   createKnownBlocks,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FacilitatorConfig } from '../../../core/config/catalogue.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 import { UserError } from '../../../core/user-error.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';

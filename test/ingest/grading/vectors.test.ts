@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Address, address } from '../../../core/domain/address.ts';
+import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import type { BlockBatch, RawLog } from '../../../ingest/chain/block-source.ts';
 import { rowsOfBatch } from '../../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';

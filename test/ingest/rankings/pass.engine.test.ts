@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { WINDOWS } from '../../../core/domain/window.ts';
 import { repeatPasses } from '../../../ingest/passes/repeat.ts';
 import { rankingPasses } from '../../../ingest/rankings/follow.ts';

@@ -3,7 +3,7 @@ import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { repeatPasses } from '../../../ingest/passes/repeat.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, ringPasses } from '../../../ingest/rings/pass.ts';

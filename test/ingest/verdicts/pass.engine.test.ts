@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
-import { type Address, address } from '../../../core/domain/address.ts';
+import { type Address, address, addressRanges } from '../../../core/domain/account.ts';
 import {
   type JudgedRole,
   NEWEST_ROWS_MAX,
@@ -12,7 +12,6 @@ import {
 } from '../../../core/domain/data-quality.ts';
 import { repeatPasses } from '../../../ingest/passes/repeat.ts';
 import { type VerdictLimits, verdictPass, verdictPasses } from '../../../ingest/verdicts/pass.ts';
-import { rangesOf } from '../../../ingest/verdicts/statement.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
 import { lookUpLists } from '../../../src/operations/wallets/owners.ts';
 import {
@@ -259,7 +258,7 @@ describe('a pass over all wallets', () => {
 
 test('the ranges of wallets meet and leave none out', () => {
   for (const digits of [0, 1, 2]) {
-    const ranges = rangesOf(digits);
+    const ranges = addressRanges(digits);
     expect(ranges[0]?.from.startsWith('0x')).toBe(true);
     expect((ranges[0]?.from ?? '') <= wallet(0)).toBe(true);
     expect((ranges.at(-1)?.to ?? '') > `0x${'f'.repeat(40)}`).toBe(true);

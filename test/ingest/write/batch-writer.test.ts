@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import type { DeadLetter } from '../../../clickhouse/tables/ingest-state.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { type BatchRows, NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';

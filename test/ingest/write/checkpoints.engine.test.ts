@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { address, type Hash } from '../../../core/domain/account.ts';
 import {
   type Checkpoints,
   contractsName,

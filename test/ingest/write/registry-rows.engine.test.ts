@@ -8,7 +8,7 @@ import {
   type Attestation,
 } from '../../../clickhouse/tables/registries.ts';
 import { insertRows } from '../../../clickhouse/tables/table.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { ATTESTATION_KINDS } from '../../../core/domain/agent.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';

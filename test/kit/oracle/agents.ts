@@ -1,5 +1,5 @@
 import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { AgentView, FeedbackView } from '../../../demo/chain/registry-views.ts';
 
 /** What agents must be, folded event by event in the order of the chain: slow, obvious, and another way than the index takes. */

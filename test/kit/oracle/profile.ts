@@ -1,5 +1,5 @@
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { DUST_BELOW_USD_MICROS } from '../../../core/domain/data-quality.ts';

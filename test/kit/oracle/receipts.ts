@@ -1,4 +1,4 @@
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 
 /** A log as it stands in a receipt. */

@@ -1,9 +1,8 @@
 import { decodeEventLog, type Hex, parseAbiItem } from 'viem';
 import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
-import { address } from '../../../core/domain/address.ts';
+import { address, type Hash } from '../../../core/domain/account.ts';
 
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import { REGISTRY_EVENTS } from '../registry-logs.ts';
 import type { ReceiptLog } from './receipts.ts';
 

@@ -1,4 +1,4 @@
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import type { Rpc, RpcCall } from '../../../demo/chain/json-rpc.ts';
 import {
   type BlockBatch,

@@ -1,4 +1,4 @@
-import { type Address, address } from '../../../core/domain/address.ts';
+import { type Address, address } from '../../../core/domain/account.ts';
 import { withBuilderCode } from '../../../demo/chain/payments.ts';
 import type { Random } from '../../../demo/random.ts';
 import { callData, type Event, PROXY, settled, transfer, used, wallet } from '../chain-logs.ts';

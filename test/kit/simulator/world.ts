@@ -1,7 +1,7 @@
 import type { FacilitatorConfig, PayeeConfig } from '../../../core/config/catalogue.ts';
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type Random, seededRandom } from '../../../demo/random.ts';
 import { permit2ProxiesOf } from '../../../ingest/grading/built-in.ts';

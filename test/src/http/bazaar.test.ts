@@ -5,7 +5,7 @@ import {
   validateDiscoveryExtensionSpec,
 } from '@x402/extensions';
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { chainOf, KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import { discoveryOf } from '../../../src/http/bazaar.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';

@@ -52,7 +52,7 @@ test('secrets are made once, and their directory is the operator’s alone', () 
 
 test('the writer makes the tables, the reader reads and writes nothing, and the guest passes the check of the sandbox', async () => {
   const { applied } = await migrate(engine.access, testLog);
-  expect(applied.length).toBeGreaterThan(10);
+  expect(applied).toContain('0001-baseline');
   const reader = createReader(engine.access);
   const question = { name: 'deploy', sql: sql`SELECT count() FROM settlements`, maxSeconds: 10, maxRows: 1 };
   expect((await reader.rows(question)).rows).toEqual([['0']]);

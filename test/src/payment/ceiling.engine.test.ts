@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { describe, expect } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { callBareTransfer } from '../../../demo/chain/payments.ts';
 import { noConfirmer } from '../../../src/payment/confirm.ts';
 import type { OpenCall, Order, PaymentLane } from '../../../src/payment/payment-lane.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { knownChain } from '../../../core/domain/chains.ts';
 import { findFault, findPermitFault } from '../../../src/payment/fault.ts';
 import { quoteOf, type Terms } from '../../../src/payment/offer.ts';

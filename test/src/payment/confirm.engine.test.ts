@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address } from '../../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import { callBatch, MULTICALL3, mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
 import {

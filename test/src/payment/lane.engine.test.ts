@@ -1,7 +1,7 @@
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { keccak256 } from 'viem';
 import { describe, expect, onTestFinished } from 'vitest';
-import { type Address, address, toChecksum } from '../../../core/domain/address.ts';
+import { type Address, address, toChecksum } from '../../../core/domain/account.ts';
 import { Failure } from '../../../core/errors.ts';
 import { callBareTransfer } from '../../../demo/chain/payments.ts';
 import type { Wallet } from '../../../demo/chain/sender.ts';

@@ -3,7 +3,7 @@ import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schema
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AcceptedPayment } from '../../../core/config/access.ts';
-import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/address.ts';
+import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/account.ts';
 import { usdMicros } from '../../../core/domain/amount.ts';
 import {
   type ChainFacts,

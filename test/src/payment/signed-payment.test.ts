@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { knownChain } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import { type Quote, quoteOf } from '../../../src/payment/offer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { type Announcement, readUptoSigners } from '../../../src/payment/facilitator.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
 import { keepingLog } from '../../kit/x402-world.ts';

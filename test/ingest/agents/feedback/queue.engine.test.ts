@@ -3,7 +3,7 @@ import { afterEach, expect } from 'vitest';
 import { sql, text as textValue } from '../../../../clickhouse/engine/sql.ts';
 import { ATTESTATIONS, type Attestation } from '../../../../clickhouse/tables/registries.ts';
 import { insertRows } from '../../../../clickhouse/tables/table.ts';
-import type { Hash } from '../../../../core/domain/settlement.ts';
+import type { Hash } from '../../../../core/domain/account.ts';
 import {
   type FeedbackQueueDeps,
   fetchDueFeedback,

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Writer } from '../../../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, uint64 } from '../../../../clickhouse/engine/sql.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
 import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
 import { loadProgress } from '../../../../ingest/grading/regrade/passes.ts';

@@ -152,6 +152,7 @@ const STATUS: ChainStatus = {
   finalizedBlock: 5,
   backfillBlocksDone: 1,
   backfillBlocksTotal: 1,
+  backfillSource: null,
   rowsPerSecond: 1,
   blocksPerSecond: 1,
   rowsWritten: 1,

@@ -32,6 +32,7 @@ const status: ChainStatus = {
   finalizedBlock: 500,
   backfillBlocksDone: 0,
   backfillBlocksTotal: 0,
+  backfillSource: null,
   rowsPerSecond: 0,
   blocksPerSecond: 0,
   rowsWritten: 0,

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
 import { type ItemFields, listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';

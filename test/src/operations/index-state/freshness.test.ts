@@ -21,6 +21,7 @@ const status = (fields: Partial<ChainStatus> = {}): ChainStatus => ({
   finalizedBlock: 90,
   backfillBlocksDone: 0,
   backfillBlocksTotal: 0,
+  backfillSource: null,
   rowsPerSecond: 0,
   blocksPerSecond: 0,
   rowsWritten: 0,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import { type Address, address } from '../../../../core/domain/address.ts';
+import { type Address, address } from '../../../../core/domain/account.ts';
 import { PASS_LIMITS } from '../../../../ingest/rings/edges.ts';
 import { ringPass } from '../../../../ingest/rings/pass.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';

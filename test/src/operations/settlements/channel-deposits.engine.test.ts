@@ -2,7 +2,7 @@ import { beforeEach, expect } from 'vitest';
 import { type Sql, sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../../ingest/endpoints/list.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import { address } from '../../../../core/domain/address.ts';
+import { address } from '../../../../core/domain/account.ts';
 import { EVIDENCE_LADDER } from '../../../../core/domain/evidence.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';

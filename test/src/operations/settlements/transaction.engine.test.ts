@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { TRANSACTION_FEES } from '../../../../clickhouse/tables/settlements.ts';
+import { TRANSACTION_FEES } from '../../../../clickhouse/tables/fees.ts';
 import { insertRows } from '../../../../clickhouse/tables/table.ts';
 import type { OperationDeps } from '../../../../src/operations/deps.ts';
 import { register } from '../../../../src/operations/register.ts';

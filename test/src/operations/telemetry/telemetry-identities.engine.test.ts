@@ -56,7 +56,7 @@ test('telemetry counts indexed registrations, files that were read, and files th
   await registerAgent(writer, { agentId: 6n });
   await insertAttestations(writer, [attestation({ chain: POLYGON, agentId: 1n })]);
   await run(
-    `INSERT INTO endpoint_sources SELECT 'bazaar:one', 'bazaar', 'one.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0
+    `INSERT INTO endpoint_sources (source, kind, host, tried_at, good_at, problem, items, ver, del) SELECT 'bazaar:one', 'bazaar', 'one.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0
       UNION ALL SELECT 'well_known:https://a.example', 'contested', 'a.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0`,
   );
   const { body } = await api.get('/v0/telemetry', ANONYMOUS);
@@ -93,6 +93,7 @@ test('telemetry counts indexed registrations, files that were read, and files th
         source: 'bazaar:one',
         kind: 'bazaar',
         host: 'one.example',
+        not_read: [],
         offers: 0,
         tried_at: '2026-11-20T12:00:00Z',
         good_at: null,

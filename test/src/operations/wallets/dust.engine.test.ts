@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { sql, text } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import { DUST_BELOW_USD_MICROS, type JudgedRole } from '../../../../core/domain/data-quality.ts';
 import { saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { PASS_LIMITS } from '../../../../ingest/rings/edges.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
 import { type TestApi, testApi, walk } from '../../../kit/api.ts';

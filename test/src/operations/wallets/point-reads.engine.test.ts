@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { Reader } from '../../../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, trustedText, uint32 } from '../../../../clickhouse/engine/sql.ts';
 import { systemClock } from '../../../../core/clock.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import { createNames } from '../../../../src/operations/names.ts';
 import { lookUpLists } from '../../../../src/operations/wallets/owners.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';

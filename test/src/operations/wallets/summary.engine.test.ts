@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { sql, text, trustedText, uint64 } from '../../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import { ELSEWHERE_SHOWN_MAX } from '../../../../src/operations/wallets/summary-shape.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import type { TestApi } from '../../../kit/api.ts';

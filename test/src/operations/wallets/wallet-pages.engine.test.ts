@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect } from 'vitest';
 import { sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import { type Address, address } from '../../../../core/domain/address.ts';
+import { type Address, address } from '../../../../core/domain/account.ts';
 import { mintCursor, mintWalletCursor } from '../../../../core/domain/cursor.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays, closeHours, dayOf } from '../../../kit/close-days.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Address } from '../../../../core/domain/address.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import {
   NOBODY_SCANNED,
   readSmallWallet,
