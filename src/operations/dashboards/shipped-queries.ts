@@ -188,7 +188,7 @@ LIMIT 25`,
     description: 'Payments by weekday and hour of the day, UTC.',
     parameters: [HOURS, CHAIN],
     sql: `SELECT formatDateTime(block_time, '%H:00') AS hour,
-  arrayElement(['1 Mon', '2 Tue', '3 Wed', '4 Thu', '5 Fri', '6 Sat', '7 Sun'], toDayOfWeek(block_time)) AS weekday,
+  arrayElement(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'], toDayOfWeek(block_time)) AS weekday,
   count() AS payments
 FROM settlements
 WHERE ${IN_PERIOD} AND NOT is_self_payment AND ${OF_CHAIN}
