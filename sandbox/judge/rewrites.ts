@@ -51,7 +51,7 @@ export function rewritesOf(
     pieces === null ? null : (caller.edits(pieces).edits ?? null);
   return {
     lastDays: editsOf(lastDays(select, tables)),
-    ids: editsOf(ids(select, walletKeys)),
+    ids: editsOf(ids(select, tables, walletKeys)),
     limit: editsOf(limit(select)),
   };
 }
@@ -135,12 +135,14 @@ const WALLET_COLUMNS = ['payer', 'payee', 'wallet', 'counterparty'] as const;
  * `uniq(payer)` counts ids, and `GROUP BY payer` groups by them and looks one address of each group up. Null where a use of a column
  * would mean something else then, or where a key would stay an address.
  */
-function ids(select: PlainSelect, walletKeys: readonly string[]): Piece[] | null {
+function ids(select: PlainSelect, tables: readonly string[], walletKeys: readonly string[]): Piece[] | null {
   const pieces: Piece[] = [];
   for (const column of WALLET_COLUMNS) {
     const changed = columnById(select, column);
     if (changed === null) return null;
     if (changed.length === 0 && walletKeys.includes(`${column}_id`)) return null;
+    // Tables of agents and listings have addresses without ids.
+    if (changed.length > 0 && !tables.some((table) => columnsOf(table).includes(`${column}_id`))) return null;
     pieces.push(...changed);
   }
   return pieces.length === 0 ? null : pieces;
