@@ -454,6 +454,7 @@ describe.skipIf(!browserIsThere())('the market in the console', () => {
     await shows('Sources of the endpoint catalogue');
     const sections = [
       'Home',
+      'Dashboards',
       'SQL',
       'Settlements',
       'Merchants',
