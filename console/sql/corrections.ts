@@ -17,7 +17,7 @@ const LABELS: Readonly<Partial<Record<SqlWarning['code'], string>>> = {
   settings_left_out: 'Remove SETTINGS',
   prewhere_as_where: 'Write WHERE',
   totals_left_out: 'Use WITH ROLLUP',
-  no_time_filter: 'Only the last days',
+  no_time_filter: 'Only the last 30 days',
   ids_are_faster: 'Use the ids',
   no_limit: 'Add a LIMIT',
 };

@@ -164,11 +164,10 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page
         .getByRole('heading', { level: 2, name: 'Settlements received in the last 7 days' })
         .waitFor();
-      const windowed = asked.filter((url) =>
-        /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url),
-      );
-      expect(windowed.length).toBe(3);
-      expect(windowed.every((url) => /window=7d|since=/.test(url))).toBe(true);
+      const windowed = (): string[] =>
+        asked.filter((url) => /\/v0\/(merchants\/|entities\/.*(counterparties|settlements))/.test(url));
+      await expect.poll(() => windowed().length).toBe(3);
+      expect(windowed().every((url) => /window=7d|since=/.test(url))).toBe(true);
       await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
       await page.waitForURL('**/console/pairs/**window=7d**');
       await shows('Days with payments');

@@ -126,7 +126,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await suggestionIsKnown(text);
     await openWith(text);
     await run();
-    await result().getByText('SQL of ClickHouse').first().waitFor();
+    await result().getByText('ClickHouse SQL').first().waitFor();
     await result().getByRole('button', { name: 'Use this query' }).click();
     await waitUntil(
       'the editor holds it',
