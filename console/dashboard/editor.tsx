@@ -183,7 +183,7 @@ function MadeToken({ dashboard: { owner, slug, embed_url: url }, token }: Saved)
   return (
     <section class="panel board-token" aria-labelledby="made-token">
       <h2 id="made-token">The frame of the dashboard</h2>
-      <p>The token is shown once. Whoever has it sees the dashboard, until you revoke it.</p>
+      <p>The token is shown once. Anyone with it can see the dashboard until you revoke it.</p>
       <p class="mono saved-url">{frame}</p>
       <div class="row">
         <CopyButton text={frame} what="frame" label="Copy" />

@@ -13,8 +13,7 @@ import { type AnswerState, useAnswer } from '../use-answer.ts';
 import type { BoardPanel, Dashboard } from '../wire.ts';
 import { type BoardChoice, boardPath } from './choice.ts';
 import { NewestPayments } from './newest-payments.tsx';
-import type { PanelRows } from './panel-rows.ts';
-import { Figure, RowsTable } from './rows.tsx';
+import { Figure, type PanelRows, RowsTable } from './rows.tsx';
 
 /** A panel of a dashboard. Its rows are read again once a minute while the tab is visible. */
 
@@ -114,7 +113,7 @@ function PanelBody({ panel, state: { answer, problem, reload }, since }: BodyPro
   if (panel.query === null)
     return (
       <EmptyState title="Nothing to show">
-        <p>The query of this panel was removed, or its owner shows it to nobody else.</p>
+        <p>The query of this panel was deleted, or its owner keeps it private.</p>
       </EmptyState>
     );
   if (answer === null && problem !== null) {

@@ -17,9 +17,17 @@ import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import { facilitatorPath } from '../routes.ts';
-import type { PanelRows } from './panel-rows.ts';
+import type { SqlColumn } from '../wire.ts';
 
 /** Rows of a panel as a table: wallets and facilitators by name, dollars with their change. */
+
+/** The answer of a panel: rows are arrays of values. */
+export interface PanelRows {
+  readonly columns: readonly SqlColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly computed_at: string;
+  readonly truncated: boolean;
+}
 
 type Row = readonly unknown[];
 

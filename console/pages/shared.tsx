@@ -12,7 +12,7 @@ import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { SharedResult, SqlResult } from '../wire.ts';
 
-/** A kept result that somebody shared: chart, rows and query, to be read without a key. */
+/** A shared result: chart, rows and query, readable without a key. */
 export function SharedPage({ params }: PageProps) {
   const token = params['token'] ?? '';
   const { answer, problem, reload } = useAnswer<SharedResult>(`/shared/${segment(token)}`);

@@ -2,7 +2,7 @@ import { DEPLOYMENT_OWNER } from '../../../core/domain/dashboard.ts';
 import type { SavedContent, SavedParameter, SavedQuery } from '../saved/definition.ts';
 
 /**
- * The saved queries of the deployment itself: public, free to read, and made anew while somebody reads them (standing.ts). The dashboards
+ * The saved queries of the deployment itself: public, free to read, and run again while readers ask for them (standing.ts). The dashboards
  * that come with the service (shipped.ts) are made of these; docs/dashboards.md lists them.
  */
 

@@ -146,7 +146,7 @@ export const shareResult = defineOperation({
   words: {
     summary: 'Make a link to a kept result',
     description:
-      'Whoever has the link sees the rows, the chart and the text of the query, without a key, until the result expires or the link is revoked. The token is answered once; of what is stored it cannot be read. `token` also reads the result in any format: `GET /v0/results/{result}?token=…`.',
+      'A person with the link sees the rows, the chart and the text of the query, without a key, until the result expires or the link is revoked. The token is shown once; only its digest is stored. `token` also reads the result in any format: `GET /v0/results/{result}?token=…`.',
     tool: null,
     example: {
       share: SHARE_ANSWER,
