@@ -3,6 +3,30 @@ import type { Chain } from './chains.ts';
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
 export type Hash = `0x${string}`;
 
+/**
+ * What a row is. Only payments count in figures: a deposit moves the payer's money into a channel or an escrow, a payout pays a seller what
+ * was counted before, and a refund, a withdrawal and a void give money back.
+ */
+export const SETTLEMENT_KINDS = ['payment', 'deposit', 'payout', 'refund', 'withdrawal', 'void'] as const;
+export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
+
+/**
+ * The x402 scheme whose form a row has: `exact` by an EIP-3009 authorization, `exact-permit2` and `upto` by the proxy that settled it, the
+ * others by their contracts. The form says nothing about the evidence that it was x402.
+ */
+export const PAYMENT_SCHEMES = [
+  'exact',
+  'exact-permit2',
+  'upto',
+  'batch-settlement',
+  'auth-capture',
+  'unknown',
+] as const;
+export type PaymentScheme = (typeof PAYMENT_SCHEMES)[number];
+
+/** Of a row that belongs to no channel. */
+export const NO_CHANNEL: Hash = '0x';
+
 /** Stored where a log or a row has no hash. */
 export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 

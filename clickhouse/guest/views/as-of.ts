@@ -3,7 +3,7 @@ import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { hex } from './body.ts';
+import { type Expressions, hex, shownColumn } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';
 
@@ -25,7 +25,7 @@ export function snapshotSettings(database: string, snapshot: Snapshot) {
 }
 
 export function snapshotViewStatements(database: string, idKey: WalletIdKey, facts: PublicFacts): string[] {
-  const bodies: Readonly<Record<(typeof AS_OF_TABLES)[number], Readonly<Record<string, string>>>> = {
+  const bodies: Readonly<Record<(typeof AS_OF_TABLES)[number], Expressions>> = {
     settlements: settlementsAsOf(facts, idKey),
     wallet_settlements: walletSettlementsBody(database, facts, idKey).columns,
   };
@@ -36,7 +36,7 @@ export function snapshotViewStatements(database: string, idKey: WalletIdKey, fac
     const listed = columns.map((column) =>
       left.includes(column.name)
         ? `CAST(NULL, '${column.type}') AS ${column.name}`
-        : `${shown[column.name]} AS ${column.name}`,
+        : shownColumn(shown, column.name),
     );
     return `CREATE OR REPLACE VIEW ${snapshotDatabaseOf(database)}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT ${listed.join(', ')} FROM ${versionsText(SNAPSHOT_TABLES[name], database)} AS t WHERE t.del = 0`;
@@ -44,7 +44,7 @@ SELECT ${listed.join(', ')} FROM ${versionsText(SNAPSHOT_TABLES[name], database)
 }
 
 /** Addresses as texts, as the public view has them (views/settlements.ts); everything in a snapshot is final. */
-function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Readonly<Record<string, string>> {
+function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Expressions {
   const word = (text: string): string => `CAST(${text}, 'LowCardinality(String)')`;
   return {
     ...settlementColumns(facts, (address) => `unhex('${address.slice(2)}')`),

@@ -18,8 +18,6 @@ const hashOrNull = (column: string): string => `if(t.${column} = ${ZERO_HASH}, N
 export function agentsBody(database: string): ViewBody<'agents'> {
   return {
     columns: {
-      chain: 't.chain',
-      agent_id: 't.agent_id',
       owner: hex('owner'),
       wallet: `if(t.wallet = ${ZERO_ADDRESS}, NULL, ${hex('wallet')})`,
       agent_uri: known('agent_uri'),
@@ -28,9 +26,6 @@ export function agentsBody(database: string): ViewBody<'agents'> {
       x402_support: "CAST(t.x402_support, 'Bool')",
       active: "if(t.card_at = toDateTime(0, 'UTC'), NULL, CAST(t.active, 'Bool'))",
       score: decimalAsFloat('score'),
-      feedback_count: 't.feedback_count',
-      registered_at: 't.registered_at',
-      updated_at: 't.updated_at',
       image: known('image'),
       services: `JSONExtract(t.services, ${SERVICES})`,
       capabilities: "CAST(t.capabilities, 'Array(String)')",
@@ -40,16 +35,12 @@ export function agentsBody(database: string): ViewBody<'agents'> {
       card_status: "CAST(t.card_status, 'LowCardinality(String)')",
       card_problem: known('card_problem'),
       card_fetched_at: timeOrNull('card_at'),
-      distinct_clients: 't.distinct_clients',
       rating_mean: decimalAsFloat('rating_mean'),
-      rating_count: 't.rating_count',
-      rating_clients: 't.rating_clients',
       paid_score: decimalAsFloat('paid_score'),
       paid_rating_count: 't.paid_count',
       paid_rating_clients: 't.paid_clients',
       tag_scores: `arrayMap(one -> ${TAG_SCORE}, JSONExtract(t.tag_scores, ${STORED_TAG_SCORES}))`,
       last_feedback_at: timeOrNull('last_feedback_at'),
-      registered_block: 't.registered_block',
       registered_tx: hex('registered_tx'),
     },
     from: `${database}.agents AS t FINAL WHERE t.del = 0`,
@@ -64,8 +55,6 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
   const given = 'toFloat64(t.value) / exp10(t.value_decimals)';
   return {
     columns: {
-      chain: 't.chain',
-      agent_id: 't.agent_id',
       kind: "CAST(t.kind, 'LowCardinality(String)')",
       author: hex('author'),
       value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
@@ -74,10 +63,7 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
       endpoint: known('endpoint'),
       uri: known('uri'),
       revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
-      block_time: 't.block_time',
       tx_hash: hex('tx_hash'),
-      log_index: 't.log_index',
-      block_number: 't.block_number',
       client: `if(${isOfFeedback}, ${hex('client')}, NULL)`,
       feedback_index: `if(${isOfFeedback}, t.feedback_index, NULL)`,
       file_hash: hashOrNull('file_hash'),
