@@ -1,16 +1,15 @@
 import { DUST_BELOW_USD_MICROS } from '../../core/domain/data-quality.ts';
-import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import { type Sql, sql, trustedText } from './sql.ts';
 
 /**
- * Condition on the rows of `settlements` and `wallet_rows` that count in figures: live rows that are payments. Channel deposits are
- * listed but count in no sum, number or ranking, because they pay no seller. Like `del`, the condition is valid only after versions
- * are merged (FINAL): a regrade changes the method of a row.
+ * Condition on the rows of `settlements` and `wallet_rows` that count in figures: live rows that are payments. All others are
+ * listed but count in no sum, number or ranking: a deposit pays no seller, and a payout pays what was counted. Like `del`, the condition
+ * is valid only after versions are merged (FINAL): a regrade makes a payment of a deposit, and the other way round.
  *
  * `prefix` goes before the column names, for statements that need one.
  */
 export function countedText(prefix: '' | 's.' = ''): string {
-  return `${prefix}del = 0 AND ${prefix}method != '${UNCOUNTED_METHOD}'`;
+  return `${prefix}del = 0 AND ${prefix}kind = 'payment'`;
 }
 
 export const IS_COUNTED: Sql = trustedText(`(${countedText()})`);

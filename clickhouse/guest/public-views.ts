@@ -1,7 +1,7 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { WalletIdKey } from '../tables/wallet-ids.ts';
-import type { ViewBody } from './views/body.ts';
+import { type Expressions, shownColumn, type ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
 import { coverageStatement } from './views/coverage.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
@@ -87,10 +87,12 @@ export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter((na
 function viewStatement(
   into: string,
   name: PublicTableName,
-  { columns, from }: { readonly columns: Readonly<Record<string, string>>; readonly from: string },
+  { columns, from }: { readonly columns: Expressions; readonly from: string },
   security: string,
 ): string {
-  const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
+  const listed = PUBLIC_TABLES[name].columns.map(
+    ({ name: column }) => shownColumn(columns, column),
+  );
   return `CREATE OR REPLACE VIEW ${into}.${name} ${security} AS
 SELECT ${listed.join(', ')} FROM ${from}`;
 }

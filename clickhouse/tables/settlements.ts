@@ -1,7 +1,7 @@
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
-import type { Position } from '../../core/domain/settlement.ts';
+import type { PaymentScheme, Position, SettlementKind } from '../../core/domain/settlement.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
 import {
   addressField,
@@ -12,11 +12,13 @@ import {
 } from '../engine/row-reader.ts';
 import {
   account,
+  bytes,
   chain,
   enumeration,
   NARROW,
   name,
   named,
+  nameOf,
   RANDOM,
   RISING,
   stored,
@@ -68,6 +70,10 @@ export const SETTLEMENTS = {
     builder_facilitator: name,
     /** ERC-8021 app codes (`a`, or the codes of schema 0), joined by commas, or ''. */
     builder_apps: name,
+    kind: stored(nameOf<SettlementKind>(), "DEFAULT 'payment'"),
+    scheme: stored(nameOf<PaymentScheme>(), "DEFAULT 'unknown'"),
+    /** Id of the channel or escrowed payment that it belongs to, or none. */
+    channel: stored(bytes, ZSTD),
     ver: stored(VERSIONED_TAIL.ver, RISING),
     del: stored(VERSIONED_TAIL.del, ZSTD),
   },
@@ -124,11 +130,14 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .u8(EVIDENCE_LADDER[row.method].code)
     .u32(row.seen)
     .string(row.builderFacilitator)
-    .string(row.builderApps);
+    .string(row.builderApps)
+    .string(row.kind)
+    .string(row.scheme)
+    .hexString(row.channel);
 }
 
 /** What the catalogues decide about a settlement; everything else is what the chain says. */
-export type Grade = Pick<Settlement, 'facilitator' | 'method' | 'seen'>;
+export type Grade = Pick<Settlement, 'facilitator' | 'method' | 'seen' | 'kind'>;
 
 /** The row of a settlement with its grade. Every field by name: a spread costs the decoder a third of its speed. */
 export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Grade): Settlement {
@@ -150,6 +159,9 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
     seen: grade.seen,
     builderFacilitator: found.builderFacilitator,
     builderApps: found.builderApps,
+    kind: grade.kind,
+    scheme: found.scheme,
+    channel: found.channel,
   };
 }
 
@@ -170,6 +182,9 @@ export const LISTED_NAMES = [
   'facilitator',
   'method',
   'seen',
+  'kind',
+  'scheme',
+  'channel',
 ] as const;
 const LISTED = reading(SETTLEMENTS, LISTED_NAMES);
 export const LISTED_COLUMNS = LISTED.columns;
@@ -198,6 +213,9 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
     facilitator: textField(row[12]),
     method: methodField(row[13]),
     seen: integerField(row[14]),
+    kind: textField(row[15]) as SettlementKind, // this program alone writes it
+    scheme: textField(row[16]) as PaymentScheme, // likewise
+    channel: `0x${textField(row[17])}`,
   };
 }
 

@@ -1,4 +1,29 @@
+import type { Hash } from './account.ts';
 import type { Chain } from './chains.ts';
+
+/**
+ * What a row is. Only payments count in figures: a deposit moves the payer's money into a channel or an escrow, a payout pays a seller what
+ * was counted before, and a refund, a withdrawal and a void give money back.
+ */
+export const SETTLEMENT_KINDS = ['payment', 'deposit', 'payout', 'refund', 'withdrawal', 'void'] as const;
+export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
+
+/**
+ * The x402 scheme whose form a row has: `exact` by an EIP-3009 authorization, `exact-permit2` and `upto` by the proxy that settled it, the
+ * others by their contracts. The form says nothing about the evidence that it was x402.
+ */
+export const PAYMENT_SCHEMES = [
+  'exact',
+  'exact-permit2',
+  'upto',
+  'batch-settlement',
+  'auth-capture',
+  'unknown',
+] as const;
+export type PaymentScheme = (typeof PAYMENT_SCHEMES)[number];
+
+/** Of a row that belongs to no channel. */
+export const NO_CHANNEL: Hash = '0x';
 
 /** The position of an event in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {

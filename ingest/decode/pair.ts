@@ -1,4 +1,5 @@
 import type { RawLog } from '../chain/block-source.ts';
+import { isUptoProxy } from '../grading/built-in.ts';
 import type { DecodeContext } from './context.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 
@@ -15,7 +16,7 @@ import { KIND, kindsOf } from './log-kind.ts';
  */
 
 /** How a transfer is marked. For an authorization, `none` means that it is unpaired. */
-export const MARKER = { none: 0, authorization: 1, permit2: 2 } as const;
+export const MARKER = { none: 0, authorization: 1, permit2: 2, upto: 3 } as const;
 
 /** The marker of every log, by position. `kinds` come from `kindsOf(logs)`; logs ascend by (block, index). */
 export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array {
@@ -126,11 +127,12 @@ function groupAround(at: number, logs: readonly RawLog[]): number[] {
 function pairProxies(logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8Array): void {
   for (let at = 0; at < kinds.length; at++) {
     if (kinds[at] !== KIND.proxySettled) continue;
-    const tx = logs[at]?.transactionHash;
+    const proxy = logs[at];
+    const tx = proxy?.transactionHash;
     for (let before = at - 1; before >= 0; before--) {
       if (kinds[before] === KIND.proxySettled || logs[before]?.transactionHash !== tx) break;
       if (!isFree(before, kinds, markers)) continue;
-      markers[before] = MARKER.permit2;
+      markers[before] = proxy !== undefined && isUptoProxy(proxy.address) ? MARKER.upto : MARKER.permit2;
       break;
     }
   }

@@ -2,7 +2,9 @@ import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/inges
 import type { Address, Hash } from '../../core/domain/account.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
+import { NO_CHANNEL, type PaymentScheme } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
+import { schemeOfDeposit } from '../grading/built-in.ts';
 import type { Marker, UngradedSettlement } from '../grading/grade.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
 import { type DecodeContext, deadLetterOf } from './context.ts';
@@ -59,7 +61,7 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
     const marker = markerOf(markers[at]);
     if (marker === 'none' && !goesToCataloguedPayee(log, context)) continue;
     if (open?.hash !== log.transactionHash) open = openTransaction(reading, log);
-    decodeTransfer(log, marker, open, reading);
+    decodeTransfer(log, markers[at], open, reading);
   }
   return reading.decoded;
 }
@@ -71,7 +73,16 @@ function refusalOf(kind: number | undefined, marker: number | undefined): DeadLe
 
 function markerOf(code: number | undefined): Marker {
   if (code === MARKER.authorization) return 'authorization';
-  return code === MARKER.permit2 ? 'permit2' : 'none';
+  return code === MARKER.permit2 || code === MARKER.upto ? 'permit2' : 'none';
+}
+
+/** The collector of a deposit, or else the form of the payment. A payment that its payee pulled is not what `exact` signs. */
+function schemeOf(payee: Address, code: number | undefined, received: boolean): PaymentScheme {
+  const ofDeposit = schemeOfDeposit(payee);
+  if (ofDeposit !== undefined) return ofDeposit;
+  if (code === MARKER.upto) return 'upto';
+  if (code === MARKER.permit2) return 'exact-permit2';
+  return code === MARKER.authorization && !received ? 'exact' : 'unknown';
 }
 
 function goesToCataloguedPayee(log: RawLog, context: DecodeContext): boolean {
@@ -131,7 +142,13 @@ function builderOf({ builders }: Reading, input: string): BuilderFields {
   return fields;
 }
 
-function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, reading: Reading): void {
+function decodeTransfer(
+  log: RawLog,
+  code: number | undefined,
+  open: OpenTransaction,
+  reading: Reading,
+): void {
+  const marker = markerOf(code);
   const token = tokenOf(reading, log);
   const [, from, to] = log.topics;
   const amount = uintInWord(log.data);
@@ -148,6 +165,7 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
   const viaX402Contract = open.callsX402Contract || marker === 'permit2';
   const words = { token: token.address, from, to, amount: log.data };
   const { directCall, received } = callShapeOf(words, open, { marker, viaX402Contract });
+  const payee = addressInWord(to);
   reading.decoded.found.push({
     blockTime: open.block.time,
     chain: reading.context.chain,
@@ -155,7 +173,7 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
     logIndex: log.logIndex,
     txHash: log.transactionHash,
     payer: addressInWord(from),
-    payee: addressInWord(to),
+    payee,
     asset: token.address,
     assetSymbol: token.symbol,
     amount,
@@ -163,6 +181,8 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
     relayer: open.from,
     builderFacilitator: open.builder.facilitator,
     builderApps: open.builder.apps,
+    scheme: schemeOf(payee, code, received),
+    channel: NO_CHANNEL,
     marker,
     relayedByPayer: isAddressInWord(open.from, from),
     relayedByPayee: isAddressInWord(open.from, to),

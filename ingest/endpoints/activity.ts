@@ -1,4 +1,5 @@
 import { accountText } from '../../clickhouse/engine/account.ts';
+import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import {
   commaList,
@@ -196,9 +197,9 @@ const LIVE = sql`endpoint_offers FINAL WHERE del = 0`;
 export function observedPayments({ chains, since }: Observed): Sql {
   return sql`SELECT wallet AS pay_to, chain, ${accountText('asset')} AS asset, amount, counterparty AS payer, amount_usd AS usd,
       block_time AS at
-    FROM (SELECT wallet, chain, wallet_rows.asset AS asset, amount, counterparty, amount_usd, block_time, method, del FROM wallet_rows FINAL
+    FROM (SELECT wallet, chain, wallet_rows.asset AS asset, amount, counterparty, amount_usd, block_time, method, kind, del FROM wallet_rows FINAL
       WHERE wallet IN (SELECT pay_to FROM ${LIVE} AND chain IN ${texts(chains)}) AND role = 'payee' AND block_time >= ${dateTime(since)})
-    WHERE del = 0 AND method IN ${texts(OBSERVED_METHODS)} AND ${accountText('payer')} != pay_to
+    WHERE ${IS_COUNTED} AND method IN ${texts(OBSERVED_METHODS)} AND ${accountText('payer')} != pay_to
       AND (pay_to, chain) IN (SELECT pay_to, chain FROM ${LIVE})`;
 }
 

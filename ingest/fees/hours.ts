@@ -79,7 +79,7 @@ function compared({ chain, hours, above }: FeeHours): Sql {
       max(gas) AS gas_used, max(price) AS gas_price, max(l1) AS l1_fee, max(total) AS fee
     FROM (
       SELECT block_time, block_number, tx_hash, relayer AS sender, toString(facilitator) AS named, toUInt32(1) AS settled,
-        if(method = 'channel_deposit', toDecimal128(0, 6), toDecimal128(amount_usd, 6)) AS usd, toUInt8(0) AS is_kept,
+        if(kind = 'payment', toDecimal128(amount_usd, 6), toDecimal128(0, 6)) AS usd, toUInt8(0) AS is_kept,
         toUInt32(0) AS kept_count, '' AS kept_name, toDecimal128(0, 6) AS kept_usd, toUInt64(0) AS gas, toUInt256(0) AS price,
         toUInt256(0) AS l1, toUInt256(0) AS total
       FROM settlements FINAL WHERE ${within}

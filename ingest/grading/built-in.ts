@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { ADDRESS_PATTERN, type Address, address } from '../../core/domain/account.ts';
 import { type Chain, chainIdOf } from '../../core/domain/chains.ts';
+import type { PaymentScheme } from '../../core/domain/settlement.ts';
 
 /** The dated relayer table that ships with the program, in the form of its file. */
 const FileSchema = Type.Object({
@@ -65,6 +66,18 @@ function listed(at: string, name: string, listedOn = '2026-11-24'): DepositContr
   return { address: address(at), name, listedOn };
 }
 
+const SCHEME_OF_DEPOSIT: ReadonlyMap<Address, PaymentScheme> = new Map(
+  DEPOSIT_CONTRACTS.map(({ address, name }) => [
+    address,
+    name.startsWith('batch-settlement') ? 'batch-settlement' : 'auth-capture',
+  ]),
+);
+
+/** The scheme that a contract of `DEPOSIT_CONTRACTS` collects deposits for. */
+export function schemeOfDeposit(payee: Address): PaymentScheme | undefined {
+  return SCHEME_OF_DEPOSIT.get(payee);
+}
+
 /** Contracts that exist for x402 only. Sources: @x402/evm 2.27.0, and networks.ts of x402-exec. */
 
 /** Deployed by CREATE2 at the same place on every chain. */
@@ -84,6 +97,16 @@ const SETTLEMENT_ROUTERS: ReadonlyMap<number, readonly Address[]> = new Map([
   [196, [address('0x73fc659Cd5494E69852bE8D9D23FE05Aab14b29B')]],
   [56, [address('0x1Ae0E196dC18355aF3a19985faf67354213F833D')]],
 ]);
+
+/** The other proxies settle `exact`. */
+const UPTO_PROXIES: ReadonlySet<string> = new Set([
+  PERMIT2_PROXIES[1],
+  ...[...OLDER_PERMIT2_PROXIES.values()].flat(),
+]);
+
+export function isUptoProxy(proxy: Address): boolean {
+  return UPTO_PROXIES.has(proxy);
+}
 
 export function permit2ProxiesOf(chain: Chain): readonly Address[] {
   return [...PERMIT2_PROXIES, ...(OLDER_PERMIT2_PROXIES.get(chainIdOf(chain)) ?? [])];

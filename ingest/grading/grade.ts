@@ -1,5 +1,6 @@
 import { type Grade, gradedSettlement, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
+import type { SettlementKind } from '../../core/domain/settlement.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /** The on-chain marker of a payment; `none` is a bare transfer to a catalogued payee. */
@@ -34,7 +35,12 @@ export function gradeSettlement(found: UngradedSettlement, catalogue: Catalogue)
   const method = methodOf(seen);
   const claimed =
     method === 'builder_code' ? catalogue.builderCodes.get(found.builderFacilitator) : undefined;
-  return gradedSettlement(found, { facilitator: named ?? claimed ?? '', method, seen });
+  return gradedSettlement(found, { facilitator: named ?? claimed ?? '', method, seen, kind: kindOf(method) });
+}
+
+/** A regrade decides the same (regrade/grade-sql.ts). */
+function kindOf(method: EvidenceMethod): SettlementKind {
+  return method === 'channel_deposit' ? 'deposit' : 'payment';
 }
 
 const MARKER_BIT = {

@@ -54,7 +54,7 @@ export function flows(
     SELECT chain, payer, payee, block_time, toUInt64(1), toDecimal128(amount_usd, 6),
       if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)),
       toUInt64(NOT ${IS_DUST}), if(${IS_DUST}, toDecimal128(0, 6), toDecimal128(amount_usd, 6))
-    FROM (SELECT chain, payer, payee, block_time, amount_usd, method, del FROM settlements FINAL WHERE ${allOf(open)})
+    FROM (SELECT chain, payer, payee, block_time, amount_usd, method, kind, del FROM settlements FINAL WHERE ${allOf(open)})
     WHERE ${allOf([IS_COUNTED, served, ...parties])}`;
 }
 

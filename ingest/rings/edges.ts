@@ -90,7 +90,7 @@ export async function readEdges(
       sql: sql`SELECT ${accountText('payer')}, ${accountText('payee')}, toString(sum(amount_usd) AS usd)
         FROM
         (
-            SELECT payer, payee, amount_usd, method, del FROM settlements FINAL
+            SELECT payer, payee, amount_usd, method, kind, del FROM settlements FINAL
             WHERE ${during} AND payer != payee
               AND payer IN (SELECT payee FROM settlements WHERE ${during} AND payer != payee)
               AND payee IN (SELECT payer FROM settlements WHERE ${during} AND payer != payee)

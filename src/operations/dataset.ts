@@ -109,7 +109,7 @@ async function countSettlements({
   const totals = await readRelayerTotals(reader, RESOURCE, coverage);
   const counted = unionAll([
     ...closedRelayers(sql`chain, settlement_count AS n`, [], { coverage, totals }),
-    sql`SELECT chain, count() FROM (SELECT chain, method, del FROM settlements FINAL WHERE ${openRows(coverage)})
+    sql`SELECT chain, count() FROM (SELECT chain, kind, del FROM settlements FINAL WHERE ${openRows(coverage)})
       WHERE ${IS_COUNTED} GROUP BY chain`,
   ]);
   const { rows } = await ask(reader, RESOURCE, {

@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { ListedSettlement } from '../../clickhouse/tables/settlements.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import { type Chain, isChain } from '../../core/domain/chains.ts';
-import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import { printSnapshot, type Snapshot } from '../../core/domain/snapshot.ts';
 import type { DatasetFacts, TableFacts } from './dataset.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
@@ -225,11 +224,11 @@ async function emptyMeta(facts: MetaFacts, table: ListedTable): Promise<ListMeta
   };
 }
 
-/** Of payments, without channel deposits. Summed in whole millionths, turned into a number last: floats would drift. */
+/** Of payments alone. Summed in whole millionths, turned into a number last: floats would drift. */
 function pageFigures(shown: readonly ListedSettlement[]) {
   const sum = (rows: readonly ListedSettlement[]) =>
     rows.reduce((total, row) => total + row.amountUsdMicros, 0n);
-  const payments = shown.filter(({ method }) => method !== UNCOUNTED_METHOD);
+  const payments = shown.filter(({ kind }) => kind === 'payment');
   const selfPayments = payments.filter(isSelfPayment);
   const gross = sum(payments);
   const self = sum(selfPayments);

@@ -2,6 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
+import { NO_CHANNEL } from '../../core/domain/settlement.ts';
 import type { DepositContract } from '../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
 import { gradeSettlement, type UngradedSettlement } from '../../ingest/grading/grade.ts';
@@ -63,6 +64,8 @@ export function found(fields: Partial<UngradedSettlement> = {}): UngradedSettlem
     relayer: ANN,
     builderFacilitator: '',
     builderApps: '',
+    scheme: 'exact',
+    channel: NO_CHANNEL,
     marker: 'authorization',
     directCall: true,
     relayedByPayer: false,

@@ -5,6 +5,7 @@ import { insertRows } from '../../clickhouse/tables/table.ts';
 import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
+import { NO_CHANNEL } from '../../core/domain/settlement.ts';
 import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */
@@ -44,6 +45,9 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     seen: SEEN.authorization_used | SEEN.third_party_relay,
     builderFacilitator: '',
     builderApps: '',
+    kind: fields.method === 'channel_deposit' ? 'deposit' : 'payment',
+    scheme: 'exact',
+    channel: NO_CHANNEL,
     ...fields,
   };
 }

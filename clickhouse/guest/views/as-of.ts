@@ -4,7 +4,7 @@ import { accountLiteral } from '../../engine/account.ts';
 import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { accountText } from './body.ts';
+import { type Expressions, accountText, shownColumn } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';
 
@@ -26,7 +26,7 @@ export function snapshotSettings(database: string, snapshot: Snapshot) {
 }
 
 export function snapshotViewStatements(database: string, idKey: WalletIdKey, facts: PublicFacts): string[] {
-  const bodies: Readonly<Record<(typeof AS_OF_TABLES)[number], Readonly<Record<string, string>>>> = {
+  const bodies: Readonly<Record<(typeof AS_OF_TABLES)[number], Expressions>> = {
     settlements: settlementsAsOf(facts, idKey),
     wallet_settlements: walletSettlementsBody(database, facts, idKey).columns,
   };
@@ -37,7 +37,7 @@ export function snapshotViewStatements(database: string, idKey: WalletIdKey, fac
     const listed = columns.map((column) =>
       left.includes(column.name)
         ? `CAST(NULL, '${column.type}') AS ${column.name}`
-        : `${shown[column.name]} AS ${column.name}`,
+        : shownColumn(shown, column.name),
     );
     return `CREATE OR REPLACE VIEW ${snapshotDatabaseOf(database)}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT ${listed.join(', ')} FROM ${versionsText(SNAPSHOT_TABLES[name], database)} AS t WHERE t.del = 0`;
@@ -45,7 +45,7 @@ SELECT ${listed.join(', ')} FROM ${versionsText(SNAPSHOT_TABLES[name], database)
 }
 
 /** Addresses as texts, as the public view has them (views/settlements.ts); everything in a snapshot is final. */
-function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Readonly<Record<string, string>> {
+function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Expressions {
   const word = (text: string): string => `CAST(${text}, 'LowCardinality(String)')`;
   return {
     ...settlementColumns(facts, accountLiteral),

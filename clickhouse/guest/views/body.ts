@@ -6,11 +6,22 @@ import { expressions } from '../../engine/account.ts';
  * `payer = '0x…'` prune. Columns of the table have the prefix `t`, because inside a SELECT an alias hides the column of the same name.
  */
 
-/** The body of a view: an expression over `t` for each column, then FROM and everything after it. */
+/**
+ * The body of a view: an expression over `t` for each column that is not simply the stored one of its name, then FROM and everything after
+ * it.
+ */
 export interface ViewBody<Name extends PublicTableName> {
-  readonly columns: Readonly<Record<ColumnOf<Name>, string>>;
+  readonly columns: Readonly<Partial<Record<ColumnOf<Name>, string>>>;
   readonly from: string;
 }
+/** Of some columns of a public table. */
+export type Expressions = Readonly<Partial<Record<string, string>>>;
+
+/** A column of a view: by its expression, or else the stored column of its name. */
+export function shownColumn(expressions: Expressions, name: string): string {
+  return `${expressions[name] ?? `t.${name}`} AS ${name}`;
+}
+
 type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
 
 export const accountText = (column: string): string => expressions.accountText(`t.${column}`);

@@ -11,26 +11,14 @@ export function endpointsBody(database: string): ViewBody<'endpoints'> {
   const observed = (place: string): string => `if(${reason} = '', ${COUNTS}.${place}, NULL)`;
   return {
     columns: {
-      resource: 't.resource',
-      method: 't.method',
       service_name: known('service_name'),
-      pay_to: 't.pay_to',
       chain: known('chain'),
-      asset: 't.asset',
-      price_usd: 't.price_usd',
       tags: "CAST(t.tags, 'Array(String)')",
       last_updated: timeOrNull('last_updated'),
       description: known('description'),
       mime_type: known('mime_type'),
-      source: 't.source',
       published_by_domain: `CAST(t.published, 'Bool')`,
-      network: 't.network',
-      scheme: 't.scheme',
-      amount: 't.amount',
-      max_timeout_seconds: 't.max_timeout_seconds',
       capabilities: "CAST(t.capabilities, 'Array(String)')",
-      first_seen: 't.first_seen',
-      terms_since: 't.terms_since',
       settlement_count_30d: observed('2'),
       unique_payers_30d: observed('3'),
       settled_usd_30d: observed('4'),
@@ -49,12 +37,8 @@ ON t.pay_to = a.pay_to AND t.chain = a.chain AND t.asset = a.asset AND t.is_rang
 export function facilitatorsBody(database: string): ViewBody<'facilitators'> {
   return {
     columns: {
-      chain: 't.chain',
       address: accountText('address'),
-      facilitator: 't.facilitator',
-      first_seen: 't.first_seen',
       name: 't.facilitator_name',
-      source: 't.source',
     },
     from: `${database}.facilitator_relayers AS t FINAL WHERE t.del = 0`,
   };
@@ -63,10 +47,8 @@ export function facilitatorsBody(database: string): ViewBody<'facilitators'> {
 export function relayersBody(database: string): ViewBody<'relayers'> {
   return {
     columns: {
-      chain: 't.chain',
       address: accountText('address'),
       transaction_count: 't.nonce',
-      gas_balance: 't.gas_balance',
       read_at: 't.enriched_at',
     },
     from: `${database}.relayer_accounts AS t FINAL`,

@@ -61,8 +61,6 @@ const ASSETS: Figure = {
 
 /** The public columns over these figures. */
 const totalColumns = {
-  chain: 't.chain',
-  day: 't.day',
   settlement_count: 't.slice_settlement_count',
   settled_usd: 't.slice_settled_usd',
 } as const;

@@ -17,8 +17,6 @@ const hashOrNull = (column: string): string =>
 export function agentsBody(database: string): ViewBody<'agents'> {
   return {
     columns: {
-      chain: 't.chain',
-      agent_id: 't.agent_id',
       owner: accountText('owner'),
       wallet: `if(t.wallet = ${expressions.noAccount}, NULL, ${accountText('wallet')})`,
       agent_uri: known('agent_uri'),
@@ -27,9 +25,6 @@ export function agentsBody(database: string): ViewBody<'agents'> {
       x402_support: "CAST(t.x402_support, 'Bool')",
       active: "if(t.card_at = toDateTime(0, 'UTC'), NULL, CAST(t.active, 'Bool'))",
       score: decimalAsFloat('score'),
-      feedback_count: 't.feedback_count',
-      registered_at: 't.registered_at',
-      updated_at: 't.updated_at',
       image: known('image'),
       services: `JSONExtract(t.services, ${SERVICES})`,
       capabilities: "CAST(t.capabilities, 'Array(String)')",
@@ -39,16 +34,12 @@ export function agentsBody(database: string): ViewBody<'agents'> {
       card_status: "CAST(t.card_status, 'LowCardinality(String)')",
       card_problem: known('card_problem'),
       card_fetched_at: timeOrNull('card_at'),
-      distinct_clients: 't.distinct_clients',
       rating_mean: decimalAsFloat('rating_mean'),
-      rating_count: 't.rating_count',
-      rating_clients: 't.rating_clients',
       paid_score: decimalAsFloat('paid_score'),
       paid_rating_count: 't.paid_count',
       paid_rating_clients: 't.paid_clients',
       tag_scores: `arrayMap(one -> ${TAG_SCORE}, JSONExtract(t.tag_scores, ${STORED_TAG_SCORES}))`,
       last_feedback_at: timeOrNull('last_feedback_at'),
-      registered_block: 't.registered_block',
       registered_tx: transactionText('registered_tx'),
     },
     from: `${database}.agents AS t FINAL WHERE t.del = 0`,
@@ -63,8 +54,6 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
   const given = 'toFloat64(t.value) / exp10(t.value_decimals)';
   return {
     columns: {
-      chain: 't.chain',
-      agent_id: 't.agent_id',
       kind: "CAST(t.kind, 'LowCardinality(String)')",
       author: accountText('author'),
       value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
@@ -73,10 +62,7 @@ export function attestationsBody(database: string): ViewBody<'attestations'> {
       endpoint: known('endpoint'),
       uri: known('uri'),
       revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
-      block_time: 't.block_time',
       tx_hash: transactionText('tx_hash'),
-      log_index: 't.log_index',
-      block_number: 't.block_number',
       client: `if(${isOfFeedback}, ${accountText('client')}, NULL)`,
       feedback_index: `if(${isOfFeedback}, t.feedback_index, NULL)`,
       file_hash: hashOrNull('file_hash'),

@@ -36,6 +36,8 @@ export const TIER = word(
 );
 const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 
+const CHANNEL = "if(t.channel = '', NULL, concat('0x', lower(hex(t.channel))))";
+
 /** The names of the bits that are set. */
 const REASONS_SEEN = `arrayFilter((reason, bit) -> bitAnd(t.seen, bit) != 0, [${REASONS.map((reason) => `'${reason}'`).join(', ')}], [${REASONS.map((reason) => `toUInt32(${SEEN[reason]})`).join(', ')}])`;
 
@@ -57,16 +59,8 @@ export function settlementsBody({
   return {
     columns: {
       ...settlementColumns(facts, (address) => `'${address}'`),
-      payer: 't.payer',
-      payee: 't.payee',
-      asset: 't.asset',
-      relayer: 't.relayer',
-      is_self_payment: 't.is_self_payment',
       // Without a reported final block the value is 0, and blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
-      evidence_tier: 't.evidence_tier',
-      payer_id: 't.payer_id',
-      payee_id: 't.payee_id',
     },
     from: settlementsFrom(database, idKey),
   };
@@ -75,13 +69,7 @@ export function settlementsBody({
 /** The columns that are the same whether addresses are texts or bytes. `stored`: an address as `t.asset` holds it. */
 export function settlementColumns(facts: PublicFacts, stored: (address: Address) => string) {
   return {
-    chain: 't.chain',
-    block_number: 't.block_number',
-    block_time: 't.block_time',
     tx_hash: transactionText('tx_hash'),
-    log_index: 't.log_index',
-    asset_symbol: 't.asset_symbol',
-    amount: 't.amount',
     amount_usd: USD,
     facilitator: known('facilitator'),
     evidence_probability: PROBABILITY,
@@ -89,6 +77,7 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
     facilitator_name: namesText(facts),
     asset_decimals: decimalsText(facts, stored),
     evidence_reasons: REASONS_SEEN,
+    channel: CHANNEL,
     builder_facilitator: known('builder_facilitator'),
     builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
   } as const;
@@ -119,27 +108,21 @@ export function walletSettlementsBody(
 ): ViewBody<'wallet_settlements'> {
   return {
     columns: {
-      wallet: 't.wallet',
       role: "CAST(t.role, 'LowCardinality(String)')",
       counterparty: accountText('counterparty'),
-      chain: 't.chain',
-      block_number: 't.block_number',
-      block_time: 't.block_time',
       tx_hash: transactionText('tx_hash'),
-      log_index: 't.log_index',
       asset: accountText('asset'),
-      amount: 't.amount',
       amount_usd: USD,
       facilitator: known('facilitator'),
       evidence_tier: TIER,
       evidence_probability: PROBABILITY,
       facilitator_name: namesText(facts),
       asset_decimals: decimalsText(facts, accountLiteral),
-      asset_symbol: 't.asset_symbol',
       relayer: accountText('relayer'),
       is_self_payment: `CAST(t.wallet = ${accountText('counterparty')}, 'Bool')`,
       evidence_method: METHOD,
       evidence_reasons: REASONS_SEEN,
+      channel: CHANNEL,
       wallet_id: walletIdText(idKey, 't.wallet'),
       counterparty_id: walletIdText(idKey, accountText('counterparty')),
     },
@@ -150,16 +133,10 @@ export function walletSettlementsBody(
 export function transactionFeesBody(database: string, facts: PublicFacts): ViewBody<'transaction_fees'> {
   return {
     columns: {
-      chain: 't.chain',
       tx_hash: transactionText('tx_hash'),
-      block_number: 't.block_number',
-      block_time: 't.block_time',
       relayer: accountText('relayer'),
       facilitator: known('facilitator'),
       facilitator_name: namesText(facts),
-      settlement_count: 't.settlement_count',
-      settled_usd: 't.settled_usd',
-      gas_used: 't.gas_used',
       gas_price_wei: 't.gas_price',
       l1_fee_wei: 't.l1_fee',
       fee_wei: 't.fee',

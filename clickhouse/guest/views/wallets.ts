@@ -19,7 +19,6 @@ export function walletsBody(published: string, idKey: WalletIdKey): ViewBody<'wa
   const known = (column: string): string => `nullIf(${column}, '')`;
   return {
     columns: {
-      address: 't.address',
       name: known('t.best.2'),
       name_source: "CAST(nullIf(t.best.3, ''), 'LowCardinality(Nullable(String))')",
       first_settled_at: 't.first',
@@ -32,7 +31,6 @@ export function walletsBody(published: string, idKey: WalletIdKey): ViewBody<'wa
       self_payment_usd: 't.self',
       paid_proven_usd: 't.paid_proven',
       received_proven_usd: 't.received_proven',
-      chains: 't.chains',
       is_agent: isIn('wallet', 'agents'),
       is_listed: isIn('pay_to', 'endpoints'),
       is_relayer: isIn('address', 'facilitators'),
@@ -103,8 +101,6 @@ export function walletNamesBody(database: string): ViewBody<'wallet_names'> {
   ];
   return {
     columns: {
-      chain: 't.chain',
-      address: 't.address',
       name: 't.label',
       name_source: "CAST(t.origin, 'LowCardinality(String)')",
       agent_id: 't.agent',
@@ -119,13 +115,7 @@ export function walletNamesBody(database: string): ViewBody<'wallet_names'> {
 export function walletRingsBody(database: string): ViewBody<'wallet_rings'> {
   return {
     columns: {
-      wallet: 't.wallet',
       member_count: 't.length',
-      members: 't.members',
-      bottleneck_usd: 't.bottleneck_usd',
-      ring_usd: 't.ring_usd',
-      window_start: 't.window_start',
-      window_end: 't.window_end',
     },
     from: `${database}.wallet_rings AS t WHERE t.gen IN (SELECT max(gen) FROM ${database}.ring_passes)`,
   };
@@ -136,18 +126,11 @@ export function walletVerdictsBody(database: string): ViewBody<'wallet_verdicts'
   const share = (column: string): string => `if(t.${column} < 0, NULL, t.${column} / ${SHARE_SCALE})`;
   return {
     columns: {
-      wallet: 't.wallet',
-      role: 't.role',
-      verdict: 't.verdict',
       reasons: "CAST(t.reasons, 'Array(String)')",
-      rings: 't.rings',
-      settlement_count: 't.settlement_count',
-      settled_usd: 't.settled_usd',
       self_payment_share: share('self_share'),
       concentration: share('concentration'),
       largest_share: share('largest_share'),
       reciprocity: share('reciprocal_share'),
-      judged_at: 't.judged_at',
     },
     from: `${database}.wallet_verdicts AS t WHERE t.gen IN (SELECT max(gen) FROM ${database}.verdict_passes)`,
   };

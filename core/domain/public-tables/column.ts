@@ -1,4 +1,5 @@
 import { EVIDENCE_METHODS, EVIDENCE_TIERS, REASONS } from '../evidence.ts';
+import { PAYMENT_SCHEMES, SETTLEMENT_KINDS } from '../settlement.ts';
 
 /** What the declarations of the public tables are made of: types, and the columns that several tables have. */
 
@@ -82,7 +83,7 @@ export const evidenceProbability = column(
 export const evidenceMethod = column(
   'evidence_method',
   NAME,
-  'The rung of the evidence ladder. Leave channel_deposit out of sums: no seller was paid.',
+  'The rung of the evidence ladder.',
   EVIDENCE_METHODS,
 );
 export const evidenceReasons = column(
@@ -94,6 +95,23 @@ export const facilitatorName = column(
   'facilitator_name',
   NAME_OR_NULL,
   'Display name of the facilitator, from the built-in table, the catalogue file and the configuration as of the last start of the service; its id when it has no name, NULL when no facilitator is known.',
+);
+export const kind = column(
+  'kind',
+  NAME,
+  'What the row is. Sum only payments: a deposit pays no seller.',
+  SETTLEMENT_KINDS,
+);
+export const scheme = column(
+  'scheme',
+  NAME,
+  'The x402 scheme whose form it has; evidence_tier says whether it was x402.',
+  PAYMENT_SCHEMES,
+);
+export const channel = column(
+  'channel',
+  TEXT_OR_NULL,
+  'Id of the payment channel or escrowed payment that it belongs to; NULL for none.',
 );
 export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(

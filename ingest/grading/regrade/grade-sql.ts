@@ -37,7 +37,7 @@ const CATALOGUE_BITS = SEEN.relayer_named | SEEN.payee_catalogued | SEEN.channel
 
 /**
  * Settlements with what the catalogue says of each today: exactly what `gradeSettlement` would have written, computed from the
- * stored observations, in columns `new_seen`, `new_method`, `new_facilitator` and `new_del`. A bare transfer whose payee is catalogued no more gets `new_del`: an index made today would not hold it.
+ * stored observations, in columns `new_seen`, `new_method`, `new_kind`, `new_facilitator` and `new_del`. A bare transfer whose payee is catalogued no more gets `new_del`: an index made today would not hold it.
  */
 export function regradedSql(settlements: Sql, catalogue: CatalogueSql): Sql {
   const joined = sql`
@@ -62,6 +62,7 @@ export function regradedSql(settlements: Sql, catalogue: CatalogueSql): Sql {
   return sql`
     SELECT *,
       multiIf(is_named, toString(owner_id), new_method = 'builder_code', toString(code_owner), '') AS new_facilitator,
+      multiIf(new_method = 'channel_deposit', 'deposit', kind = 'deposit', 'payment', toString(kind)) AS new_kind,
       toUInt8(del = 1 OR (bitAnd(seen, ${uint32(SEEN.no_marker)}) != 0 AND NOT payee_known)) AS new_del
     FROM (${graded})`;
 }

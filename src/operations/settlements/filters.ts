@@ -1,12 +1,18 @@
 import { Type } from '@sinclair/typebox';
 import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import { dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/account.ts';
+import type { Address, Hash } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_DECIMALS, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
+import {
+  PAYMENT_SCHEMES,
+  type PaymentScheme,
+  SETTLEMENT_KINDS,
+  type SettlementKind,
+} from '../../../core/domain/settlement.ts';
 import { isDay } from '../../../core/text.ts';
 import { counterpartyParam, facilitatorParam, roleParam, tierParam } from '../common-params.ts';
-import { invalid, type Param, quoted } from '../params.ts';
+import { invalid, type Param, quoted, readChoice } from '../params.ts';
 import { ADDRESS_SCHEMA, readAddressParam } from '../read-account.ts';
 
 /** The filters of every list of settlements. Feeds take `FEED_FILTERS`; the list of one wallet also takes what needs a wallet. */
@@ -89,6 +95,44 @@ const assetParam: Param<Address | undefined> = {
   read: (raw, name, facts) => (raw === undefined ? undefined : readAddressParam(raw, name, facts)),
 };
 
+/** Tools leave these three out: a model that asks for them writes SQL. */
+const kindParam: Param<SettlementKind | undefined> = {
+  in: 'query',
+  description: 'Only rows of this kind. Without it all are listed, and only payments count in figures.',
+  toolText: '',
+  required: false,
+  schema: Type.Union(SETTLEMENT_KINDS.map((kind) => Type.Literal(kind))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, SETTLEMENT_KINDS)),
+};
+
+const schemeParam: Param<PaymentScheme | undefined> = {
+  in: 'query',
+  description: 'Only settlements of this x402 scheme.',
+  toolText: '',
+  required: false,
+  schema: Type.Union(PAYMENT_SCHEMES.map((scheme) => Type.Literal(scheme))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, PAYMENT_SCHEMES)),
+};
+
+const CHANNEL_TEXT = /^0x(?:[0-9a-fA-F]{2}){1,64}$/;
+
+const channelParam: Param<Hash | undefined> = {
+  in: 'query',
+  description: 'Only settlements of this payment channel or escrowed payment, by its id.',
+  toolText: '',
+  required: false,
+  schema: Type.String({ pattern: CHANNEL_TEXT.source }),
+  example: `0x${'5e'.repeat(32)}`,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'string' && CHANNEL_TEXT.test(raw)) return `0x${raw.slice(2).toLowerCase()}`;
+    throw invalid(
+      name,
+      `${name} must be the id of a channel, 0x and up to 64 bytes in hex, not ${quoted(raw)}.`,
+    );
+  },
+};
+
 /** What every list of settlements takes. */
 export const FEED_FILTERS = {
   since: timeParam(
@@ -106,6 +150,9 @@ export const FEED_FILTERS = {
   tier: tierParam,
   min_usd: usdParam('Only settlements of this many dollars or more.', 'At least.', 0.01),
   max_usd: usdParam('Only settlements of this many dollars or less.', 'At most.', 100),
+  kind: kindParam,
+  scheme: schemeParam,
+  channel: channelParam,
 } as const;
 
 /** What needs a wallet to have a meaning. */
@@ -122,6 +169,9 @@ export interface FeedFilters {
   /** Millionths of a dollar, both included. */
   readonly min_usd: bigint | undefined;
   readonly max_usd: bigint | undefined;
+  readonly kind: SettlementKind | undefined;
+  readonly scheme: PaymentScheme | undefined;
+  readonly channel: Hash | undefined;
 }
 
 /** Every settlement. */
@@ -133,6 +183,9 @@ export const EVERY_SETTLEMENT: FeedFilters = {
   tier: undefined,
   min_usd: undefined,
   max_usd: undefined,
+  kind: undefined,
+  scheme: undefined,
+  channel: undefined,
 };
 
 const FILTERS = Object.keys(EVERY_SETTLEMENT) as (keyof FeedFilters)[]; // its own keys
@@ -164,18 +217,25 @@ export function mergedFilters(filters: FeedFilters): Sql[] {
 }
 
 /** What the chain says of an event; never changes for one transaction. */
-export function eventFilters({ asset, min_usd, max_usd }: FeedFilters): Sql[] {
+export function eventFilters({ asset, min_usd, max_usd, scheme, channel }: FeedFilters): Sql[] {
   return [
     ...(asset === undefined ? [] : [sql`asset = ${addressBytes(asset)}`]),
     ...(min_usd === undefined ? [] : [sql`amount_usd >= ${usdValue(min_usd)}`]),
     ...(max_usd === undefined ? [] : [sql`amount_usd <= ${usdValue(max_usd)}`]),
+    ...(scheme === undefined ? [] : [sql`scheme = ${text(scheme)}`]),
+    ...(channel === undefined ? [] : [sql`channel = unhex(${text(channel.slice(2))})`]),
   ];
 }
 
 /** What the catalogues say of it; changes when they do. */
-export function gradeFilters({ facilitator, tier }: Pick<FeedFilters, 'facilitator' | 'tier'>): Sql[] {
+export function gradeFilters({
+  facilitator,
+  tier,
+  kind,
+}: Pick<FeedFilters, 'facilitator' | 'tier' | 'kind'>): Sql[] {
   return [
     ...(facilitator === undefined ? [] : [sql`facilitator = ${text(facilitator)}`]),
+    ...(kind === undefined ? [] : [sql`kind = ${text(kind)}`]),
     ...(tier === undefined ? [] : [sql`toString(method) IN ${texts(methodsOfTier(tier))}`]),
   ];
 }

@@ -10,7 +10,12 @@ import {
   evidenceOf,
   REASONS,
 } from '../../../core/domain/evidence.ts';
-import type { Finality } from '../../../core/domain/settlement.ts';
+import {
+  type Finality,
+  NO_CHANNEL,
+  PAYMENT_SCHEMES,
+  SETTLEMENT_KINDS,
+} from '../../../core/domain/settlement.ts';
 import type { Directory } from '../names.ts';
 import {
   AddressShape,
@@ -83,6 +88,21 @@ const PLAIN_FIELDS = {
     title: 'Finality',
     description: 'head: a reorg can still undo it.',
   }),
+  kind: oneOf(SETTLEMENT_KINDS, {
+    title: 'SettlementKind',
+    description:
+      'Only payments count in figures. A deposit goes into a payment channel or an escrow and pays no seller.',
+  }),
+  scheme: oneOf(PAYMENT_SCHEMES, {
+    title: 'PaymentScheme',
+    description: 'The x402 scheme whose form it has; `evidence` says whether it was x402.',
+  }),
+  channel: orNull(
+    Type.String({
+      pattern: '^0x[0-9a-f]+$',
+      description: 'Id of the payment channel or escrowed payment that it belongs to.',
+    }),
+  ),
   evidence: EvidenceShape,
 };
 
@@ -145,6 +165,9 @@ export function settlementAnswer(
     facilitator: row.facilitator === '' ? null : row.facilitator,
     is_self_payment: isSelfPayment(row),
     finality,
+    kind: row.kind,
+    scheme: row.scheme,
+    channel: row.channel === NO_CHANNEL ? null : row.channel,
     evidence: { ...evidence, reasons: [...evidence.reasons] },
   };
 }
@@ -190,6 +213,9 @@ export const SETTLEMENT_EXAMPLE: SettlementAnswer = {
   facilitator: 'coinbase',
   is_self_payment: false,
   finality: 'finalized',
+  kind: 'payment',
+  scheme: 'exact',
+  channel: null,
   evidence: {
     verified: true,
     method: 'facilitator_relay',

@@ -6,7 +6,6 @@ import { ALL_TIME, type RollupCoverage } from '../../../clickhouse/tables/covera
 import type { Address } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { UNCOUNTED_METHOD } from '../../../core/domain/evidence.ts';
 import type { PaidFacts } from '../../../core/domain/pay-reasons.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onChain } from '../index-state/finality.ts';
@@ -146,7 +145,7 @@ export async function readUsualPrice(
     },
   );
   const amounts = rows
-    .filter((row) => row.method !== UNCOUNTED_METHOD && !isSelfPayment(row))
+    .filter((row) => row.kind === 'payment' && !isSelfPayment(row))
     .map(({ amountUsdMicros }) => amountUsdMicros)
     .sort((a, b) => Number(a - b));
   const [min, median, max] = [amounts[0], amounts[(amounts.length - 1) >> 1], amounts.at(-1)];

@@ -8,6 +8,7 @@ import { address } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
+import { NO_CHANNEL, PAYMENT_SCHEMES, SETTLEMENT_KINDS } from '../../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { publishCatalogue } from '../../../ingest/grading/published.ts';
 import { blockRef, wallet, word } from '../../kit/chain-logs.ts';
@@ -45,11 +46,14 @@ const settlement: fc.Arbitrary<Omit<Settlement, 'logIndex'>> = fc.record({
   seen: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   builderFacilitator: fc.constantFrom('', 'cdp_facil1'),
   builderApps: fc.oneof(fc.constant(''), fc.string({ maxLength: 300 })),
+  kind: fc.constantFrom(...SETTLEMENT_KINDS),
+  scheme: fc.constantFrom(...PAYMENT_SCHEMES),
+  channel: fc.oneof(fc.constant(NO_CHANNEL), hash),
 });
 
 const READ_BACK = sql`SELECT chain, block_number, toUnixTimestamp(block_time), concat('0x', lower(hex(tx_hash))), log_index, concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))),
     concat('0x', lower(hex(asset))), asset_symbol, toString(amount), toString(amount_usd), concat('0x', lower(hex(relayer))),
-    facilitator, toString(method), seen, builder_facilitator, builder_apps, toString(ver), del
+    facilitator, toString(method), seen, builder_facilitator, builder_apps, kind, scheme, concat('0x', lower(hex(channel))), toString(ver), del
   FROM settlements ORDER BY log_index`;
 
 /** The row as the engine should tell it. */
@@ -71,6 +75,9 @@ const told = (row: Settlement, ver: bigint, del: number) => [
   row.seen,
   row.builderFacilitator,
   row.builderApps,
+  row.kind,
+  row.scheme,
+  row.channel,
   String(ver),
   del,
 ];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { BlockBatch } from '../../../ingest/chain/block-source.ts';
 import { type DecodeContext, rawLogDataMaxChars } from '../../../ingest/decode/context.ts';
@@ -150,6 +151,40 @@ describe('pairing', () => {
       [0n, false],
       [5n, true],
     ]);
+  });
+});
+
+describe('the scheme of a payment', () => {
+  const [UPTO, COLLECTOR, ESCROW] = [
+    address('0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002'),
+    address('0x4020806089470a89826cB9fB1f4059150b550004'),
+    address('0xf96815976523E00e65Be8f34cA5e64b4f41EB19c'),
+  ];
+  const proxies = new Set([PROXY, UPTO]);
+  const schemes = (...events: Transaction['events']) =>
+    decodeBatch(batchOf([[{ to: ROUTER, events }]]), context({ proxies })).found.map(({ scheme, channel }) => [
+      scheme,
+      channel,
+    ]);
+
+  test('follows from the authorization, from the proxy that settled it, and from the collector of a deposit', () => {
+    expect(schemes(used(ALICE), transfer(ALICE, SHOP, 1))).toEqual([['exact', '0x']]);
+    expect(schemes(transfer(ALICE, SHOP, 1), settled())).toEqual([['exact-permit2', '0x']]);
+    expect(schemes(transfer(ALICE, SHOP, 1), settled(TOPIC.permit2Settled, UPTO))).toEqual([['upto', '0x']]);
+    expect(schemes(used(ALICE), transfer(ALICE, COLLECTOR, 1))).toEqual([['batch-settlement', '0x']]);
+    expect(schemes(used(ALICE), transfer(ALICE, ESCROW, 1))).toEqual([['auth-capture', '0x']]);
+    expect(schemes(transfer(ALICE, CAFE, 1))).toEqual([['unknown', '0x']]);
+  });
+
+  test('of two proxies in one transaction is that of each', () => {
+    expect(
+      schemes(
+        transfer(ALICE, SHOP, 1),
+        settled(TOPIC.permit2Settled, UPTO),
+        transfer(BOB, SHOP, 2),
+        settled(),
+      ).map(([scheme]) => scheme),
+    ).toEqual(['upto', 'exact-permit2']);
   });
 });
 

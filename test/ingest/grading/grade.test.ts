@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
+import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { gradeSettlement, methodOf, type UngradedSettlement } from '../../../ingest/grading/grade.ts';
 import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';
@@ -40,6 +41,8 @@ const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
   relayer: RELAYER,
   builderFacilitator: '',
   builderApps: '',
+  scheme: 'exact',
+  channel: NO_CHANNEL,
   marker: 'authorization',
   directCall: true,
   relayedByPayer: false,

@@ -3,6 +3,7 @@ import { type Sql, sql, trustedText } from '../../../../clickhouse/engine/sql.ts
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { address } from '../../../../core/domain/account.ts';
+import type { SettlementKind } from '../../../../core/domain/settlement.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../../ingest/endpoints/list.ts';
@@ -18,7 +19,7 @@ import { type TestEngine, testLog } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../../kit/rows.ts';
 
-/** Every figure of an index with channel deposits must be that of the same index without them. */
+/** Every figure of an index with channel deposits, and with other rows that are no payments, must be that of the same index without them. */
 
 const DAY = 86_400;
 const YESTERDAY = NOON - DAY;
@@ -34,6 +35,8 @@ beforeEach(async () => {
   await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);
 });
+
+const RETURNS: readonly SettlementKind[] = ['payout', 'refund'];
 
 const payments = [YESTERDAY, NOON - 60].flatMap((blockTime, at) =>
   [
@@ -67,7 +70,10 @@ const deposits = [YESTERDAY - 60, NOON - 30].flatMap((blockTime, at) =>
       blockNumber: 905 + at * 10,
       logIndex,
       facilitator: 'acme',
-      method: 'channel_deposit',
+      // Deposits that the catalogue knows, and rows that the logs of a channel give.
+      ...(logIndex % 2 === 0
+        ? { method: 'channel_deposit' as const }
+        : { method: 'facilitator_relay' as const, kind: RETURNS[at] ?? 'void' }),
     }),
   ),
 );

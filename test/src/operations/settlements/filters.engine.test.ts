@@ -4,6 +4,7 @@ import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { address } from '../../../../core/domain/account.ts';
 import { EVIDENCE_LADDER } from '../../../../core/domain/evidence.ts';
+import { NO_CHANNEL, PAYMENT_SCHEMES, SETTLEMENT_KINDS } from '../../../../core/domain/settlement.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
@@ -27,6 +28,7 @@ const USDC_OF_BASE = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913');
 const OTHER_TOKEN = wallet(0xc4);
 const USD = [1n, 10_000n, 10_001n, 2_500_000n, 7_000_000_123n];
 
+const CHANNEL = `0x${'a5'.repeat(32)}` as const;
 const METHODS = ['facilitator_relay', 'builder_code', 'not_examined', 'not_examined'] as const;
 
 /** Three months, several rows a second, two of everything that a filter names. */
@@ -43,6 +45,9 @@ const ALL: readonly Settlement[] = Array.from({ length: 240 }, (_, at) => {
     amountUsdMicros: USD[at % USD.length] ?? 0n,
     facilitator: at % 7 === 0 ? 'acme' : '',
     method: METHODS[at % METHODS.length] ?? 'not_examined',
+    kind: SETTLEMENT_KINDS[at % SETTLEMENT_KINDS.length] ?? 'payment',
+    scheme: PAYMENT_SCHEMES[at % PAYMENT_SCHEMES.length] ?? 'unknown',
+    channel: at % 9 === 0 ? CHANNEL : NO_CHANNEL,
   });
 });
 
@@ -82,6 +87,9 @@ interface Filters {
   readonly tier: string | undefined;
   readonly min_usd: number | undefined;
   readonly max_usd: number | undefined;
+  readonly kind: string | undefined;
+  readonly scheme: string | undefined;
+  readonly channel: string | undefined;
   readonly role: 'payer' | 'payee' | undefined;
   readonly counterparty: string | undefined;
 }
@@ -97,6 +105,9 @@ function expected(rows: readonly Settlement[], filters: Partial<Filters>): strin
     (filters.tier === undefined || EVIDENCE_LADDER[row.method].tier === filters.tier) &&
     (filters.min_usd === undefined || row.amountUsdMicros >= BigInt(Math.round(filters.min_usd * 1e6))) &&
     (filters.max_usd === undefined || row.amountUsdMicros <= BigInt(Math.round(filters.max_usd * 1e6))) &&
+    (filters.kind === undefined || row.kind === filters.kind) &&
+    (filters.scheme === undefined || row.scheme === filters.scheme) &&
+    (filters.channel === undefined || row.channel === filters.channel.toLowerCase()) &&
     (filters.role === undefined || row[filters.role] === OF) &&
     (filters.counterparty === undefined ||
       (row.payer === OF ? row.payee : row.payer) === filters.counterparty);
@@ -131,6 +142,8 @@ const feedFilters = fc
     tier: maybe('proven', 'probable', 'ungraded'),
     min_usd: maybe(...usd),
     max_usd: maybe(...usd),
+    kind: maybe('payment', 'refund'),
+    scheme: maybe('exact', 'upto'),
   })
   .filter(
     ({ since, until, min_usd, max_usd }) =>
@@ -155,6 +168,9 @@ const ONE_BY_ONE: readonly Partial<Filters>[] = [
   ...[USDC_OF_BASE, OTHER_TOKEN].map((asset) => ({ asset })),
   ...['acme', 'old'].map((facilitator) => ({ facilitator })),
   ...['proven', 'probable', 'ungraded'].map((tier) => ({ tier })),
+  ...SETTLEMENT_KINDS.map((kind) => ({ kind })),
+  ...PAYMENT_SCHEMES.map((scheme) => ({ scheme })),
+  ...[CHANNEL, `0x${CHANNEL.slice(2).toUpperCase()}`, '0x00'].map((channel) => ({ channel })),
   ...usd.flatMap((dollars) => [{ min_usd: dollars }, { max_usd: dollars }]),
 ];
 const OF_A_WALLET: readonly Partial<Filters>[] = [
