@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Hex } from 'viem';
+import { installChannels } from './channels.ts';
 import { type ChainToken, deployUsdc, installMulticall3 } from './deploy-usdc.ts';
 import { createRpc, type Rpc } from './json-rpc.ts';
 import { installDoubles } from './permit2.ts';
@@ -163,6 +164,7 @@ export async function startDemoChain(options: AnvilOptions = {}): Promise<DemoCh
   const sender = createSender(anvil.rpc);
   await installMulticall3(anvil.rpc);
   await installDoubles(anvil.rpc);
+  await installChannels(anvil.rpc);
   await installRegistries(anvil.rpc);
   return { ...anvil, sender, token: await deployUsdc(anvil.rpc, sender) };
 }

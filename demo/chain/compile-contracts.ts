@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
  * `npx tsx demo/chain/compile-contracts.ts` writes them; test/ingest/chain/chain-kit.engine.test.ts proves that they match.
  */
 
-export const CONTRACT_FILES = ['doubles', 'identity-registry', 'registries'] as const;
+export const CONTRACT_FILES = ['channels', 'doubles', 'identity-registry', 'registries'] as const;
 type ContractFile = (typeof CONTRACT_FILES)[number];
 
 const fileOf = (name: string, extension: 'sol' | 'json'): string =>
