@@ -21,7 +21,7 @@ export interface ClientOptions {
   /** The most that this client may sign for in total, dollars as a decimal text. Default: no limit. */
   readonly maxTotalUsd?: string | undefined;
   /** More tokens that are worth a dollar, with their decimals: `{ 'eip155:8453/0x…': 6 }`. Other tokens are never used to pay. */
-  readonly dollarTokens?: Readonly<Record<string, number>> | undefined;
+  readonly offerTokens?: Readonly<Record<string, number>> | undefined;
   /** Called for each settled payment, including those for single pages. */
   readonly onReceipt?: ((receipt: Receipt) => void) | undefined;
   /** `false` turns retries off. */

@@ -111,7 +111,7 @@ export interface WalletOptions {
   readonly payer: Payer;
   readonly maxUsd?: string | undefined;
   readonly maxTotalUsd?: string | undefined;
-  readonly dollarTokens?: Readonly<Record<string, number>> | undefined;
+  readonly offerTokens?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Signs offers within the caps. */
@@ -131,11 +131,11 @@ export function createWallet({
   payer,
   maxUsd = MAX_USD_DEFAULT,
   maxTotalUsd,
-  dollarTokens,
+  offerTokens,
 }: WalletOptions): Wallet {
   const perCall = usdMicros('maxUsd', maxUsd);
   const total = maxTotalUsd === undefined ? null : usdMicros('maxTotalUsd', maxTotalUsd);
-  const tokens = { ...DOLLAR_TOKENS, ...lowerKeys(dollarTokens ?? {}) };
+  const tokens = { ...DOLLAR_TOKENS, ...lowerKeys(offerTokens ?? {}) };
   let signed = 0n;
   return {
     async pay(call, response) {
@@ -183,7 +183,7 @@ function overCap(
   const [cheapest] = priced.toSorted(cheapestFirst);
   if (cheapest === undefined) {
     const detail =
-      'The call is sold only for tokens of unknown value. Declare them in dollarTokens to pay with them. Nothing was signed.';
+      'The call is sold only for tokens of unknown value. Declare them in offerTokens to pay with them. Nothing was signed.';
     return new SettlementIndexError({ code, status: 402, detail });
   }
   const cap = caps.left < caps.perCall ? 'the rest of maxTotalUsd' : 'maxUsd';

@@ -1,4 +1,4 @@
-// Written by `npm run gen` from core/domain/chains.ts. Changes here are lost.
+// Written by `npm run gen` from core/domain/known-chains.ts. Changes here are lost.
 
 export const CHAIN_NAMES: Readonly<Record<string, string>> = {
   'eip155:8453': 'Base',
@@ -16,4 +16,16 @@ export const CHAIN_NAMES: Readonly<Record<string, string>> = {
   'eip155:999': 'HyperEVM',
   'eip155:146': 'Sonic',
   'eip155:80002': 'Polygon Amoy',
+  'eip155:56': 'BNB Smart Chain',
+  'eip155:196': 'X Layer',
+  'eip155:988': 'Stable',
+  'eip155:4326': 'MegaETH',
+  'eip155:50': 'XDC Network',
+  'eip155:14': 'Flare',
+  'eip155:3338': 'peaq',
+  'eip155:534352': 'Scroll',
+  'eip155:36900': 'ADI Chain',
+  'eip155:1440000': 'XRPL EVM',
+  'eip155:11142220': 'Celo Sepolia',
+  'eip155:421614': 'Arbitrum Sepolia',
 };

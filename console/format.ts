@@ -149,8 +149,9 @@ export function chainText(chain: string): string {
 const USD_DECIMALS = 6;
 const MICROS_PER_USD = 1_000_000n;
 
-/** A number of the API in millionths of a dollar. */
-export function microsOf(usd: number): bigint {
+/** A number of the API in millionths of a dollar; nothing for an amount without a dollar value. */
+export function microsOf(usd: number | null): bigint {
+  if (usd === null) return 0n;
   const [whole = '0', fraction = ''] = plainText(Math.abs(usd)).split('.');
   const micros =
     BigInt(whole) * MICROS_PER_USD + BigInt(fraction.padEnd(USD_DECIMALS, '0').slice(0, USD_DECIMALS));

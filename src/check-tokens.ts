@@ -13,13 +13,14 @@ export function checkTokensAtStart(
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
 ): IsFaultyToken {
   const faulty = new Set<string>();
-  const check = async ({ chain, facts, rpcUrls, tokens }: (typeof chains)[number]): Promise<void> => {
-    for (const { token, detail, advice } of await tokenFaults({ chain: facts, rpcUrls, tokens }, signal)) {
-      faulty.add(addressKey({ chain, address: token.address }));
-      log.error(
-        { chain, token: token.address, advice },
-        `${detail}: this service does not offer payment in it`,
-      );
+  const check = async ({ chain, facts: known, rpcUrls, tokens }: (typeof chains)[number]): Promise<void> => {
+    for (const fault of await tokenFaults({ chain: known, rpcUrls, tokens }, signal)) {
+      const { token, detail, advice, stopsPayment } = fault;
+      const facts = { chain, token: token.address, advice };
+      if (stopsPayment) {
+        faulty.add(addressKey({ chain, address: token.address }));
+        log.error(facts, `${detail}: this service does not offer payment in it`);
+      } else log.warn(facts, detail);
     }
   };
   for (const chain of chains)

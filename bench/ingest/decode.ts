@@ -1,6 +1,7 @@
 import { decodeEventLog, parseAbi } from 'viem';
 import { type Hash, address as toAddress } from '../../core/domain/account.ts';
-import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
+import { chainOf } from '../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
 import { rowsOfBatch } from '../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';

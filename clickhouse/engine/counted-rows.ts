@@ -4,7 +4,7 @@ import { type Sql, sql, trustedText } from './sql.ts';
 /**
  * Condition on the rows of `settlements` and `wallet_rows` that count in figures: live rows that are payments. All others are
  * listed but count in no sum, number or ranking: a deposit pays no seller, and a payout pays what was counted. Like `del`, the condition
- * is valid only after versions are merged (FINAL): a regrade makes a payment of a deposit, and the other way round.
+ * is valid only after versions are merged (FINAL): after a reorg another event can stand in the place of a payment.
  *
  * `prefix` goes before the column names, for statements that need one.
  */

@@ -3,6 +3,7 @@ import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { WalletIdKey } from '../tables/wallet-ids.ts';
 import { type Expressions, shownColumn, type ViewBody } from './views/body.ts';
 import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
+import { channelEventsBody, channelsBody } from './views/channels.ts';
 import { coverageStatement } from './views/coverage.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
@@ -36,6 +37,8 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   relayers: 'relayer_accounts',
   transaction_fees: 'transaction_fees',
   wallet_verdicts: 'wallet_verdicts',
+  channels: 'channel_rows',
+  channel_events: 'channel_rows',
 };
 
 /** The databases of the views and their tables, and what the views show. */
@@ -77,12 +80,19 @@ export function storedViewStatements(names: PublicViewNames): string[] {
 
 /** The views over other public tables, made after those: on a cluster once, over all nodes. */
 export function overviewStatements(into: string, idKey: WalletIdKey): string[] {
-  return [viewStatement(into, 'wallets', walletsBody(into, idKey), 'SQL SECURITY INVOKER')];
+  return [
+    viewStatement(into, 'wallets', walletsBody(into, idKey), INVOKER),
+    viewStatement(into, 'channels', channelsBody(into), INVOKER),
+  ];
 }
 
+const INVOKER = 'SQL SECURITY INVOKER';
 const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
-type StoredView = Exclude<PublicTableName, 'wallets'>;
-export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter((name) => name !== 'wallets');
+type Overview = 'wallets' | 'channels';
+type StoredView = Exclude<PublicTableName, Overview>;
+export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter(
+  (name): name is StoredView => name !== 'wallets' && name !== 'channels',
+);
 
 function viewStatement(
   into: string,
@@ -117,6 +127,7 @@ function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): 
     relayers: relayersBody(rows),
     transaction_fees: transactionFeesBody(rows, facts),
     wallet_verdicts: walletVerdictsBody(rows),
+    channel_events: channelEventsBody(rows, facts),
   };
 }
 

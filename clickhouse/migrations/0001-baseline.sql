@@ -24,15 +24,17 @@ CREATE TABLE IF NOT EXISTS settlements
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
+    `usd_known` UInt8 CODEC(ZSTD(1)),
     `relayer` FixedString(20) CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
-    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_deposit' = 7) CODEC(ZSTD(1)),
+    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
     `builder_facilitator` LowCardinality(String),
     `builder_apps` LowCardinality(String),
     `kind` LowCardinality(String) DEFAULT 'payment',
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
+    `fee_amount` UInt256 CODEC(ZSTD(1)),
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
     `del` UInt8 CODEC(ZSTD(1)),
     `evidence_tier` LowCardinality(String) MATERIALIZED ['ungraded', 'not_x402', 'unproven', 'unproven', 'probable', 'probable', 'proven', 'not_x402'][toUInt8(method) + 1],
@@ -92,13 +94,15 @@ CREATE TABLE IF NOT EXISTS wallet_rows
     `asset_symbol` LowCardinality(String),
     `amount_rest` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
+    `usd_known` UInt8 CODEC(ZSTD(1)),
     `relayer` FixedString(20) CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
-    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_deposit' = 7) CODEC(ZSTD(1)),
+    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
     `kind` LowCardinality(String) DEFAULT 'payment',
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
+    `fee_amount` UInt256 CODEC(ZSTD(1)),
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
     `del` UInt8 CODEC(ZSTD(1)),
     `amount` UInt256 ALIAS amount_rest + toUInt256(reinterpret(amount_usd, 'Int64')),
@@ -107,6 +111,38 @@ CREATE TABLE IF NOT EXISTS wallet_rows
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (wallet, block_time, chain, block_number, log_index, role)
 SETTINGS index_granularity = 1024, min_bytes_for_wide_part = 1000000000000, min_age_to_force_merge_seconds = 86400;
+
+CREATE TABLE IF NOT EXISTS channel_rows
+(
+    `chain` LowCardinality(String),
+    `block_number` UInt64 CODEC(Delta, ZSTD(1)),
+    `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    `tx_hash` FixedString(32) CODEC(NONE),
+    `log_index` UInt32 CODEC(T64, ZSTD(1)),
+    `payer` FixedString(20) CODEC(ZSTD(1)),
+    `payee` FixedString(20) CODEC(ZSTD(1)),
+    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `asset_symbol` LowCardinality(String),
+    `amount` UInt256 CODEC(ZSTD(1)),
+    `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
+    `usd_known` UInt8 CODEC(ZSTD(1)),
+    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `facilitator` LowCardinality(String),
+    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
+    `seen` UInt32 CODEC(ZSTD(1)),
+    `kind` LowCardinality(String) DEFAULT 'payment',
+    `scheme` LowCardinality(String) DEFAULT 'unknown',
+    `channel` String CODEC(ZSTD(1)),
+    `fee_amount` UInt256 CODEC(ZSTD(1)),
+    `ver` UInt64 CODEC(Delta, ZSTD(1)),
+    `del` UInt8 CODEC(ZSTD(1)),
+    INDEX ix_time block_time TYPE minmax GRANULARITY 1,
+    INDEX ix_payer_text concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_payee_text concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(ver)
+ORDER BY (channel, chain, block_time, block_number, log_index)
+SETTINGS index_granularity = 1024;
 
 CREATE TABLE IF NOT EXISTS transaction_fees
 (
@@ -508,15 +544,17 @@ CREATE TABLE IF NOT EXISTS settlement_history
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
+    `usd_known` UInt8 CODEC(ZSTD(1)),
     `relayer` FixedString(20) CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
-    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_deposit' = 7) CODEC(ZSTD(1)),
+    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
     `builder_facilitator` LowCardinality(String),
     `builder_apps` LowCardinality(String),
     `kind` LowCardinality(String) DEFAULT 'payment',
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
+    `fee_amount` UInt256 CODEC(ZSTD(1)),
     `old_ver` UInt64 CODEC(Delta, ZSTD(1)),
     `old_del` UInt8 CODEC(ZSTD(1)),
     `pass` UInt32 CODEC(Delta, ZSTD(1)),
@@ -541,13 +579,15 @@ CREATE TABLE IF NOT EXISTS wallet_history
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
+    `usd_known` UInt8 CODEC(ZSTD(1)),
     `relayer` FixedString(20) CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
-    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_deposit' = 7) CODEC(ZSTD(1)),
+    `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
     `kind` LowCardinality(String) DEFAULT 'payment',
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
+    `fee_amount` UInt256 CODEC(ZSTD(1)),
     `old_ver` UInt64 CODEC(Delta, ZSTD(1)),
     `old_del` UInt8 CODEC(ZSTD(1)),
     `pass` UInt32 CODEC(Delta, ZSTD(1)),
@@ -571,6 +611,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     `asset_symbol` LowCardinality(String) CODEC(LZ4),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(LZ4),
+    `usd_known` UInt8 CODEC(LZ4),
     `relayer` LowCardinality(String) CODEC(LZ4),
     `facilitator` LowCardinality(String) CODEC(LZ4),
     `method_code` UInt8 CODEC(LZ4),
@@ -582,6 +623,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     `kind` LowCardinality(String) CODEC(LZ4),
     `scheme` LowCardinality(String) CODEC(LZ4),
     `channel` String CODEC(LZ4),
+    `fee_amount` UInt256 CODEC(LZ4),
     `payer_id` UInt64 CODEC(LZ4),
     `payee_id` UInt64 CODEC(LZ4),
     `gen` UInt64 CODEC(Delta, LZ4),
@@ -959,17 +1001,6 @@ CREATE TABLE IF NOT EXISTS builder_codes
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY code;
 
-CREATE TABLE IF NOT EXISTS deposit_contracts
-(
-    `address` FixedString(20),
-    `name` String,
-    `listed_on` Date,
-    `ver` UInt64,
-    `del` UInt8
-)
-ENGINE = ReplacingMergeTree(ver)
-ORDER BY address;
-
 CREATE TABLE IF NOT EXISTS supported_signers
 (
     `facilitator` LowCardinality(String),
@@ -1004,7 +1035,7 @@ ORDER BY (pass, owner);
 CREATE TABLE IF NOT EXISTS catalogue_changes
 (
     `pass` UInt32,
-    `kind` Enum8('relayer' = 1, 'payee' = 2, 'code' = 3, 'deposit' = 4),
+    `kind` Enum8('relayer' = 1, 'payee' = 2, 'code' = 3),
     `chain` LowCardinality(String),
     `address` FixedString(20),
     `code` String,
@@ -1307,6 +1338,7 @@ SELECT
     asset_symbol,
     amount - toUInt256(reinterpret(amount_usd, 'Int64')) AS amount_rest,
     amount_usd,
+    usd_known,
     relayer,
     facilitator,
     method,
@@ -1314,10 +1346,38 @@ SELECT
     kind,
     scheme,
     channel,
+    fee_amount,
     ver,
     del
 FROM settlements
 ARRAY JOIN ['payer', 'payee'] AS role;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS channel_rows_mv TO channel_rows AS
+SELECT
+    chain,
+    block_number,
+    block_time,
+    tx_hash,
+    log_index,
+    payer,
+    payee,
+    asset,
+    asset_symbol,
+    amount,
+    amount_usd,
+    usd_known,
+    relayer,
+    facilitator,
+    method,
+    seen,
+    kind,
+    scheme,
+    channel,
+    fee_amount,
+    ver,
+    del
+FROM settlements
+WHERE channel != '';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_attestations_mv TO agent_attestations AS
 SELECT * FROM attestations;
@@ -1368,6 +1428,7 @@ SELECT
     asset_symbol,
     amount,
     amount_usd,
+    usd_known,
     relayer,
     facilitator,
     method,
@@ -1375,6 +1436,7 @@ SELECT
     kind,
     scheme,
     channel,
+    fee_amount,
     old_ver,
     old_del,
     pass,

@@ -69,20 +69,6 @@ export const BUILDER_CODES = {
   versions: ['ver'],
 } as const satisfies Table;
 
-/** Channel collectors and escrows: a payment to one of them did not go to a seller. */
-export const DEPOSIT_CONTRACTS = {
-  name: 'deposit_contracts',
-  columns: {
-    address: account,
-    name: text,
-    listed_on: day,
-    ...VERSIONED_TAIL,
-  },
-  storage: { engine: 'ReplacingMergeTree(ver)', order: 'address' },
-  placement: STATE,
-  versions: ['ver'],
-} as const satisfies Table;
-
 /** What facilitators' `/supported` answers showed, with the first day of each: the day must survive a restart. */
 export const SUPPORTED_SIGNERS = {
   name: 'supported_signers',
@@ -132,7 +118,7 @@ export const CATALOGUE_CHANGES = {
   name: 'catalogue_changes',
   columns: {
     pass: uint32,
-    kind: enumeration({ relayer: 1, payee: 2, code: 3, deposit: 4 }),
+    kind: enumeration({ relayer: 1, payee: 2, code: 3 }),
     /** A chain, or ''. */
     chain: name,
     address: account,

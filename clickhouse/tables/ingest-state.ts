@@ -124,9 +124,16 @@ export const CHAIN_STATUS = {
  * Why a log of ours did not become a row.
  * - `malformed_log`: the event is ours by address and topic, its layout is not the event's;
  * - `unpaired_authorization`: an EIP-3009 authorization was used, but no Transfer of the same token belongs to it;
+ * - `unpaired_proxy`: a Permit2 proxy settled a payment, but its Transfer was not read;
+ * - `unknown_channel`: an event of a channel whose parties neither its transaction nor an earlier row names;
  * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.
  */
-export type DeadLetterReason = 'malformed_log' | 'unpaired_authorization' | 'amount_out_of_range';
+export type DeadLetterReason =
+  | 'malformed_log'
+  | 'unpaired_authorization'
+  | 'unpaired_proxy'
+  | 'unknown_channel'
+  | 'amount_out_of_range';
 
 /** Logs that could not become a row, with the reason. */
 export const DEAD_LETTERS = {

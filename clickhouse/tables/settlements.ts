@@ -6,6 +6,7 @@ import type { RowBinary } from '../engine/row-binary.ts';
 import {
   addressField,
   bigintField,
+  hashField,
   integerField,
   textField,
   transactionField,
@@ -15,6 +16,7 @@ import {
   bytes,
   chain,
   enumeration,
+  flag,
   NARROW,
   name,
   named,
@@ -57,8 +59,10 @@ export const SETTLEMENTS = {
     asset_symbol: name,
     /** Atomic units of the asset. */
     amount: stored(uint256, ZSTD),
-    /** Face value. */
+    /** Face value of dollars, or by a configured rate; 0 where none is known. */
     amount_usd: stored(named('amountUsdMicros', usd64), NARROW),
+    /** Whether the amount had a dollar value when the row was written. */
+    usd_known: stored(flag, ZSTD),
     /** The sender of the transaction, who paid the gas. */
     relayer: stored(account, ZSTD),
     /** Id of the facilitator, or '' when none is known. */
@@ -74,6 +78,8 @@ export const SETTLEMENTS = {
     scheme: stored(nameOf<PaymentScheme>(), "DEFAULT 'unknown'"),
     /** Id of the channel or escrowed payment that it belongs to, or none. */
     channel: stored(bytes, ZSTD),
+    /** The part of the amount that went to a fee receiver, in atomic units; 0 where the scheme has none. */
+    fee_amount: stored(uint256, ZSTD),
     ver: stored(VERSIONED_TAIL.ver, RISING),
     del: stored(VERSIONED_TAIL.del, ZSTD),
   },
@@ -125,6 +131,7 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.assetSymbol)
     .u256(row.amount)
     .decimal64(row.amountUsdMicros)
+    .u8(row.usdKnown ? 1 : 0)
     .account(row.relayer)
     .string(row.facilitator)
     .u8(EVIDENCE_LADDER[row.method].code)
@@ -133,11 +140,12 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.builderApps)
     .string(row.kind)
     .string(row.scheme)
-    .hexString(row.channel);
+    .hexString(row.channel)
+    .u256(row.feeAmount);
 }
 
 /** What the catalogues decide about a settlement; everything else is what the chain says. */
-export type Grade = Pick<Settlement, 'facilitator' | 'method' | 'seen' | 'kind'>;
+export type Grade = Pick<Settlement, 'facilitator' | 'method' | 'seen'>;
 
 /** The row of a settlement with its grade. Every field by name: a spread costs the decoder a third of its speed. */
 export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Grade): Settlement {
@@ -153,15 +161,17 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
     assetSymbol: found.assetSymbol,
     amount: found.amount,
     amountUsdMicros: found.amountUsdMicros,
+    usdKnown: found.usdKnown,
     relayer: found.relayer,
     facilitator: grade.facilitator,
     method: grade.method,
     seen: grade.seen,
     builderFacilitator: found.builderFacilitator,
     builderApps: found.builderApps,
-    kind: grade.kind,
+    kind: found.kind,
     scheme: found.scheme,
     channel: found.channel,
+    feeAmount: found.feeAmount,
   };
 }
 
@@ -185,9 +195,15 @@ export const LISTED_NAMES = [
   'kind',
   'scheme',
   'channel',
+  'fee_amount',
+  'usd_known',
 ] as const;
 const LISTED = reading(SETTLEMENTS, LISTED_NAMES);
 export const LISTED_COLUMNS = LISTED.columns;
+
+/** The expression of one of them. */
+export const listedColumn = (name: (typeof LISTED_NAMES)[number]): string =>
+  SETTLEMENTS.columns[name].select(name);
 
 /** What lists show of a settlement. */
 export type ListedSettlement = ReturnType<typeof LISTED.read>;
@@ -215,7 +231,9 @@ export function decodeSettlement(row: readonly unknown[]): ListedSettlement {
     seen: integerField(row[14]),
     kind: textField(row[15]) as SettlementKind, // this program alone writes it
     scheme: textField(row[16]) as PaymentScheme, // likewise
-    channel: `0x${textField(row[17])}`,
+    channel: hashField(row[17]),
+    feeAmount: bigintField(row[18]),
+    usdKnown: integerField(row[19]) === 1,
   };
 }
 

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
 import { settlementKey } from '../flow/live-copy.ts';
 import { useLiveFlow } from '../flow/use-live-flow.ts';
 import { chainText } from '../format.ts';
 import { FacilitatorSwatch } from '../parts/facilitator-swatch.tsx';
 import { LiveSign } from '../parts/live-sign.tsx';
+import { SettlementAmount } from '../parts/settlement-amount.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { Link } from '../router.tsx';
 import type { BoardPanel, Settlement } from '../wire.ts';
@@ -77,5 +77,5 @@ const PAYMENT_COLUMNS: readonly Column<Settlement>[] = [
       </span>
     ),
   },
-  { name: 'Amount', isFigure: true, cell: ({ amount_usd: usd }) => <Money usd={usd} /> },
+  { name: 'Amount', isFigure: true, cell: (row) => <SettlementAmount row={row} /> },
 ];

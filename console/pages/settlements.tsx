@@ -82,7 +82,7 @@ function Tabs({ current }: { readonly current: string }) {
 function PageFigures({ rows }: { readonly rows: readonly Settlement[] }) {
   const sum = rows.reduce((total, row) => total + microsOf(row.amount_usd), 0n);
   const proven = rows.filter((row) => row.evidence.tier === 'proven').length;
-  const largest = rows.reduce((most, row) => Math.max(most, row.amount_usd), 0);
+  const largest = rows.reduce((most, row) => Math.max(most, row.amount_usd ?? 0), 0);
   return (
     <Stats isPlain>
       <Stat name={`In the newest ${rows.length}`}>

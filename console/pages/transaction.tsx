@@ -13,11 +13,11 @@ import {
   microsOf,
   shortAddress,
   smallCoinText,
-  tokenText,
 } from '../format.ts';
 import { EvidenceChip } from '../parts/evidence.tsx';
 import { EvidenceLadder } from '../parts/evidence-ladder.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
+import { SettlementAmount } from '../parts/settlement-amount.tsx';
 import { NamedWallet } from '../parts/wallet-name.tsx';
 import { Link, useTitle } from '../router.tsx';
 import { type PageProps, pairPath, walletPath } from '../routes.ts';
@@ -194,16 +194,12 @@ function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
 }
 
 function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly isOpen: boolean }) {
-  const { payer, payee, amount, decimals, asset_symbol: symbol, chain, asset, block_number: block } = row;
+  const { payer, payee, chain, asset, block_number: block } = row;
   return (
     <article class="card" id={`log-${row.log_index}`}>
       <div class="settlement-line">
         <span class="settlement-amount">
-          <Money usd={row.amount_usd} note={`${groupDigits(amount)} atomic units`} />
-          <span class="unit">
-            {decimals === null ? null : `${tokenText(amount, decimals)} `}
-            {symbol}
-          </span>
+          <SettlementAmount row={row} />
         </span>
         <EvidenceChip evidence={row.evidence} />
         {row.is_self_payment ? <Chip tone="warn">to itself</Chip> : null}

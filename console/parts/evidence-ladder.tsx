@@ -6,7 +6,7 @@ type Evidence = Settlement['evidence'];
 type Reason = Evidence['reasons'][number];
 
 /** Methods that stand for a strength of evidence, strongest first. A deposit and a row that was not examined are on no rung. */
-const RUNGS = EVIDENCE_METHODS.filter((method) => method !== 'channel_deposit' && method !== 'not_examined');
+const RUNGS = EVIDENCE_METHODS.filter((method) => method !== 'channel_move' && method !== 'not_examined');
 
 const METHOD_NAMES: Readonly<Record<Evidence['method'], string>> = {
   facilitator_relay: 'Relayed by a named facilitator',
@@ -15,7 +15,7 @@ const METHOD_NAMES: Readonly<Record<Evidence['method'], string>> = {
   gasless_authorization: 'Signed by the payer, relayed by another',
   self_relayed: 'Relayed by a party to it',
   bare_transfer: 'Plain transfer',
-  channel_deposit: 'Deposit into a payment channel',
+  channel_move: 'Money into or out of a channel',
   not_examined: 'Not examined yet',
 };
 
@@ -34,7 +34,9 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   relayer_named: 'The relayer belongs to a named facilitator.',
   no_marker: 'There is no marker of EIP-3009 in the transaction.',
   self_payment: 'Payer and payee are the same address.',
-  channel_deposit: 'The payee is a known channel collector or escrow.',
+  channel_move: 'Money went into or out of a payment channel or an escrow.',
+  voucher_claimed: 'A payment channel of x402 claimed a voucher that the payer signed.',
+  escrow_captured: 'An escrow captured or charged the payment.',
 };
 
 /** The ladder with the rung that a settlement reached, and what was seen on chain. */

@@ -1,15 +1,15 @@
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
-import { Money } from '../components/money.tsx';
 import { Time } from '../components/time.tsx';
 import { settlementKey } from '../flow/live-copy.ts';
-import { chainText, countText, groupDigits, shortAddress } from '../format.ts';
+import { chainText, countText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, type WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
 import { EvidenceChip } from './evidence.tsx';
 import { FacilitatorSwatch } from './facilitator-swatch.tsx';
+import { SettlementAmount } from './settlement-amount.tsx';
 import { WalletLink } from './wallet-link.tsx';
 
 interface SettlementTableProps {
@@ -67,14 +67,7 @@ const DETAILS: readonly Column<Settlement>[] = [
     name: 'Amount',
     card: 'meta',
     isFigure: true,
-    cell: ({ amount, amount_usd: usd, asset_symbol: symbol }) => (
-      <>
-        <span class="amount">
-          <Money usd={usd} note={`${groupDigits(amount)} atomic units of ${symbol}`} />
-        </span>
-        <span class="unit">{symbol}</span>
-      </>
-    ),
+    cell: (row) => <SettlementAmount row={row} />,
   },
   { name: 'Facilitator', priority: 2, cell: (row) => <Facilitator row={row} /> },
   { name: 'Evidence', card: 'meta', cell: ({ evidence }) => <EvidenceChip evidence={evidence} /> },

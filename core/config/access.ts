@@ -1,7 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/account.ts';
-import { USD_DECIMALS } from '../domain/amount.ts';
-import { type Chain, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { USD_CURRENCY, USD_DECIMALS } from '../domain/amount.ts';
+import { type Chain, chainOf, type TokenFacts } from '../domain/chains.ts';
+import type { TokenDomain } from '../domain/eip712.ts';
+import { knownChain } from '../domain/networks.ts';
 import { DEFAULT_PLANS, type PLAN_IDS, type Plan, SQL_TIER_IDS, UNITS_MAX } from '../domain/plan.ts';
 import { type ChainConfig, resolveAddress, unknownChain } from './chains.ts';
 
@@ -181,10 +183,12 @@ function resolveAccept(
   chains: readonly ChainConfig[],
   problems: string[],
 ): AcceptedPayment {
-  const facts = knownChain(entry.chain) ?? unknownChain(entry.chain, `${at}.chain`, problems);
+  const configured = chains.find(({ chain, facts }) => chain === entry.chain || facts.slug === entry.chain);
+  const facts =
+    configured?.facts ?? knownChain(entry.chain) ?? unknownChain(entry.chain, `${at}.chain`, problems);
   const chain = chainOf(facts.chainId);
-  const configured = chains.find((one) => one.chain === chain);
-  const token = resolveToken(entry.asset, configured?.tokens ?? facts.tokens, `${at}.asset`, problems);
+  const tokens = (configured?.tokens ?? facts.tokens).filter(isPayable);
+  const token = resolveToken(entry.asset, tokens, `${at}.asset`, problems);
   // Prices are in dollars: the token must be worth one dollar and have enough decimals for the smallest price.
   if (token.decimals < USD_DECIMALS)
     problems.push(`${at}.asset: a token with fewer than ${USD_DECIMALS} decimals cannot carry our prices`);
@@ -197,19 +201,28 @@ function resolveAccept(
   };
 }
 
+/** A token in which prices can be asked: dollars, which payers authorize by EIP-3009. */
+export interface PayableToken extends TokenFacts {
+  readonly domain: TokenDomain;
+}
+
+export function isPayable(token: TokenFacts): token is PayableToken {
+  return token.paidBy === 'eip3009' && token.currency === USD_CURRENCY && token.domain !== null;
+}
+
 function resolveToken(
   asset: string | undefined,
-  tokens: readonly TokenFacts[],
+  tokens: readonly PayableToken[],
   at: string,
   problems: string[],
-): TokenFacts {
+): PayableToken {
   const wanted = asset === undefined ? undefined : resolveAddress(asset, at, problems);
   const token = wanted === undefined ? tokens[0] : tokens.find(({ address }) => address === wanted);
   if (token !== undefined) return token;
   problems.push(
-    `${at}: not a token we know on that chain; known: ${tokens.map((one) => one.address).join(', ')}`,
+    `${at}: not a dollar token with EIP-3009 that we know on that chain; known: ${tokens.map((one) => one.address).join(', ')}`,
   );
-  return tokens[0] as TokenFacts; // never used: the problem above ends the load
+  return tokens[0] as PayableToken; // never used: the problem above ends the load
 }
 
 /** Over plain http, anyone on the network path could replace the key set and sign valid tokens. */
@@ -241,7 +254,7 @@ export interface AcceptedPayment {
   readonly chain: Chain;
   /** The chain's short name, which the v1 wire uses where it knows it. */
   readonly slug: string;
-  readonly token: TokenFacts;
+  readonly token: PayableToken;
   readonly payTo: Address;
   /** RPC URLs of the chain, when it is configured; may hold credentials: never logged. */
   readonly rpcUrls: readonly string[];

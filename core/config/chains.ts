@@ -1,24 +1,55 @@
 import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
 import { type Address, isAddress, readAddress } from '../domain/account.ts';
+import { USD_CURRENCY } from '../domain/amount.ts';
 import {
   type Chain,
   type ChainFacts,
+  chainIdOf,
   chainOf,
-  KNOWN_CHAINS,
-  knownChain,
+  isChain,
+  namespaceOf,
   REGISTRY_ROLES,
   type Registries,
   type TokenFacts,
 } from '../domain/chains.ts';
+import { KNOWN_CHAINS } from '../domain/known-chains.ts';
+import { knownChain } from '../domain/networks.ts';
 
 const TokenSchema = Type.Object(
   {
     address: Type.String(),
     symbol: Type.String({ minLength: 1, maxLength: 16 }),
     decimals: Type.Integer({ minimum: 0, maximum: 36 }),
-    name: Type.Optional(Type.String()),
-    version: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'Of its EIP-712 domain. Default: the symbol.' })),
+    version: Type.Optional(Type.String({ description: 'Of its EIP-712 domain. Default: 1.' })),
+    paidBy: Type.Optional(
+      Type.Union([Type.Literal('eip3009'), Type.Literal('permit2')], {
+        description: 'permit2: the token has no `transferWithAuthorization`. Default: eip3009.',
+      }),
+    ),
+    currency: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{3}$',
+        description:
+          'Of the money that it stands for, ISO 4217. Amounts of another currency than USD have no dollar value without `usdRate`. Default: USD.',
+      }),
+    ),
+    usdRate: Type.Optional(
+      Type.Object(
+        {
+          usd: Type.String({
+            pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$',
+            description: 'Dollars for one whole token, a decimal number.',
+          }),
+          source: Type.String({ minLength: 1, maxLength: 200, description: 'Where the rate is from, and of when.' }),
+        },
+        {
+          additionalProperties: false,
+          description: 'Fixed rate of a token of another currency: rows written from then on have dollar amounts by it.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -37,7 +68,17 @@ const RegistriesSchema = Type.Object(
 /** One entry of `chains`. */
 export const ChainSchema = Type.Object(
   {
-    chain: Type.String({ description: 'Short name (`base`) or CAIP-2 name (`eip155:8453`).' }),
+    chain: Type.String({
+      description:
+        'Short name (`base`) or CAIP-2 name (`eip155:8453`). An EVM chain that is not built in needs `rpcUrls`, `tokens` and `finalityDepth`.',
+    }),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        description: 'How people call a chain that is not built in. Default: its CAIP-2 name.',
+      }),
+    ),
     rpcUrls: Type.Optional(
       Type.Array(Type.String(), {
         description:
@@ -66,7 +107,7 @@ export const ChainSchema = Type.Object(
     tokens: Type.Optional(
       Type.Array(TokenSchema, {
         minItems: 1,
-        description: 'EIP-3009 tokens to index in addition to the built-in ones.',
+        description: 'Tokens to index in addition to the built-in ones.',
       }),
     ),
     registries: Type.Optional(
@@ -126,7 +167,61 @@ export const ChainSchema = Type.Object(
 
 /** Each of these adds its problems to `problems` and returns a usable value, so that one run reports every problem. */
 export function resolveChainName(name: string, at: string, problems: string[]): Chain {
-  return chainOf((knownChain(name) ?? unknownChain(name, at, problems)).chainId);
+  return isEvmChain(name) ? name : chainOf((knownChain(name) ?? unknownChain(name, at, problems)).chainId);
+}
+
+function isEvmChain(name: string): name is Chain {
+  return isChain(name) && namespaceOf(name) === 'eip155';
+}
+
+const OTHER_CHAIN = { blockTimeMs: 2_000, logWindowMax: 1_000 } as const;
+
+/** The built-in facts of a chain, or those that an entry gives of another EVM chain. */
+export function factsOf(
+  entry: Static<typeof ChainSchema>,
+  at: string,
+  problems: string[],
+): ChainFacts {
+  const known = knownChain(entry.chain);
+  if (known !== undefined) return known;
+  if (!isEvmChain(entry.chain)) return unknownChain(entry.chain, at, problems);
+  const needed = (['rpcUrls', 'tokens', 'finalityDepth'] as const).filter((key) => entry[key] === undefined);
+  if (needed.length > 0)
+    problems.push(`${at}: ${entry.chain} is not built in and needs ${needed.join(', ')}`);
+  return {
+    ...OTHER_CHAIN,
+    chainId: chainIdOf(entry.chain),
+    slug: entry.chain,
+    v1Name: null,
+    name: entry.name ?? entry.chain,
+    explorerUrl: null,
+    publicRpcUrls: [],
+    tokens: [],
+    registries: {},
+    finalityDepth: entry.finalityDepth ?? 1,
+    portalDataset: null,
+  };
+}
+
+type TokenEntry = Static<typeof TokenSchema>;
+
+/** A token of an entry. */
+export function resolveTokenEntry(entry: TokenEntry, at: string, problems: string[]): TokenFacts {
+  const { symbol, decimals, paidBy = 'eip3009', currency = USD_CURRENCY, usdRate } = entry;
+  if (usdRate !== undefined && currency === USD_CURRENCY)
+    problems.push(`${at}.usdRate: a token of dollars has none`);
+  return {
+    address: resolveAddress(entry.address, `${at}.address`, problems),
+    symbol,
+    decimals,
+    currency,
+    paidBy,
+    domain:
+      paidBy === 'permit2' && entry.name === undefined
+        ? null
+        : { name: entry.name ?? symbol, version: entry.version ?? '1' },
+    ...(usdRate !== undefined && { usdRate }),
+  };
 }
 
 export function unknownChain(name: string, at: string, problems: string[]): ChainFacts {
@@ -155,7 +250,7 @@ export function resolveExplorer(
   if (entry === false) return null;
   if (entry !== undefined && !EXPLORER.test(entry))
     problems.push(`${at}: must be an http or https URL without a path`);
-  return (entry ?? facts.explorerUrl).replace(/\/$/, '');
+  return (entry ?? facts.explorerUrl)?.replace(/\/$/, '') ?? null;
 }
 
 const EXPLORER = /^https?:\/\/[\w.:-]+\/?$/;

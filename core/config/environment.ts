@@ -1,4 +1,4 @@
-import { knownChain } from '../domain/chains.ts';
+import { knownChain } from '../domain/networks.ts';
 
 /** The shape of `process.env`; tests pass their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,16 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { chainIdOf, chainOf } from '../domain/chains.ts';
+import { knownChain } from '../domain/networks.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
 import { readCatalogueFile, resolveSection } from './catalogue.ts';
 import {
   type ChainConfig,
-  resolveAddress,
+  factsOf,
   resolveExplorer,
   resolvePortal,
   resolveRegistries,
-  unknownChain,
+  resolveTokenEntry,
 } from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import { type Config, ConfigSchema, type FileConfig, type TrustedProxies } from './config.ts';
@@ -150,14 +151,9 @@ function resolveChain(
   at: string,
   problems: string[],
 ): ChainConfig {
-  const facts = knownChain(entry.chain) ?? unknownChain(entry.chain, at, problems);
-  const added = (entry.tokens ?? []).map(
-    (token, index): TokenFacts => ({
-      address: resolveAddress(token.address, `${at}.tokens.${index}.address`, problems),
-      symbol: token.symbol,
-      decimals: token.decimals,
-      domain: { name: token.name ?? token.symbol, version: token.version ?? '1' },
-    }),
+  const facts = factsOf(entry, at, problems);
+  const added = (entry.tokens ?? []).map((token, index) =>
+    resolveTokenEntry(token, `${at}.tokens.${index}`, problems),
   );
   const rpcUrls = entry.rpcUrls ?? facts.publicRpcUrls;
   for (const url of rpcUrls) {

@@ -1,3 +1,5 @@
+import type { TokenFacts } from './chains.ts';
+
 /** Dollars are counted in millionths: exact, and the precision of the stablecoins that x402 settles in. */
 export const USD_DECIMALS = 6;
 
@@ -8,13 +10,39 @@ export const USD_MICROS_MAX = 10n ** 18n - 1n;
 export const USD_EXACT_BELOW_MICROS = 2n ** 33n * 1_000_000n;
 
 /**
- * The face value of an atomic amount of a dollar stablecoin, in millionths of a dollar, rounded down.
- * Face value on purpose: the index reports what was authorised, not the token's market price on that day.
+ * The dollar value of an atomic amount, in millionths of a dollar, rounded down; null for a token of another currency without a rate.
+ * The face value of a dollar token on purpose: the index reports what was authorised, not the token's market price on that day.
  */
-export function usdMicros(amount: bigint, decimals: number): bigint {
-  if (decimals === USD_DECIMALS) return amount;
-  if (decimals > USD_DECIMALS) return amount / 10n ** BigInt(decimals - USD_DECIMALS);
-  return amount * 10n ** BigInt(USD_DECIMALS - decimals);
+export function usdMicros(amount: bigint, token: ValuedToken): bigint | null {
+  const ratio = usdRatio(token);
+  return ratio === null ? null : (amount * ratio.micros) / ratio.units;
+}
+
+/** `units` atomic units of a token are worth `micros` millionths of a dollar; null without a dollar value. */
+export function usdRatio(token: ValuedToken): { readonly micros: bigint; readonly units: bigint } | null {
+  if (!isValued(token)) return null;
+  const [rate, rateDecimals] = token.usdRate === undefined ? [1n, 0] : scaled(token.usdRate.usd);
+  const excess = token.decimals + rateDecimals - USD_DECIMALS;
+  return excess >= 0
+    ? { micros: rate, units: 10n ** BigInt(excess) }
+    : { micros: rate * 10n ** BigInt(-excess), units: 1n };
+}
+
+/** What of a token decides the value of its amounts. */
+export type ValuedToken = Pick<TokenFacts, 'decimals' | 'currency' | 'usdRate'>;
+
+/** Whether amounts of a token have a dollar value. */
+export function isValued({ currency, usdRate }: Pick<ValuedToken, 'currency' | 'usdRate'>): boolean {
+  return currency === USD_CURRENCY || usdRate !== undefined;
+}
+
+/** ISO 4217. */
+export const USD_CURRENCY = 'USD';
+
+/** The digits of a decimal number as an integer, and how many of them are behind the point. */
+function scaled(decimal: string): readonly [bigint, number] {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return [BigInt(whole + fraction), fraction.length];
 }
 
 /** Reads the engine's decimal text (`"12.5"`, `"-0.000001"`) into millionths. */

@@ -31,7 +31,7 @@ export const EVIDENCE_LADDER = {
     tier: 'probable',
     probability: 0.9,
     meaning:
-      'Paired and relayed by a third party; the calldata carries an ERC-8021 facilitator code or the call goes through an x402-only contract.',
+      'Paired and relayed by a third party; the calldata carries an ERC-8021 facilitator code or the call goes through an x402-only contract. Or a payment channel of x402 claimed a voucher of the payer.',
   },
   catalogued_payee: {
     code: 4,
@@ -62,13 +62,13 @@ export const EVIDENCE_LADDER = {
     probability: 0.05,
     meaning: 'A plain transfer to a catalogued payTo without any EIP-3009 marker.',
   },
-  channel_deposit: {
+  channel_move: {
     code: 7,
     verified: false,
     tier: 'not_x402',
     probability: 0,
     meaning:
-      'A transfer to a known payment channel collector or escrow: a deposit, regardless of the relayer. No seller is paid yet, so it counts in no sum.',
+      'Money into or out of a payment channel or an escrow: a deposit, a payout or a return, regardless of the relayer. It is no payment, so it counts in no sum.',
   },
   not_examined: {
     code: 0,
@@ -80,9 +80,6 @@ export const EVIDENCE_LADDER = {
 } as const satisfies Record<string, Rung>;
 
 export type EvidenceMethod = keyof typeof EVIDENCE_LADDER;
-
-/** Rows of this method are listed but count in no sum, number or ranking: a deposit pays no seller. */
-export const UNCOUNTED_METHOD: EvidenceMethod = 'channel_deposit';
 
 export const EVIDENCE_METHODS = Object.keys(EVIDENCE_LADDER) as readonly EvidenceMethod[];
 
@@ -114,7 +111,9 @@ export const REASON_MEANINGS = {
   relayer_named: 'The sender of the transaction is a known relayer of a facilitator.',
   no_marker: 'Neither an authorization nor Permit2: a plain transfer.',
   self_payment: 'Payer and payee are one wallet.',
-  channel_deposit: 'The payee is a known payment channel or escrow contract.',
+  channel_move: 'Money went into or out of a payment channel or an escrow.',
+  voucher_claimed: 'A payment channel of x402 (batch-settlement) claimed a voucher that the payer signed.',
+  escrow_captured: 'An escrow (auth-capture) captured or charged the payment.',
 } as const;
 
 export type Reason = keyof typeof REASON_MEANINGS;

@@ -1,4 +1,4 @@
-import { USD_DECIMALS } from './amount.ts';
+import { USD_DECIMALS, usdRatio, type ValuedToken } from './amount.ts';
 
 /** What an organization may do. These three plans are the defaults; the configuration can change them. See docs/design/gate.md. */
 export const PLAN_IDS = ['free', 'pro', 'enterprise'] as const;
@@ -101,11 +101,11 @@ export function readDollarLimit(limit: unknown): bigint | null {
     : sensible(BigInt(whole) * 10n ** BigInt(USD_DECIMALS) + keptOf(fraction));
 }
 
-/** An amount of a dollar token with these decimals; null beyond any sensible price. */
-export function dollarsOfAmount(amount: bigint, decimals: number): bigint | null {
-  const scaled = amount * 10n ** BigInt(USD_DECIMALS);
-  const unit = 10n ** BigInt(decimals);
-  return sensible((scaled + unit - 1n) / unit);
+/** An amount of a token in millionths of a dollar, rounded up; null without a dollar value and beyond any sensible price. */
+export function dollarsOfAmount(amount: bigint, token: ValuedToken): bigint | null {
+  const ratio = usdRatio(token);
+  if (ratio === null) return null;
+  return sensible((amount * ratio.micros + ratio.units - 1n) / ratio.units);
 }
 
 function microsOf(decimal: string): bigint | null {

@@ -17,6 +17,7 @@ import {
   evidenceTier,
   facilitator,
   facilitatorName,
+  feeAmount,
   isSelfPayment,
   kind,
   logIndex,
@@ -28,6 +29,7 @@ import {
   txHash,
   walletId,
 } from './public-tables/column.ts';
+import { CHANNEL_EVENTS, CHANNELS } from './public-tables/channels.ts';
 import { FACILITATOR_DAYS, MERCHANT_DAYS, PAIR_DAYS, PAYER_DAYS } from './public-tables/days.ts';
 import { TRANSACTION_FEES } from './public-tables/fees.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';
@@ -78,6 +80,7 @@ export const PUBLIC_TABLES = {
       kind,
       scheme,
       channel,
+      feeAmount,
     ],
   },
   wallet_settlements: {
@@ -111,6 +114,7 @@ export const PUBLIC_TABLES = {
       kind,
       scheme,
       channel,
+      feeAmount,
     ],
   },
   agents: AGENTS,
@@ -128,6 +132,8 @@ export const PUBLIC_TABLES = {
   relayers: RELAYERS,
   transaction_fees: TRANSACTION_FEES,
   wallet_verdicts: WALLET_VERDICTS,
+  channels: CHANNELS,
+  channel_events: CHANNEL_EVENTS,
 } as const satisfies Record<string, PublicTable>;
 
 export type PublicTableName = keyof typeof PUBLIC_TABLES;

@@ -11,7 +11,7 @@ import {
 import { computeChannelId } from '@x402/evm/batch-settlement/client';
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
 import { signTypedData } from 'viem/accounts';
-import { type Address, address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import contracts from './contracts/channels.json' with { type: 'json' };
 import type { ChainToken } from './deploy-usdc.ts';
 import type { Rpc } from './json-rpc.ts';

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { countActivity } from '../../ingest/endpoints/activity.ts';
-import { dollarTokens, readItem } from '../../ingest/endpoints/item.ts';
+import { offerTokens, readItem } from '../../ingest/endpoints/item.ts';
 import { deriveList } from '../../ingest/endpoints/list.ts';
 import { type OfferRow, offerRow, saveOffers } from '../../ingest/endpoints/offers.ts';
 import { configuredSources } from '../../ingest/endpoints/sources.ts';
@@ -48,7 +48,7 @@ export async function listSince(deps: ListingDeps, since: number): Promise<void>
 /** An offer that is listed twice counts as it stands first. */
 async function offersOf(source: EndpointSource, { config, signal }: ListingDeps): Promise<OfferRow[]> {
   const facts = {
-    tokens: dollarTokens(config),
+    tokens: offerTokens(config),
     nowSeconds: Math.floor(Date.now() / 1_000),
     ...(source.origin === undefined ? {} : { origin: source.origin }),
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
 import { type Address, address } from '../../core/domain/account.ts';
-import { knownChain } from '../../core/domain/chains.ts';
+import { knownChain } from '../../core/domain/networks.ts';
 import { readBuiltInRelayers } from '../../ingest/grading/built-in.ts';
 import type { Cast } from '../actors.ts';
 import { withBuilderCode } from '../chain/payments.ts';

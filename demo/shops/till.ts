@@ -1,9 +1,10 @@
+import { isPayable } from '../../core/config/access.ts';
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../core/clock.ts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
 import type { Address } from '../../core/domain/account.ts';
-import { knownChain } from '../../core/domain/chains.ts';
+import { knownChain } from '../../core/domain/networks.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/accounts/open.ts';
 import { openConfirmers } from '../../src/payment/confirm.ts';
@@ -62,7 +63,7 @@ export function openTill({ rpcUrl, facilitatorUrl, dataDir, log }: TillOptions):
 
 function acceptedOn(rpcUrl: string, payTo: Address): AcceptedPayment {
   const facts = knownChain('base-sepolia');
-  const [token] = facts?.tokens ?? [];
+  const token = facts?.tokens.find(isPayable);
   if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
   return { chain: `eip155:${facts.chainId}`, slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
 }

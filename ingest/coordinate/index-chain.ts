@@ -79,6 +79,7 @@ async function run(
   const { config, source, writer, versions, catalogues, jobs, log, signal } = deps;
   const context = decodeContextOf(config, catalogues.current());
   const pipeline = createPipeline({
+    writer,
     source,
     context,
     catalogues,

@@ -50,6 +50,7 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
     const writer = guardedFor(deps.writer, config.chain, job.epoch);
     deps.versions.raise(job.versionFloor);
     const pipeline = createPipeline({
+      writer,
       source: deps.source,
       context,
       catalogues,

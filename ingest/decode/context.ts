@@ -5,6 +5,7 @@ import { type Chain, REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '
 import type { RawLog } from '../chain/block-source.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
+import { type ChannelContract, channelContractsOf, type KnownTerms, NO_TERMS } from './channels/moves.ts';
 
 /** The facts about a chain that decoding needs. Fixed for the life of a worker. */
 export interface DecodeContext {
@@ -15,6 +16,10 @@ export interface DecodeContext {
   readonly proxies: ReadonlySet<Address>;
   /** ERC-8004 registries. No contract has two roles, nor is a token or a proxy as well. */
   readonly registries: ReadonlyMap<Address, RegistryRole>;
+  /** Contracts that hold money between a payer and a payee. */
+  readonly channels: ReadonlyMap<Address, ChannelContract>;
+  /** Parties of channels, from earlier blocks than those of a batch. */
+  readonly knownTerms: KnownTerms;
   /** Contracts that serve x402 and nothing else: the proxies and the settlement routers. */
   readonly x402Contracts: ReadonlySet<Address>;
   /** Whether a bare transfer to this payee is kept, to be shown as `not_x402`. */
@@ -37,6 +42,8 @@ export function decodeContextOf(
         return at === undefined ? [] : [[at, role] as const];
       }),
     ),
+    channels: channelContractsOf(chain),
+    knownTerms: NO_TERMS,
     x402Contracts: new Set([...proxies, ...settlementRoutersOf(chain)]),
     isCataloguedPayee: (payee) => catalogue.isPayee(chain, payee),
   };

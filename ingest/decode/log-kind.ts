@@ -1,6 +1,8 @@
 import type { Address, Hash } from '../../core/domain/account.ts';
 import type { RegistryRole } from '../../core/domain/chains.ts';
 import type { EventsOf, LogFilter, RawLog } from '../chain/block-source.ts';
+import { BATCH_EVENTS, ESCROW_EVENTS } from './channels/events.ts';
+import type { ChannelContract } from './channels/moves.ts';
 import type { DecodeContext } from './context.ts';
 import { addressInWord, WORD_CHARS } from './hex-word.ts';
 
@@ -66,25 +68,39 @@ export const KIND = {
   proxySettled: 3,
   malformed: 4,
   registry: 5,
+  channel: 6,
+  /** A transfer of a token that is not listed: read only from the receipt of a transaction in which a proxy settled one. */
+  unlistedTransfer: 7,
 } as const;
 
 export type LogKind = (typeof KIND)[keyof typeof KIND];
 
 const EMPTY_DATA = '0x';
 
-type Emitter = 'token' | 'proxy' | RegistryRole | 'other';
+type Emitter = 'token' | 'proxy' | RegistryRole | ChannelContract['scheme'] | 'other';
 
-type Emitters = Pick<DecodeContext, 'tokens' | 'proxies' | 'registries'>;
+type Emitters = Pick<DecodeContext, 'tokens' | 'proxies' | 'registries' | 'channels'>;
 
-const REGISTRY_EVENTS: Readonly<Partial<Record<Emitter, ReadonlySet<Hash | undefined>>>> = {
+/** topic0 of the events of channel contracts. */
+const TOPICS_OF_SCHEME: Readonly<Record<ChannelContract['scheme'], readonly Hash[]>> = {
+  'batch-settlement': Object.keys(BATCH_EVENTS) as Hash[], // as its type says
+  'auth-capture': Object.keys(ESCROW_EVENTS) as Hash[], // likewise
+};
+
+export const CHANNEL_TOPICS: readonly Hash[] = Object.values(TOPICS_OF_SCHEME).flat();
+
+const EVENTS: Readonly<Partial<Record<Emitter, ReadonlySet<Hash | undefined>>>> = {
   identity: new Set(TOPICS_OF_ROLE.identity),
   reputation: new Set(TOPICS_OF_ROLE.reputation),
   validation: new Set(TOPICS_OF_ROLE.validation),
+  'batch-settlement': new Set(TOPICS_OF_SCHEME['batch-settlement']),
+  'auth-capture': new Set(TOPICS_OF_SCHEME['auth-capture']),
 };
 
-function emitterOf(log: RawLog, { tokens, proxies, registries }: Emitters): Emitter {
-  if (tokens.has(log.address)) return 'token';
-  return proxies.has(log.address) ? 'proxy' : (registries.get(log.address) ?? 'other');
+function emitterOf({ address }: RawLog, { tokens, proxies, registries, channels }: Emitters): Emitter {
+  if (tokens.has(address)) return 'token';
+  if (proxies.has(address)) return 'proxy';
+  return registries.get(address) ?? channels.get(address)?.scheme ?? 'other';
 }
 
 /**
@@ -98,26 +114,32 @@ export function kindOf(log: RawLog, emitters: Emitters): LogKind {
 function kindFrom(log: RawLog, emitter: Emitter): LogKind {
   switch (log.topics[0]) {
     case TOPIC.transfer:
-      return emitter === 'token' ? transferKind(log) : registryKind(log, emitter);
+      if (emitter === 'token') return transferKind(log);
+      return emitter === 'other' && isTransfer(log) ? KIND.unlistedTransfer : eventKind(log, emitter);
     case TOPIC.authorizationUsed:
       return emitter === 'token' ? authorizationKind(log) : KIND.other;
     case TOPIC.permit2Settled:
     case TOPIC.permit2SettledWithPermit:
       return emitter === 'proxy' ? proxyKind(log) : KIND.other;
     default:
-      return registryKind(log, emitter);
+      return eventKind(log, emitter);
   }
 }
 
 /** Checks only topics; decoding finds logs with a wrong layout. */
-function registryKind({ topics }: RawLog, emitter: Emitter): LogKind {
-  return REGISTRY_EVENTS[emitter]?.has(topics[0]) ? KIND.registry : KIND.other;
+function eventKind({ topics }: RawLog, emitter: Emitter): LogKind {
+  if (!EVENTS[emitter]?.has(topics[0])) return KIND.other;
+  return emitter in TOPICS_OF_SCHEME ? KIND.channel : KIND.registry;
 }
 
 /** Four topics are an ERC-721 transfer, another event with the same topic0: not ours, and not malformed. */
-function transferKind({ topics, data }: RawLog): LogKind {
-  if (topics.length === 4) return KIND.other;
-  return topics.length === 3 && data.length === WORD_CHARS ? KIND.transfer : KIND.malformed;
+function transferKind(log: RawLog): LogKind {
+  if (log.topics.length === 4) return KIND.other;
+  return isTransfer(log) ? KIND.transfer : KIND.malformed;
+}
+
+function isTransfer({ topics, data }: RawLog): boolean {
+  return topics.length === 3 && data.length === WORD_CHARS;
 }
 
 function authorizationKind({ topics, data }: RawLog): LogKind {
@@ -147,8 +169,8 @@ export function kindsOf(logs: readonly RawLog[], emitters: Emitters): Uint8Array
 }
 
 /** The contracts whose logs are requested. */
-export function emittersOf({ tokens, proxies, registries }: Emitters): Address[] {
-  return [...tokens.keys(), ...proxies, ...registries.keys()];
+export function emittersOf({ tokens, proxies, registries, channels }: Emitters): Address[] {
+  return [...tokens.keys(), ...proxies, ...registries.keys(), ...channels.keys()];
 }
 
 /**
@@ -170,11 +192,15 @@ export function logFilterOf(context: DecodeContext): LogFilter {
 }
 
 /** A Transfer from a Permit2 proxy, or a registration from a token, would mean nothing. */
-function whatMatters({ tokens, proxies, registries }: DecodeContext): EventsOf[] {
+function whatMatters({ tokens, proxies, registries, channels }: DecodeContext): EventsOf[] {
   return [
     { addresses: [...tokens.keys()], topics: [TOPIC.transfer, TOPIC.authorizationUsed] },
     { addresses: [...proxies], topics: [TOPIC.permit2Settled, TOPIC.permit2SettledWithPermit] },
     ...[...registries].map(([address, role]) => ({ addresses: [address], topics: TOPICS_OF_ROLE[role] })),
+    ...[...channels.values()].map(({ address, scheme }) => ({
+      addresses: [address],
+      topics: TOPICS_OF_SCHEME[scheme],
+    })),
   ];
 }
 
@@ -184,6 +210,7 @@ export function isCandidate(log: RawLog, context: DecodeContext): boolean {
     case KIND.authorization:
     case KIND.proxySettled:
     case KIND.registry:
+    case KIND.channel:
       return true;
     case KIND.transfer: {
       const payee = log.topics[2];

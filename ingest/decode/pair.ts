@@ -1,6 +1,7 @@
 import type { RawLog } from '../chain/block-source.ts';
 import { isUptoProxy } from '../grading/built-in.ts';
 import type { DecodeContext } from './context.ts';
+import { isMove } from './channels/moves.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 
 /**
@@ -15,8 +16,11 @@ import { KIND, kindsOf } from './log-kind.ts';
  * lost: the first authorization would take the second payment's transfer.
  */
 
-/** How a transfer is marked. For an authorization, `none` means that it is unpaired. */
-export const MARKER = { none: 0, authorization: 1, permit2: 2, upto: 3 } as const;
+/**
+ * How a transfer is marked. For an authorization, `none` means that it is unpaired. A leg carried tokens of a channel or of an escrowed
+ * payment (channels/legs.ts) and is no payment of its own.
+ */
+export const MARKER = { none: 0, authorization: 1, permit2: 2, upto: 3, leg: 4 } as const;
 
 /** The marker of every log, by position. `kinds` come from `kindsOf(logs)`; logs ascend by (block, index). */
 export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array {
@@ -36,19 +40,33 @@ export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array
   return markers;
 }
 
-/** The authorizations without a transfer of their own. */
-export function loneAuthorizations(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
+/** The authorizations and proxy events without a transfer of their own. */
+export function unpairedLogs(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
   const kinds = kindsOf(logs, context);
-  if (!kinds.includes(KIND.authorization)) return [];
+  if (!kinds.includes(KIND.authorization) && !kinds.includes(KIND.proxySettled)) return [];
   const markers = pairLogs(logs, kinds);
-  return logs.filter((_, at) => kinds[at] === KIND.authorization && markers[at] === MARKER.none);
+  return logs.filter((_, at) => isUnpaired(kinds[at], markers[at]));
 }
 
-/** The transfers that are payments. */
-export function markedTransfers(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
+export function isUnpaired(kind: number | undefined, marker: number | undefined): boolean {
+  return (kind === KIND.authorization || kind === KIND.proxySettled) && marker === MARKER.none;
+}
+
+/**
+ * The logs that must have a row. In a transaction with events of a channel contract these are its events alone: which of the marked
+ * transfers carried tokens of a channel cannot be told without the calldata.
+ */
+export function logsWithRows(logs: readonly RawLog[], context: DecodeContext): RawLog[] {
   const kinds = kindsOf(logs, context);
   const markers = pairLogs(logs, kinds);
-  return logs.filter((_, at) => kinds[at] === KIND.transfer && markers[at] !== MARKER.none);
+  const ofChannels = new Set(
+    logs.filter((_, at) => kinds[at] === KIND.channel).map(({ transactionHash }) => transactionHash),
+  );
+  return logs.filter((log, at) => {
+    if (kinds[at] === KIND.channel) return isMove(log, context.channels);
+    const isPaid = kinds[at] === KIND.transfer && markers[at] !== MARKER.none;
+    return isPaid && !ofChannels.has(log.transactionHash);
+  });
 }
 
 /** The position of the transfer that belongs to the authorization at `at`, or −1. */
@@ -67,6 +85,11 @@ function transferOf(at: number, logs: readonly RawLog[], kinds: Uint8Array, mark
 
 function isFree(at: number, kinds: Uint8Array, markers: Uint8Array): boolean {
   return kinds[at] === KIND.transfer && markers[at] === MARKER.none;
+}
+
+/** A proxy also settles tokens that are not listed. */
+function isFreeForProxy(at: number, kinds: Uint8Array, markers: Uint8Array): boolean {
+  return isFree(at, kinds, markers) || (kinds[at] === KIND.unlistedTransfer && markers[at] === MARKER.none);
 }
 
 /** Whether the authorizer's transfer of the same token stands directly before the authorization at `at`. */
@@ -121,8 +144,8 @@ function groupAround(at: number, logs: readonly RawLog[]): number[] {
 }
 
 /**
- * A Permit2 proxy emits `Settled` after the transfer: its payment is the nearest unpaired transfer of a known token before
- * it and after the previous proxy event of the transaction. None means a payment in a token that is not indexed.
+ * A Permit2 proxy emits `Settled` after the transfer: its payment is the nearest unpaired transfer before it and after the
+ * previous proxy event of the transaction. None means a token that is not listed, whose transfer only the receipt shows.
  */
 function pairProxies(logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8Array): void {
   for (let at = 0; at < kinds.length; at++) {
@@ -131,8 +154,9 @@ function pairProxies(logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8A
     const tx = proxy?.transactionHash;
     for (let before = at - 1; before >= 0; before--) {
       if (kinds[before] === KIND.proxySettled || logs[before]?.transactionHash !== tx) break;
-      if (!isFree(before, kinds, markers)) continue;
-      markers[before] = proxy !== undefined && isUptoProxy(proxy.address) ? MARKER.upto : MARKER.permit2;
+      if (!isFreeForProxy(before, kinds, markers)) continue;
+      const marker = proxy !== undefined && isUptoProxy(proxy.address) ? MARKER.upto : MARKER.permit2;
+      markers[before] = markers[at] = marker;
       break;
     }
   }

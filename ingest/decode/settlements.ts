@@ -1,16 +1,17 @@
 import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
-import type { Address, Hash } from '../../core/domain/account.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
 import { NO_CHANNEL, type PaymentScheme } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
-import { schemeOfDeposit } from '../grading/built-in.ts';
 import type { Marker, UngradedSettlement } from '../grading/grade.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
+import { callShapeOf } from './call-shape.ts';
+import { channelsOf } from './channels/in-batch.ts';
+import type { ChannelMove } from './channels/moves.ts';
 import { type DecodeContext, deadLetterOf } from './context.ts';
 import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
-import { MARKER, pairLogs } from './pair.ts';
+import { isUnpaired, MARKER, pairLogs } from './pair.ts';
 
 export interface Decoded {
   readonly found: UngradedSettlement[];
@@ -42,6 +43,7 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
   const { logs } = batch;
   const kinds = kindsOf(logs, context);
   const markers = pairLogs(logs, kinds);
+  const channels = channelsOf(batch, kinds, markers, context);
   const reading: Reading = {
     batch,
     context,
@@ -50,25 +52,28 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
     blockAt: 0,
     token: undefined,
   };
+  for (const log of channels.malformed) refuse(reading, log, 'malformed_log');
+  for (const log of channels.unknown) refuse(reading, log, 'unknown_channel');
   let open: OpenTransaction | undefined;
   for (let at = 0; at < logs.length; at++) {
     const log = logs[at];
-    if (log === undefined || kinds[at] === KIND.other || kinds[at] === KIND.proxySettled) continue;
+    if (log === undefined || kinds[at] === KIND.other) continue;
     const refused = refusalOf(kinds[at], markers[at]);
     if (refused) refuse(reading, log, refused);
     if (kinds[at] === KIND.registry) reading.decoded.registryLogs.push(log);
-    if (kinds[at] !== KIND.transfer) continue;
-    const marker = markerOf(markers[at]);
-    if (marker === 'none' && !goesToCataloguedPayee(log, context)) continue;
+    const move = kinds[at] === KIND.channel ? channels.moves.get(at) : undefined;
+    if (move === undefined && !isPayment(log, kinds[at], markers[at], context)) continue;
     if (open?.hash !== log.transactionHash) open = openTransaction(reading, log);
-    decodeTransfer(log, markers[at], open, reading);
+    if (move === undefined) decodeTransfer(log, markers[at], open, reading);
+    else decodeMove(move, open, reading);
   }
   return reading.decoded;
 }
 
 function refusalOf(kind: number | undefined, marker: number | undefined): DeadLetterReason | undefined {
   if (kind === KIND.malformed) return 'malformed_log';
-  return kind === KIND.authorization && marker === MARKER.none ? 'unpaired_authorization' : undefined;
+  if (!isUnpaired(kind, marker)) return undefined;
+  return kind === KIND.authorization ? 'unpaired_authorization' : 'unpaired_proxy';
 }
 
 function markerOf(code: number | undefined): Marker {
@@ -76,13 +81,18 @@ function markerOf(code: number | undefined): Marker {
   return code === MARKER.permit2 || code === MARKER.upto ? 'permit2' : 'none';
 }
 
-/** The collector of a deposit, or else the form of the payment. A payment that its payee pulled is not what `exact` signs. */
-function schemeOf(payee: Address, code: number | undefined, received: boolean): PaymentScheme {
-  const ofDeposit = schemeOfDeposit(payee);
-  if (ofDeposit !== undefined) return ofDeposit;
+/** The form of a payment. One that its payee pulled is not what `exact` signs. */
+function schemeOf(code: number | undefined, received: boolean): PaymentScheme {
   if (code === MARKER.upto) return 'upto';
   if (code === MARKER.permit2) return 'exact-permit2';
   return code === MARKER.authorization && !received ? 'exact' : 'unknown';
+}
+
+/** Of a transfer: whether it has a marker, or is a bare one to a catalogued payee. */
+function isPayment(log: RawLog, kind: number | undefined, marker: number | undefined, context: DecodeContext): boolean {
+  if (kind === KIND.unlistedTransfer) return marker !== MARKER.none;
+  if (kind !== KIND.transfer || marker === MARKER.leg) return false;
+  return marker !== MARKER.none || goesToCataloguedPayee(log, context);
 }
 
 function goesToCataloguedPayee(log: RawLog, context: DecodeContext): boolean {
@@ -152,20 +162,19 @@ function decodeTransfer(
   const token = tokenOf(reading, log);
   const [, from, to] = log.topics;
   const amount = uintInWord(log.data);
-  if (token === undefined || from === undefined || to === undefined || amount === undefined) {
+  if (from === undefined || to === undefined || amount === undefined) {
     refuse(reading, log, 'malformed_log');
     return;
   }
-  const amountUsdMicros = usdMicros(amount, token.decimals);
-  if (amountUsdMicros > USD_MICROS_MAX) {
+  const usd = usdOf(amount, token);
+  if (usd !== null && usd > USD_MICROS_MAX) {
     refuse(reading, log, 'amount_out_of_range');
     return;
   }
   // A proxy's event proves that the payment passed through it, whatever contract the transaction called first.
   const viaX402Contract = open.callsX402Contract || marker === 'permit2';
-  const words = { token: token.address, from, to, amount: log.data };
+  const words = { token: log.address, from, to, amount: log.data };
   const { directCall, received } = callShapeOf(words, open, { marker, viaX402Contract });
-  const payee = addressInWord(to);
   reading.decoded.found.push({
     blockTime: open.block.time,
     chain: reading.context.chain,
@@ -173,16 +182,19 @@ function decodeTransfer(
     logIndex: log.logIndex,
     txHash: log.transactionHash,
     payer: addressInWord(from),
-    payee,
-    asset: token.address,
-    assetSymbol: token.symbol,
+    payee: addressInWord(to),
+    asset: log.address,
+    assetSymbol: token?.symbol ?? '',
     amount,
-    amountUsdMicros,
+    amountUsdMicros: usd ?? 0n,
+    usdKnown: usd !== null,
     relayer: open.from,
     builderFacilitator: open.builder.facilitator,
     builderApps: open.builder.apps,
-    scheme: schemeOf(payee, code, received),
+    kind: 'payment',
+    scheme: schemeOf(code, received),
     channel: NO_CHANNEL,
+    feeAmount: 0n,
     marker,
     relayedByPayer: isAddressInWord(open.from, from),
     relayedByPayee: isAddressInWord(open.from, to),
@@ -193,6 +205,55 @@ function decodeTransfer(
   });
 }
 
+/** A row at the event of a channel contract: which transfers carried the tokens, and through whom, says nothing more. */
+function decodeMove(move: ChannelMove, open: OpenTransaction, reading: Reading): void {
+  const { log, terms, contract, amount } = move;
+  const token = reading.context.tokens.get(terms.token);
+  const usd = usdOf(amount, token);
+  if (usd !== null && usd > USD_MICROS_MAX) {
+    refuse(reading, log, 'amount_out_of_range');
+    return;
+  }
+  reading.decoded.found.push({
+    blockTime: open.block.time,
+    chain: reading.context.chain,
+    blockNumber: log.blockNumber,
+    logIndex: log.logIndex,
+    txHash: log.transactionHash,
+    payer: terms.payer,
+    payee: terms.payee,
+    asset: terms.token,
+    assetSymbol: token?.symbol ?? '',
+    amount,
+    amountUsdMicros: usd ?? 0n,
+    usdKnown: usd !== null,
+    relayer: open.from,
+    builderFacilitator: open.builder.facilitator,
+    builderApps: open.builder.apps,
+    kind: move.kind,
+    scheme: contract.scheme,
+    channel: move.channel ?? NO_CHANNEL,
+    feeAmount: move.fee,
+    marker: markerOfMove(move),
+    relayedByPayer: open.from === terms.payer,
+    relayedByPayee: open.from === terms.payee,
+    selfPayment: terms.payer === terms.payee,
+    directCall: open.to === contract.address,
+    received: false,
+    viaX402Contract: contract.scheme === 'batch-settlement',
+  });
+}
+
+/** Null for a token of which no value is known. */
+function usdOf(amount: bigint, token: TokenFacts | undefined): bigint | null {
+  return token === undefined ? null : usdMicros(amount, token);
+}
+
+function markerOfMove({ kind, contract }: ChannelMove): Marker {
+  if (kind !== 'payment') return 'move';
+  return contract.scheme === 'batch-settlement' ? 'claim' : 'capture';
+}
+
 /** Neighbours mostly share their token: comparing with the last one is cheaper than hashing each address. */
 function tokenOf(reading: Reading, log: RawLog): TokenFacts | undefined {
   if (reading.token?.address !== log.address) reading.token = reading.context.tokens.get(log.address);
@@ -201,64 +262,4 @@ function tokenOf(reading: Reading, log: RawLog): TokenFacts | undefined {
 
 function refuse({ context, decoded }: Reading, log: RawLog, reason: DeadLetterReason): void {
   decoded.deadLetters.push(deadLetterOf(context.chain, log, reason));
-}
-
-/** Selectors of EIP-3009, as Circle’s FiatTokenV2_2 has them. */
-const TRANSFER_WITH_AUTHORIZATION = ['0xe3ee160e', '0xcf092995'];
-const RECEIVE_WITH_AUTHORIZATION = ['0xef55bec6', '0x88b7ab63'];
-const TRANSFER = '0xa9059cbb';
-
-const SELECTOR_CHARS = 10;
-const WORD_DIGITS = 64;
-
-interface CallShape {
-  readonly directCall: boolean;
-  readonly received: boolean;
-}
-
-const DIRECT: CallShape = { directCall: true, received: false };
-const DIRECT_RECEIVED: CallShape = { directCall: true, received: true };
-const ROUTED: CallShape = { directCall: false, received: false };
-const ROUTED_RECEIVED: CallShape = { directCall: false, received: true };
-
-/** The token's log: from and to as its words, the amount as its data. */
-interface TransferWords {
-  readonly token: Address;
-  readonly from: Hash;
-  readonly to: Hash;
-  readonly amount: string;
-}
-
-/**
- * Distinguishes direct from routed calls, and receive from transfer. See docs/design/evidence.md.
- *
- * Calldata proves something only if the transaction calls the token itself and the arguments equal the log. Behind a router the only
- * remaining sign is that the called contract is the payee: it pulled the payment to itself. An x402 settlement router is exempt: it
- * is the first payee of every payment that it relays, but not the beneficiary.
- */
-function callShapeOf(
-  transfer: TransferWords,
-  tx: Pick<TransactionFacts, 'to' | 'input'>,
-  { marker, viaX402Contract }: { readonly marker: Marker; readonly viaX402Contract: boolean },
-): CallShape {
-  if (tx.to === transfer.token) return directShape(transfer, tx.input, marker);
-  const isPulled =
-    marker === 'authorization' && !viaX402Contract && tx.to !== null && isAddressInWord(tx.to, transfer.to);
-  return isPulled ? ROUTED_RECEIVED : ROUTED;
-}
-
-function directShape({ from, to, amount }: TransferWords, input: string, marker: Marker): CallShape {
-  const selector = input.slice(0, SELECTOR_CHARS);
-  if (marker === 'none') return selector === TRANSFER && hasArguments(input, [to, amount]) ? DIRECT : ROUTED;
-  const isTransfer = TRANSFER_WITH_AUTHORIZATION.includes(selector);
-  if (!isTransfer && !RECEIVE_WITH_AUTHORIZATION.includes(selector)) return ROUTED;
-  if (!hasArguments(input, [from, to, amount])) return ROUTED;
-  return isTransfer ? DIRECT : DIRECT_RECEIVED;
-}
-
-/** Whether the calldata's first arguments are these words. One comparison of a joined text is cheaper than one per word. */
-function hasArguments(input: string, words: readonly string[]): boolean {
-  let joined = '';
-  for (const word of words) joined += word.slice(2);
-  return input.slice(SELECTOR_CHARS, SELECTOR_CHARS + words.length * WORD_DIGITS) === joined;
 }

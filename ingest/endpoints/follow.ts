@@ -14,7 +14,7 @@ import {
   recordCount,
 } from './activity.ts';
 import type { BazaarLimits } from './bazaar.ts';
-import { dollarTokens } from './item.ts';
+import { offerTokens } from './item.ts';
 import { deriveList } from './list.ts';
 import { remapOffers } from './offers.ts';
 import { type ContestedOrigin, configuredSources, type Listings, loadContestedOrigins } from './sources.ts';
@@ -57,7 +57,7 @@ export async function openEndpoints(deps: {
       followEndpoints({
         ...deps,
         payees,
-        tokens: dollarTokens(config),
+        tokens: offerTokens(config),
         nowMs: systemClock.nowMs,
         sources: configuredSources(listings, { fetcher, bazaarLimits, contested: () => contested }),
         onContested(origins) {

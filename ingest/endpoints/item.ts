@@ -1,15 +1,11 @@
 import type { Config } from '../../core/config/config.ts';
 import { isAddress, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
 import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
-import {
-  type Chain,
-  chainOf,
-  chainOfNetwork,
-  isEvmNetwork,
-  KNOWN_CHAINS,
-  type TokenFacts,
-} from '../../core/domain/chains.ts';
+import { type Chain, chainOf, type TokenFacts } from '../../core/domain/chains.ts';
+import { KNOWN_CHAINS, OTHER_CHAINS } from '../../core/domain/known-chains.ts';
+import { chainOfNetwork, isEvmNetwork } from '../../core/domain/networks.ts';
 import { displayText } from '../../core/domain/display-text.ts';
+import type { ValuedToken } from '../../core/domain/amount.ts';
 import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
@@ -22,7 +18,7 @@ import { readDiscovery } from './discovery.ts';
  */
 
 export interface ItemFacts {
-  readonly tokens: DollarTokens;
+  readonly tokens: OfferTokens;
   readonly nowSeconds: number;
   /** Only resources of this origin count: an origin publishes prices for itself alone. Undefined: any. */
   readonly origin?: string;
@@ -193,7 +189,7 @@ const U32_MAX = 2 ** 32 - 1;
 export function readAccept(
   entry: unknown,
   declared: readonly unknown[],
-  tokens: DollarTokens,
+  tokens: OfferTokens,
 ): ReadAccept | null {
   const scheme = fieldOf(entry, 'scheme');
   const network = fieldOf(entry, 'network');
@@ -205,9 +201,10 @@ export function readAccept(
   const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
   // Burns are transfers to the zero address, so an offer with this payee cannot be paid.
   if (asset === null || payTo === null || payTo === ZERO_ADDRESS) return null;
-  const decimals = chain === null ? null : tokens.decimalsOf(chain, asset);
+  const token = chain === null ? null : tokens.tokenOf(chain, asset);
+  const decimals = token?.decimals ?? null;
   const amount = readAmount(entry) ?? amountOfPrice(entry, decimals);
-  const asked = amount === null || decimals === null ? null : dollarsOfAmount(amount, decimals);
+  const asked = amount === null || token === null ? null : dollarsOfAmount(amount, token);
   return {
     network,
     chain,
@@ -288,7 +285,7 @@ function readAsset(
     isEvm,
     chain,
     tokens,
-  }: { readonly isEvm: boolean; readonly chain: Chain | null; readonly tokens: DollarTokens },
+  }: { readonly isEvm: boolean; readonly chain: Chain | null; readonly tokens: OfferTokens },
 ): string | null {
   const asset = fieldOf(entry, 'asset') ?? fieldAt(entry, 'price', 'asset');
   const account = readAccount(asset, isEvm);
@@ -332,30 +329,30 @@ function readTimeout(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, U32_MAX) : 0;
 }
 
-/** The dollar tokens that we know: only their amounts are dollars. */
-export interface DollarTokens {
-  /** By symbol, in any case; without one the first token of the chain. Null for one that is none of ours. */
+/** The tokens that offers may ask for and that we know. */
+export interface OfferTokens {
+  /** By symbol, in any case; without one the first token of the chain. Null for one that is not known. */
   addressOf(chain: Chain, symbol: string | null): string | null;
-  /** Null for a token that is none of ours. */
-  decimalsOf(chain: Chain, asset: string): number | null;
+  /** Null for a token that is not known. */
+  tokenOf(chain: Chain, asset: string): ValuedToken | null;
 }
 
-/** The built-in tokens of every known chain, and the configured ones. */
-export function dollarTokens(config: Pick<Config, 'chains'>): DollarTokens {
-  const decimals = new Map<string, number>();
+/** The built-in tokens, also those of chains that nobody indexes, and the configured ones. */
+export function offerTokens(config: Pick<Config, 'chains'>): OfferTokens {
+  const known = new Map<string, ValuedToken>();
   const addresses = new Map<string, string>();
   const add = (chain: Chain, tokens: readonly TokenFacts[]) => {
     for (const token of tokens) {
-      decimals.set(`${chain} ${token.address}`, token.decimals);
+      known.set(`${chain} ${token.address}`, token);
       addresses.set(`${chain} ${token.symbol.toLowerCase()}`, token.address);
     }
     if (tokens[0] !== undefined) addresses.set(`${chain} `, tokens[0].address);
   };
-  for (const { chainId, tokens } of KNOWN_CHAINS) add(chainOf(chainId), tokens);
+  for (const { chainId, tokens } of [...OTHER_CHAINS, ...KNOWN_CHAINS]) add(chainOf(chainId), tokens);
   for (const { chain, tokens } of config.chains) add(chain, tokens);
   return {
     addressOf: (chain, symbol) =>
       addresses.get(`${chain} ${symbol?.slice(0, SYMBOL_MAX_CHARS).toLowerCase() ?? ''}`) ?? null,
-    decimalsOf: (chain, asset) => decimals.get(`${chain} ${asset}`) ?? null,
+    tokenOf: (chain, asset) => known.get(`${chain} ${asset}`) ?? null,
   };
 }

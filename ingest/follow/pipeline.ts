@@ -1,3 +1,4 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Address } from '../../core/domain/account.ts';
 import {
@@ -12,11 +13,13 @@ import { groupByBlock } from '../chain/prove-complete.ts';
 import { rowsOfBatch } from '../decode/batch.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { isCandidate, KIND, kindOf, logFilterOf } from '../decode/log-kind.ts';
-import { loneAuthorizations } from '../decode/pair.ts';
+import type { KnownTerms } from '../decode/channels/moves.ts';
+import { unpairedLogs } from '../decode/pair.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
 import { countRows } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import { GRADES_SCOPE } from '../write/fence.ts';
+import { readChannelTerms } from './channel-terms.ts';
 import type { ChainStatus } from './chain-status.ts';
 
 /**
@@ -34,12 +37,14 @@ export interface Pipeline {
   store(batch: ReadBatch, isMoreComing?: () => boolean): Promise<void>;
 }
 
-/** A batch holds only the transactions of bare transfers to payees that were catalogued when it was read. */
+/** A batch, with what was known when it was read: it holds only the transactions of bare transfers to payees that were catalogued. */
 export interface ReadBatch extends BlockBatch {
   readonly readWith: Pick<Catalogue, 'isPayee'>;
+  readonly knownTerms: KnownTerms;
 }
 
 interface PipelineDeps {
+  readonly writer: Writer;
   readonly source: BlockSource;
   readonly context: DecodeContext;
   readonly catalogues: CatalogueHolder;
@@ -49,7 +54,7 @@ interface PipelineDeps {
 }
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { source, context, catalogues, status, signal } = deps;
+  const { writer, source, context, catalogues, status, signal } = deps;
   const filter = logFilterOf(context);
   return {
     async read(from, to, options) {
@@ -57,9 +62,10 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       const isCataloguedPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
       const asOf = { ...context, isCataloguedPayee };
       const wanted = { ...filter, isCandidate: (log: RawLog) => isCandidate(log, asOf) };
-      const batch = await source.read(from, to, wanted, options);
+      const read = await source.read(from, to, wanted, options);
       status.sourceAnswered();
-      return { ...(await settleByReceipt(source, batch, asOf)), readWith };
+      const batch = await settleByReceipt(source, read, asOf);
+      return { ...batch, readWith, knownTerms: await readChannelTerms(writer, batch, context) };
     },
     store(batch, isMoreComing) {
       const written = lendAndWrite(deps, batch, isMoreComing);
@@ -75,15 +81,16 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 }
 
 /**
- * The batch with the transfers that the receipts of its lone authorizations show: a node that lost a transfer has it in the receipt. Without
- * the receipts they become dead letters, which are tried again (repair.ts).
+ * The batch with the transfers that the receipts of its lone authorizations and proxy events show: a node that lost a transfer has it in
+ * the receipt, and only there is that of a token which is not listed. Without the receipts they become dead letters, which are tried again
+ * (repair.ts).
  */
 async function settleByReceipt(
   source: BlockSource,
   batch: BlockBatch,
   context: DecodeContext,
 ): Promise<BlockBatch> {
-  const alone = groupByBlock(loneAuthorizations(batch.logs, context));
+  const alone = groupByBlock(unpairedLogs(batch.logs, context));
   if (alone.size === 0) return batch;
   const wanted = [...alone].map(([number, logs]) => ({
     number,
@@ -100,10 +107,12 @@ async function settleByReceipt(
   const transactions = new Set(wanted.flatMap((block) => block.transactions));
   const lost = answers
     .flatMap((block) => block?.logs ?? [])
-    .filter((log) => transactions.has(log.transactionHash) && kindOf(log, context) === KIND.transfer)
+    .filter((log) => transactions.has(log.transactionHash) && TRANSFERS.includes(kindOf(log, context)))
     .filter((log) => !known.has(placeOf(log)));
   return lost.length === 0 ? batch : { ...batch, logs: orderLogs([...batch.logs, ...lost]).logs };
 }
+
+const TRANSFERS: readonly number[] = [KIND.transfer, KIND.unlistedTransfer];
 
 /** A block of a busy chain has a megabyte of receipts, which are parsed at once. */
 const RECEIPT_CALLS_MAX = 5;
@@ -130,7 +139,8 @@ function lendAndWrite(
     // The catalogue may have changed since the batch was read: the batch is complete only for payees in both.
     const isCataloguedPayee = (payee: Address): boolean =>
       batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
-    const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee }, catalogue);
+    const { knownTerms } = batch;
+    const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee, knownTerms }, catalogue);
     const deadLetters = rows.deadLetters.length;
     const blocks = batch.to - batch.from + 1;
     const portalBlocks = batch.readFrom === 'portal' ? blocks : 0;

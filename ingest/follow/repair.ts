@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { type BlockSource, type RawLog, ReadAbandoned } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
 import { decodeContextOf } from '../decode/context.ts';
-import { markedTransfers } from '../decode/pair.ts';
+import { logsWithRows } from '../decode/pair.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
@@ -78,7 +78,7 @@ export function createRepair(deps: RepairDeps): Repair {
   return {
     reread,
     async compare(blocks) {
-      const shown = blocks.map(({ number, logs }) => ({ number, payments: markedTransfers(logs, context) }));
+      const shown = blocks.map(({ number, logs }) => ({ number, payments: logsWithRows(logs, context) }));
       const known = await acknowledged(() =>
         readPlaces(
           deps,

@@ -7,8 +7,6 @@ import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import {
   BUILT_IN_BUILDER_CODES,
   type BuiltInRelayer,
-  DEPOSIT_CONTRACTS,
-  type DepositContract,
   readBuiltInRelayers,
 } from './built-in.ts';
 
@@ -26,22 +24,19 @@ export interface PayeeEntry extends PayeeConfig {
   readonly source: CatalogueSource;
 }
 
-/** The known relayers, codes, payees and deposit contracts. Lookups are constant-time and allocation-free: they run once per settlement. */
+/** The known relayers, codes and payees. Lookups are constant-time and allocation-free: they run once per settlement. */
 export interface Catalogue {
   readonly relayers: readonly RelayerEntry[];
   readonly payees: readonly PayeeEntry[];
   /** ERC-8021 facilitator code → facilitator id. */
   readonly builderCodes: ReadonlyMap<string, string>;
-  /** Channel collectors and escrows, on every chain. */
-  readonly deposits: readonly DepositContract[];
   /** Id of the facilitator whose relayer this was on that chain at `time` (Unix seconds); undefined when none is known. */
   facilitatorOf(chain: Chain, relayer: Address, time: number): string | undefined;
   isPayee(chain: Chain, payee: Address): boolean;
-  isDepositContract(payee: Address): boolean;
 }
 
 /** The entries of a catalogue, from which its lookups are built. */
-export type CatalogueEntries = Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes' | 'deposits'>;
+export type CatalogueEntries = Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes'>;
 
 /** A relayer address that a facilitator listed in its /supported answer. */
 export interface SupportedSigner {
@@ -62,8 +57,6 @@ export interface CatalogueLayers {
   readonly listed?: readonly PayeeConfig[];
   /** For tests. */
   readonly builtIn?: readonly BuiltInRelayer[];
-  /** For tests. */
-  readonly deposits?: readonly DepositContract[];
 }
 
 /**
@@ -72,7 +65,7 @@ export interface CatalogueLayers {
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
   const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
-  const { builtIn = readBuiltInRelayers(), deposits = DEPOSIT_CONTRACTS } = layers;
+  const { builtIn = readBuiltInRelayers() } = layers;
   const facilitators = [...file.facilitators, ...section.facilitators];
   refuseContradictions(facilitators);
   const names = new Map(facilitators.map(({ id, name }) => [id, name]));
@@ -99,30 +92,26 @@ export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayer
       ...payeesOf({ payees: listed }, 'bazaar'),
     ]),
     builderCodes: mergeBuilderCodes(facilitators),
-    deposits,
   });
 }
 
 /** The look-ups over entries whose keys are unique. */
 export function catalogueOf(entries: CatalogueEntries): Catalogue {
-  const { relayers, payees, builderCodes, deposits } = entries;
+  const { relayers, payees, builderCodes } = entries;
   const dated = indexByChain(relayers, (entry) => ({
     facilitator: entry.facilitator,
     fromTime: Date.parse(`${entry.firstSeen}T00:00:00Z`) / 1_000,
   }));
   const known = indexByChain(payees, () => true);
-  const depositAddresses = new Set(deposits.map((entry) => entry.address));
   return {
     relayers,
     payees,
     builderCodes,
-    deposits,
     facilitatorOf(chain, relayer, time) {
       const entry = dated.get(chain)?.get(relayer);
       return entry !== undefined && time >= entry.fromTime ? entry.facilitator : undefined;
     },
     isPayee: (chain, payee) => known.get(chain)?.has(payee) ?? false,
-    isDepositContract: (payee) => depositAddresses.has(payee),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Chain } from '../../core/domain/chains.ts';
 import type { CatalogueEntries } from './catalogue.ts';
 
 /** One key of a catalogue under which rows may be graded differently; `before` and `after` are null where it is not listed. */
-export type CatalogueChange = RelayerChange | PayeeChange | CodeChange | DepositChange;
+export type CatalogueChange = RelayerChange | PayeeChange | CodeChange;
 
 export interface RelayerChange {
   readonly kind: 'relayer';
@@ -28,13 +28,6 @@ export interface CodeChange {
   readonly after: string | null;
 }
 
-export interface DepositChange {
-  readonly kind: 'deposit';
-  readonly address: Address;
-  readonly before: true | null;
-  readonly after: true | null;
-}
-
 export interface DatedOwner {
   readonly facilitator: string;
   readonly firstSeen: string;
@@ -46,7 +39,6 @@ export function catalogueChanges(before: CatalogueEntries, after: CatalogueEntri
     ...changedRelayers(before.relayers, after.relayers),
     ...changedPayees(before.payees, after.payees),
     ...changedCodes(before.builderCodes, after.builderCodes),
-    ...changedDeposits(before.deposits, after.deposits),
   ];
 }
 
@@ -81,18 +73,6 @@ function changedCodes(
   return [...codes].flatMap((code): CodeChange[] => {
     const [was, is] = [before.get(code) ?? null, after.get(code) ?? null];
     return was === is ? [] : [{ kind: 'code', code, before: was, after: is }];
-  });
-}
-
-function changedDeposits(
-  before: CatalogueEntries['deposits'],
-  after: CatalogueEntries['deposits'],
-): DepositChange[] {
-  const old = new Set(before.map((entry) => entry.address));
-  const now = new Set(after.map((entry) => entry.address));
-  return [...new Set([...old, ...now])].flatMap((address): DepositChange[] => {
-    const [was, is] = [old.has(address), now.has(address)];
-    return was === is ? [] : [{ kind: 'deposit', address, before: was || null, after: is || null }];
   });
 }
 

@@ -1,10 +1,12 @@
 import { type Grade, gradedSettlement, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
-import type { SettlementKind } from '../../core/domain/settlement.ts';
 import type { Catalogue } from './catalogue.ts';
 
-/** The on-chain marker of a payment; `none` is a bare transfer to a catalogued payee. */
-export type Marker = 'authorization' | 'permit2' | 'none';
+/**
+ * What on the chain marks a row; `none` is a bare transfer to a catalogued payee. A claim is of a payment channel, a capture of an escrow,
+ * and a move is any other row of these: money goes in or out, and no seller is paid.
+ */
+export type Marker = 'authorization' | 'permit2' | 'claim' | 'capture' | 'move' | 'none';
 
 /** A settlement as the chain shows it, before the catalogue is applied. */
 export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
@@ -30,22 +32,19 @@ export function gradeSettlement(found: UngradedSettlement, catalogue: Catalogue)
   const seen =
     seenOnChain(found) |
     (catalogue.isPayee(found.chain, found.payee) ? SEEN.payee_catalogued : 0) |
-    (catalogue.isDepositContract(found.payee) ? SEEN.channel_deposit : 0) |
     (named === undefined ? 0 : SEEN.relayer_named);
   const method = methodOf(seen);
   const claimed =
     method === 'builder_code' ? catalogue.builderCodes.get(found.builderFacilitator) : undefined;
-  return gradedSettlement(found, { facilitator: named ?? claimed ?? '', method, seen, kind: kindOf(method) });
-}
-
-/** A regrade decides the same (regrade/grade-sql.ts). */
-function kindOf(method: EvidenceMethod): SettlementKind {
-  return method === 'channel_deposit' ? 'deposit' : 'payment';
+  return gradedSettlement(found, { facilitator: named ?? claimed ?? '', method, seen });
 }
 
 const MARKER_BIT = {
   authorization: SEEN.authorization_used,
   permit2: SEEN.permit2_settled,
+  claim: SEEN.voucher_claimed,
+  capture: SEEN.escrow_captured,
+  move: SEEN.channel_move,
   none: SEEN.no_marker,
 } as const;
 
@@ -74,7 +73,8 @@ export interface GradeRule {
   readonly method: EvidenceMethod;
 }
 
-const PAIRED = SEEN.authorization_used | SEEN.permit2_settled;
+const PAIRED =
+  SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_claimed | SEEN.escrow_captured;
 const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
 const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 
@@ -82,16 +82,17 @@ const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
  * The evidence ladder as a function of the observations. The first matching rule from the top applies, as in the table of
  * docs/design/evidence.md; the last one always matches. Data, not code, because the engine evaluates the same rules in a regrade.
  *
- * A deposit comes first: it pays no seller, regardless of its relayer or signature. `receiveWithAuthorization` comes before the named
+ * A move of a channel comes first: it pays no seller, regardless of its relayer or signature. `receiveWithAuthorization` comes before the named
  * relayer because nothing was relayed: the payee pulled the payment (EIP-3009). A named relayer also proves a payment of its own, which
- * the reasons `relayed_by_payer` and `relayed_by_payee` then show.
+ * the reasons `relayed_by_payer` and `relayed_by_payee` then show. A claim needs a voucher of the payer whoever sends it, mostly the seller.
  */
 export const GRADE_RULES: readonly GradeRule[] = [
-  { when: 'any', bits: SEEN.channel_deposit, method: 'channel_deposit' },
+  { when: 'any', bits: SEEN.channel_move, method: 'channel_move' },
   { when: 'any', bits: SEEN.no_marker, method: 'bare_transfer' },
   { when: 'none', bits: PAIRED, method: 'not_examined' },
   { when: 'any', bits: SEEN.receive_with_authorization, method: 'self_relayed' },
   { when: 'any', bits: SEEN.relayer_named, method: 'facilitator_relay' },
+  { when: 'any', bits: SEEN.voucher_claimed, method: 'builder_code' },
   { when: 'any', bits: RELAYED_BY_PARTY, method: 'self_relayed' },
   { when: 'any', bits: X402_SIGN, method: 'builder_code' },
   { when: 'any', bits: SEEN.payee_catalogued, method: 'catalogued_payee' },

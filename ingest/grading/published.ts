@@ -4,7 +4,6 @@ import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import {
   BUILDER_CODES,
   CATALOGUED_PAYEES,
-  DEPOSIT_CONTRACTS,
   FACILITATOR_RELAYERS,
 } from '../../clickhouse/tables/catalogues.ts';
 import { insertRows, type Reading, reading, type Table } from '../../clickhouse/tables/table.ts';
@@ -36,11 +35,6 @@ const PAYEES = catalogued(
   2,
 );
 const CODES = catalogued(BUILDER_CODES, reading(BUILDER_CODES, ['code', 'facilitator']), 1);
-const DEPOSITS = catalogued(
-  DEPOSIT_CONTRACTS,
-  reading(DEPOSIT_CONTRACTS, ['address', 'name', 'listed_on']),
-  1,
-);
 
 /**
  * Makes the engine's catalogue tables equal to the catalogue: writes new or changed entries with `ver`, tombstones removed ones, and
@@ -49,26 +43,24 @@ const DEPOSITS = catalogued(
  * Grades follow only when a pass was recorded before (ingest/grading/regrade/regrade.ts).
  */
 export async function publishCatalogue(writer: Writer, catalogue: Catalogue, ver: bigint): Promise<void> {
-  const { relayers, payees, builderCodes, deposits } = catalogue;
+  const { relayers, payees, builderCodes } = catalogue;
   const codes = [...builderCodes].map(([code, facilitator]) => ({ code, facilitator }));
   await Promise.all([
     RELAYERS.publish(writer, relayers, ver),
     PAYEES.publish(writer, payees, ver),
     CODES.publish(writer, codes, ver),
-    DEPOSITS.publish(writer, deposits, ver),
   ]);
 }
 
 /** The catalogue that the engine's tables hold; empty in a new database. */
 export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue> {
-  const [relayers, payees, codes, deposits] = await Promise.all([
+  const [relayers, payees, codes] = await Promise.all([
     RELAYERS.read(writer),
     PAYEES.read(writer),
     CODES.read(writer),
-    DEPOSITS.read(writer),
   ]);
   const builderCodes = new Map(codes.map(({ code, facilitator }) => [code, facilitator]));
-  return catalogueOf({ relayers, payees, builderCodes, deposits });
+  return catalogueOf({ relayers, payees, builderCodes });
 }
 
 /**

@@ -3,7 +3,6 @@ import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import {
   BUILDER_CODES,
   CATALOGUED_PAYEES,
-  DEPOSIT_CONTRACTS,
   FACILITATOR_RELAYERS,
 } from '../../clickhouse/tables/catalogues.ts';
 import type { Config } from '../../core/config/config.ts';
@@ -72,8 +71,7 @@ export async function openGrading(deps: {
 async function publishedMark(writer: Writer): Promise<string> {
   const { rows } = await writer.rows({
     name: 'import-catalogue-mark',
-    sql: sql`SELECT ${newest(FACILITATOR_RELAYERS.name)}, ${newest(CATALOGUED_PAYEES.name)}, ${newest(BUILDER_CODES.name)},
-      ${newest(DEPOSIT_CONTRACTS.name)}`,
+    sql: sql`SELECT ${newest(FACILITATOR_RELAYERS.name)}, ${newest(CATALOGUED_PAYEES.name)}, ${newest(BUILDER_CODES.name)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

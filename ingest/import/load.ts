@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { DecodeContext } from '../decode/context.ts';
-import { emittersOf, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
+import { emittersOf, CHANNEL_TOPICS, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './files.ts';
@@ -48,7 +48,7 @@ export function emitterCodes(context: DecodeContext): readonly string[] {
 
 /** topic0 values in the order of their codes, which begin with 1. */
 export const EVENT_CODES: readonly string[] = [
-  ...new Set([...Object.values(TOPIC), ...Object.values(REGISTRY_TOPIC)]),
+  ...new Set([...Object.values(TOPIC), ...Object.values(REGISTRY_TOPIC), ...CHANNEL_TOPICS]),
 ];
 
 /** Loads the rows of a file that lie in `blocks`. Throws `UserError` where the data is not what its columns promise. */

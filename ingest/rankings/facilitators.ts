@@ -73,7 +73,7 @@ export function facilitatorsInto(
       FROM (
         SELECT chain, facilitator, payer, payee, block_time AS at, toDecimal128(amount_usd, 6) AS usd,
           if(method = 'facilitator_relay', usd, toDecimal128(0, 6)) AS proven
-        FROM (SELECT chain, facilitator, payer, payee, block_time, amount_usd, kind, del FROM settlements FINAL
+        FROM (SELECT chain, facilitator, payer, payee, block_time, amount_usd, method, kind, del FROM settlements FINAL
           WHERE block_time >= ${from} AND chain IN ${texts(chains)})
         WHERE ${IS_COUNTED} AND facilitator != '')
       ARRAY JOIN ${ofChains} AS of_chain)

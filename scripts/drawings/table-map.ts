@@ -42,9 +42,19 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'channels and escrows',
+    x: 316,
+    y: 410,
+    w: 190,
+    tables: {
+      channels: ['channel', 'payer', 'payee'],
+      channel_events: ['channel', 'tx_hash'],
+    },
+  },
+  {
     name: 'wallets, by address',
     x: 316,
-    y: 90,
+    y: 50,
     w: 190,
     tables: {
       wallets: ['address'],

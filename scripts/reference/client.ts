@@ -1,4 +1,6 @@
-import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
+import { USD_CURRENCY } from '../../core/domain/amount.ts';
+import { chainOf } from '../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 
 /** The parts of `client/` and `console/` that follow from the declarations. */
@@ -11,14 +13,16 @@ const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
 `;
 
-const CHAINS_HEAD = `// Written by \`npm run gen\` from core/domain/chains.ts. Changes here are lost.
+const CHAINS_HEAD = `// Written by \`npm run gen\` from core/domain/known-chains.ts. Changes here are lost.
 
 export const CHAIN_NAMES: Readonly<Record<string, string>> = {
 `;
 
 export function clientTokens(): string {
   const entries = KNOWN_CHAINS.flatMap(({ chainId, tokens }) =>
-    tokens.map(({ address, decimals }) => `  'eip155:${chainId}/${address}': ${decimals},\n`),
+    tokens
+      .filter(({ currency }) => currency === USD_CURRENCY)
+      .map(({ address, decimals }) => `  'eip155:${chainId}/${address}': ${decimals},\n`),
   );
   return `${HEAD}${TOKENS_HEAD}${entries.join('')}};\n`;
 }
@@ -29,7 +33,7 @@ export function consoleChains(): string {
   return `${CHAINS_HEAD}${entries.join('')}};\n`;
 }
 
-const SYMBOLS_HEAD = `// Written by \`npm run gen\` from core/domain/chains.ts. Changes here are lost.
+const SYMBOLS_HEAD = `// Written by \`npm run gen\` from core/domain/known-chains.ts. Changes here are lost.
 
 /** Symbols of the tokens that are indexed, by lower-case address. */
 export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
@@ -40,7 +44,7 @@ export function consoleTokens(): string {
   const entries = KNOWN_CHAINS.flatMap(({ tokens }) =>
     tokens.map(({ address, symbol }) => `  '${address}': '${symbol}',\n`),
   );
-  return `${SYMBOLS_HEAD}${entries.join('')}};\n`;
+  return `${SYMBOLS_HEAD}${[...new Set(entries)].join('')}};\n`;
 }
 
 /** The methods of the client and where they lead. A query has methods of its own, written by hand. */

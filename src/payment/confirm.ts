@@ -1,5 +1,5 @@
 import type { PaymentConfig } from '../../core/config/access.ts';
-import { knownChain } from '../../core/domain/chains.ts';
+import { knownChain } from '../../core/domain/networks.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
 import { type JsonRpc, openJsonRpc } from './post-json.ts';
 import {

@@ -1,5 +1,6 @@
 import { type Address, isAddress, readAddress } from '../../core/domain/account.ts';
-import { type Chain, isChain, namesChain, namespaceOf, wildcardOf } from '../../core/domain/chains.ts';
+import { type Chain, isChain, namespaceOf, wildcardOf } from '../../core/domain/chains.ts';
+import { namesChain } from '../../core/domain/networks.ts';
 import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
 
 /**

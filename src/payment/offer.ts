@@ -2,7 +2,8 @@ import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { AcceptedPayment } from '../../core/config/access.ts';
 import { type Address, toChecksum } from '../../core/domain/account.ts';
 import { USD_DECIMALS } from '../../core/domain/amount.ts';
-import { type Chain, v1NameOf } from '../../core/domain/chains.ts';
+import type { Chain } from '../../core/domain/chains.ts';
+import { v1NameOf } from '../../core/domain/networks.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { Order } from './payment-lane.ts';
 

@@ -1,5 +1,5 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
-import { networkName } from '../../core/domain/chains.ts';
+import { networkName } from '../../core/domain/networks.ts';
 import type { Sale } from '../../core/domain/sale.ts';
 import type { AuthorizationId, ClaimedSale, PaymentStore } from '../accounts/payment-store.ts';
 import type { LaneDeps, SettledCall } from './payment-lane.ts';

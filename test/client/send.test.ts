@@ -329,9 +329,9 @@ describe('the caps', () => {
     await service.client({ payer, maxUsd: '0.01' }).listFlows();
     expect(offers[0]?.required.accepts).toEqual([terms('10000')]);
     const odd = await serviceOf(offering(unknown), paid);
-    expect((await failureOf(odd.client({ payer }).listFlows())).detail).toContain('dollarTokens');
+    expect((await failureOf(odd.client({ payer }).listFlows())).detail).toContain('offerTokens');
     const named = { [`eip155:8453/${unknown.asset}`]: 18 };
-    expect(await odd.client({ payer, dollarTokens: named }).listFlows()).toEqual(FLOWS);
+    expect(await odd.client({ payer, offerTokens: named }).listFlows()).toEqual(FLOWS);
   });
 
   test('concurrent calls do not spend the same rest of maxTotalUsd', async () => {

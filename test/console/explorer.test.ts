@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type ChainFacts, explorerUrlOf } from '../../console/explorer.ts';
 import { smallCoinText, tokenText } from '../../console/format.ts';
 import { endpointPath, matchRoute, pairPath, transactionPath } from '../../console/routes.ts';
-import { KNOWN_CHAINS } from '../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 
 const BASE: ChainFacts = { name: 'Base', explorerUrl: 'https://basescan.org', sampleDataTo: null };
 

@@ -30,8 +30,8 @@ export async function readServed(url: string, limit = 100): Promise<ExpectedRow[
 }
 
 function pick(row: Served): ExpectedRow {
-  const { tx_hash, log_index, block_number, block_time, payer, payee, asset, amount, relayer, facilitator } =
-    row;
+  const { tx_hash, log_index, block_number, block_time, payer, payee, asset, amount } = row;
+  const { relayer, facilitator, kind, channel, fee_amount } = row;
   return {
     tx_hash,
     log_index,
@@ -44,6 +44,9 @@ function pick(row: Served): ExpectedRow {
     relayer,
     facilitator,
     method: row.evidence.method,
+    kind,
+    channel,
+    fee_amount,
   };
 }
 

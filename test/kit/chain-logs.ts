@@ -14,6 +14,8 @@ export const tokenFacts = (at: Address, symbol: string, decimals = 6): TokenFact
   address: at,
   symbol,
   decimals,
+  currency: symbol === 'EURC' ? 'EUR' : 'USD',
+  paidBy: 'eip3009',
   domain: { name: symbol, version: '2' },
 });
 

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, saveSourceState, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
@@ -126,7 +126,7 @@ async function seedCatalogue(writer: Writer, nowSeconds: number): Promise<void> 
     {
       writer,
       versions,
-      tokens: dollarTokens(loadConfig({ env: {} })),
+      tokens: offerTokens(loadConfig({ env: {} })),
       nowMs: () => nowSeconds * 1_000,
       log: testLog,
       signal: new AbortController().signal,

@@ -112,7 +112,7 @@ function partySql(party: 'payer' | 'payee', other: 'payer' | 'payee', coverage: 
         countIf(payer = payee), sumIf(toDecimal128(amount_usd, 6), payer = payee),
         countIf(method = 'facilitator_relay'), sumIf(toDecimal128(amount_usd, 6), method = 'facilitator_relay'),
         ${trustedText(`uniqCombined64State(12)(${other})`)}, min(block_time), max(block_time)
-      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY wallet_, chain
+      FROM settlements FINAL WHERE del = 0 AND kind = 'payment' AND ${openRows(coverage)} GROUP BY wallet_, chain
     ) GROUP BY wallet_, chain`;
 }
 
@@ -134,7 +134,7 @@ function relayerSql(coverage: RollupCoverage, totals: RelayerTotals | null): Sql
       UNION ALL
       SELECT relayer, chain, count(), sum(toDecimal128(amount_usd, 6)), uniqCombined64State(14)(payer),
         uniqCombined64State(14)(payee), min(block_time), max(block_time)
-      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY relayer, chain
+      FROM settlements FINAL WHERE del = 0 AND kind = 'payment' AND ${openRows(coverage)} GROUP BY relayer, chain
     ) GROUP BY relayer, chain`;
 }
 
@@ -145,7 +145,7 @@ function chainHourSql(coverage: RollupCoverage): Sql {
       FROM chain_hour FINAL WHERE settlement_count > 0 AND ${closedHours(coverage)}
       UNION ALL
       SELECT chain, toStartOfHour(block_time) AS at, facilitator, count(), sum(toDecimal128(amount_usd, 6))
-      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY chain, at, facilitator
+      FROM settlements FINAL WHERE del = 0 AND kind = 'payment' AND ${openRows(coverage)} GROUP BY chain, at, facilitator
     ) GROUP BY chain, at, facilitator`;
 }
 
@@ -170,5 +170,5 @@ function pairsByPayee(coverage: RollupCoverage): Sql {
     UNION ALL
     SELECT payer, payee, chain, toUInt64(1), toDecimal128(amount_usd, 6), toUInt64(method = 'facilitator_relay'),
       if(method = 'facilitator_relay', toDecimal128(amount_usd, 6), toDecimal128(0, 6)), block_time, block_time
-    FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)})`;
+    FROM settlements FINAL WHERE del = 0 AND kind = 'payment' AND ${openRows(coverage)})`;
 }

@@ -3,7 +3,7 @@ import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { address } from '../../core/domain/account.ts';
 import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
@@ -21,7 +21,7 @@ export interface Listings {
 
 export function testListings(writer: Writer): Listings {
   const versions = createVersions(0n);
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   const WELL_KNOWN = 'well_known:';
   return {

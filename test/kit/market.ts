@@ -4,7 +4,7 @@ import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { type Address, address } from '../../core/domain/account.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
-import { dollarTokens } from '../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { verdictPass } from '../../ingest/verdicts/pass.ts';
@@ -216,7 +216,7 @@ export async function fillEndpoints(writer: Writer, nowSeconds: number): Promise
   const items = Object.values(LISTED).map(({ service, resource, payTo, micros }) =>
     listedItem(resource, { payTo, amount: String(micros), item: { serviceName: service } }),
   );
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
     { writer, versions: createVersions(0n), tokens, nowMs: () => nowSeconds * 1_000, log: testLog, signal },

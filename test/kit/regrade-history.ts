@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { address } from '../../core/domain/account.ts';
-import { DEPOSIT_CONTRACTS } from '../../ingest/grading/built-in.ts';
 import type { Catalogue } from '../../ingest/grading/catalogue.ts';
 import type { UngradedSettlement } from '../../ingest/grading/grade.ts';
 import {
@@ -80,10 +79,9 @@ export const drawnCatalogue: fc.Arbitrary<Catalogue> = fc
         [CAFE, SHOP, COLLECTOR].map((at) => ({ chain, address: at, name: '', resource: '' })),
       ),
     ),
-    deposits: fc.boolean(),
   })
-  .map(({ facilitators, payees, deposits }) =>
-    catalogueWith({ facilitators, payees }, deposits ? DEPOSIT_CONTRACTS : []),
+  .map(({ facilitators, payees }) =>
+    catalogueWith({ facilitators, payees }),
   );
 
 /** The rows of a database under a changing catalogue, and what an index made by the same events would hold. */

@@ -3,7 +3,6 @@ import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
 import { NO_CHANNEL } from '../../core/domain/settlement.ts';
-import type { DepositContract } from '../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
 import { gradeSettlement, type UngradedSettlement } from '../../ingest/grading/grade.ts';
 import {
@@ -38,11 +37,9 @@ export const relayed = (id: string, address: Settlement['relayer'], firstSeen = 
 });
 export const payee = (address: Settlement['payee']) => ({ chain: BASE, address, name: '', resource: '' });
 
-/** Without the tables that ship with the program, unless a test asks for deposit contracts. */
-export const catalogueWith = (
-  section: Partial<CatalogueSection> = {},
-  deposits: readonly DepositContract[] = [],
-): Catalogue => buildCatalogue({ facilitators: [], payees: [], ...section }, { builtIn: [], deposits });
+/** Without the tables that ship with the program. */
+export const catalogueWith = (section: Partial<CatalogueSection> = {}): Catalogue =>
+  buildCatalogue({ facilitators: [], payees: [], ...section }, { builtIn: [] });
 
 let nextBlock = 1;
 
@@ -61,11 +58,14 @@ export function found(fields: Partial<UngradedSettlement> = {}): UngradedSettlem
     assetSymbol: 'USDC',
     amount: 10_000n,
     amountUsdMicros: 10_000n,
+    usdKnown: true,
     relayer: ANN,
     builderFacilitator: '',
     builderApps: '',
+    kind: 'payment',
     scheme: 'exact',
     channel: NO_CHANNEL,
+    feeAmount: 0n,
     marker: 'authorization',
     directCall: true,
     relayedByPayer: false,

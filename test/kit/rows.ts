@@ -39,15 +39,17 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     assetSymbol: 'USDC',
     amount: 10_000n,
     amountUsdMicros: 10_000n,
+    usdKnown: true,
     relayer: wallet(0xd4),
     facilitator: '',
     method: 'gasless_authorization',
     seen: SEEN.authorization_used | SEEN.third_party_relay,
     builderFacilitator: '',
     builderApps: '',
-    kind: fields.method === 'channel_deposit' ? 'deposit' : 'payment',
+    kind: fields.method === 'channel_move' ? 'deposit' : 'payment',
     scheme: 'exact',
     channel: NO_CHANNEL,
+    feeAmount: 0n,
     ...fields,
   };
 }

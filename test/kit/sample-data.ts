@@ -5,7 +5,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { knownChain } from '../../core/domain/chains.ts';
+import { knownChain } from '../../core/domain/networks.ts';
 import { type Cast, castOf } from '../../demo/actors.ts';
 import { planPayments } from '../../demo/history/sample-payments.ts';
 import {
@@ -20,7 +20,7 @@ import { type ChainHistory, writePayments } from '../../demo/history/write-histo
 import { listedSellers, offerOf } from '../../demo/identities/offers.ts';
 import { seededRandom } from '../../demo/random.ts';
 import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { PASS_LIMITS } from '../../ingest/rings/edges.ts';
@@ -206,7 +206,7 @@ async function fillOffers(writer: Writer, cast: Cast, config: Config): Promise<v
   });
   const nowMs = (): number => (SAMPLE_NOW - SAMPLE_DAYS * DAY_SECONDS) * 1_000;
   await syncSource(
-    { writer, versions, tokens: dollarTokens(config), nowMs, log: testLog, signal },
+    { writer, versions, tokens: offerTokens(config), nowMs, log: testLog, signal },
     {
       id: 'bazaar:northwind',
       kind: 'bazaar',

@@ -30,6 +30,7 @@ export function wireSettlement(at: number, fields: Partial<Settlement> = {}): Se
     kind: 'payment',
     scheme: 'exact',
     channel: null,
+    fee_amount: null,
     payer_name: null,
     payee_name: null,
     facilitator_name: null,

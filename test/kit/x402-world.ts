@@ -1,3 +1,4 @@
+import { isPayable } from '../../core/config/access.ts';
 import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
@@ -6,7 +7,7 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
 import { type Address, toChecksum } from '../../core/domain/account.ts';
-import { knownChain } from '../../core/domain/chains.ts';
+import { knownChain } from '../../core/domain/networks.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
@@ -109,7 +110,7 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
 /** Payment in the USDC of a chain of ours. */
 export function acceptedOf(rpcUrl: string, payTo: Address): AcceptedPayment {
   const facts = knownChain('base-sepolia');
-  const [token] = facts?.tokens ?? [];
+  const token = facts?.tokens.find(isPayable);
   if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
   return { chain: 'eip155:84532', slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
 }

@@ -12,7 +12,7 @@ type Page = AnswerOf<'listFlows'>;
 export type Answers = [
   Assert<Same<Page['next_before'], string | null>>,
   Assert<Same<Page['flows'][number]['amount'], string>>,
-  Assert<Same<Page['flows'][number]['amount_usd'], number>>,
+  Assert<Same<Page['flows'][number]['amount_usd'], number | null>>,
   Assert<Same<Page['flows'][number]['evidence']['verified'], boolean | null>>,
   Assert<Same<AnswerOf<'mintTrialKey'>['tier'], 'trial'>>,
 ];

@@ -1,3 +1,4 @@
+import { USD_CURRENCY } from '../../../core/domain/amount.ts';
 import { offersText, unobservedText } from '../../tables/endpoints.ts';
 import { accountText, known, timeOrNull, type ViewBody } from './body.ts';
 import { literal, type PublicFacts } from './facts.ts';
@@ -58,8 +59,17 @@ export function relayersBody(database: string): ViewBody<'relayers'> {
 /** On a cluster the views of all nodes are read together, and one of them has the rows. */
 export function tokensBody({ tokens }: PublicFacts, hasRows: boolean): ViewBody<'tokens'> {
   const rows = tokens.map(
-    ({ chain, address, symbol, decimals, domain }) =>
-      `(${[chain, address, symbol].map(literal).join(', ')}, toUInt8(${decimals}), ${literal(domain.name)}, ${literal(domain.version)})`,
+    ({ chain, address, symbol, decimals, domain, paidBy, currency, usdRate }) =>
+      `(${[chain, address, symbol].map(literal).join(', ')}, toUInt8(${decimals}), ${[
+        domain?.name ?? '',
+        domain?.version ?? '',
+        paidBy,
+        currency,
+        usdRate?.usd ?? (currency === USD_CURRENCY ? '1' : ''),
+        usdRate?.source ?? '',
+      ]
+        .map(literal)
+        .join(', ')})`,
   );
   const name = (at: number): string => `CAST(t.token.${at}, 'LowCardinality(String)')`;
   return {
@@ -68,9 +78,12 @@ export function tokensBody({ tokens }: PublicFacts, hasRows: boolean): ViewBody<
       address: 't.token.2',
       symbol: name(3),
       decimals: 't.token.4',
-      kind: "CAST('eip3009', 'LowCardinality(String)')",
-      eip712_name: 't.token.5',
-      eip712_version: 't.token.6',
+      kind: name(7),
+      eip712_name: "nullIf(t.token.5, '')",
+      eip712_version: "nullIf(t.token.6, '')",
+      currency: name(8),
+      usd_rate: "CAST(nullIf(t.token.9, ''), 'Nullable(Decimal(38, 9))')",
+      usd_rate_source: "nullIf(t.token.10, '')",
     },
     from: `(SELECT arrayJoin([${rows.join(', ')}]) AS token) AS t${hasRows ? '' : ' WHERE 0'}`,
   };

@@ -1,6 +1,7 @@
 import { readCatalogueFile } from '../../../core/config/catalogue.ts';
 import type { Address } from '../../../core/domain/account.ts';
-import { type Chain, type KnownToken, knownTokens, type TokenFacts } from '../../../core/domain/chains.ts';
+import type { Chain, TokenFacts } from '../../../core/domain/chains.ts';
+import { type KnownToken, knownTokens } from '../../../core/domain/networks.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
 
 /**

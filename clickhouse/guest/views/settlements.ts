@@ -36,7 +36,8 @@ export const TIER = word(
 );
 const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 
-const CHANNEL = "if(t.channel = '', NULL, concat('0x', lower(hex(t.channel))))";
+export const CHANNEL_TEXT = "concat('0x', lower(hex(t.channel)))";
+const CHANNEL = `if(t.channel = '', NULL, ${CHANNEL_TEXT})`;
 
 /** The names of the bits that are set. */
 const REASONS_SEEN = `arrayFilter((reason, bit) -> bitAnd(t.seen, bit) != 0, [${REASONS.map((reason) => `'${reason}'`).join(', ')}], [${REASONS.map((reason) => `toUInt32(${SEEN[reason]})`).join(', ')}])`;

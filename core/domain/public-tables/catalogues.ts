@@ -111,8 +111,18 @@ export const TOKENS = {
     addressColumn('address', 'Address of the token.'),
     column('symbol', NAME, 'Symbol of the token.'),
     column('decimals', 'UInt8', 'Decimals: so many digits of an amount are behind the point.'),
-    column('kind', NAME, 'How it is paid: eip3009, by TransferWithAuthorization.', ['eip3009']),
-    column('eip712_name', TEXT, 'Name in the EIP-712 domain of its authorizations.'),
-    column('eip712_version', TEXT, 'Version in the EIP-712 domain of its authorizations.'),
+    column('kind', NAME, 'How it is paid: eip3009, by TransferWithAuthorization, or permit2 alone.', [
+      'eip3009',
+      'permit2',
+    ]),
+    column('eip712_name', TEXT_OR_NULL, 'Name in its EIP-712 domain; NULL where none is known.'),
+    column('eip712_version', TEXT_OR_NULL, 'Version in its EIP-712 domain; NULL where none is known.'),
+    column('currency', NAME, 'Money that it stands for, ISO 4217.'),
+    column(
+      'usd_rate',
+      'Nullable(Decimal(38, 9))',
+      'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one: amount_usd is NULL then.',
+    ),
+    column('usd_rate_source', TEXT_OR_NULL, 'Where a configured rate is from.'),
   ],
 } as const satisfies PublicTable;

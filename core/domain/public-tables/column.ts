@@ -59,10 +59,14 @@ export const chain = column('chain', NAME, 'CAIP-2 name, such as eip155:8453.', 
 export const blockNumber = column('block_number', 'UInt64', 'Height of the block.');
 export const blockTime = column('block_time', TIME, 'Time of the block, UTC.');
 export const txHash = column('tx_hash', TEXT, 'Hash of the transaction.', 'tx_hash');
-export const logIndex = column('log_index', 'UInt32', 'Index of the Transfer log in its block.');
+export const logIndex = column('log_index', 'UInt32', 'Index in its block of the log that shows it.');
 export const asset = addressColumn('asset', 'Address of the token.');
 export const amount = column('amount', 'UInt256', 'Atomic units of the token.');
-export const amountUsd = column('amount_usd', USD, 'Dollars, exact to six decimals.');
+export const amountUsd = column(
+  'amount_usd',
+  `Nullable(${USD})`,
+  'Dollars, exact to six decimals: the face value; NULL for a token of another currency without a configured rate, and for one that is not listed.',
+);
 export const facilitator = column(
   'facilitator',
   NAME_OR_NULL,
@@ -112,6 +116,11 @@ export const channel = column(
   'channel',
   TEXT_OR_NULL,
   'Id of the payment channel or escrowed payment that it belongs to; NULL for none.',
+);
+export const feeAmount = column(
+  'fee_amount',
+  'UInt256',
+  'The part of amount that went to a fee receiver, in atomic units of the token; 0 where the scheme has none.',
 );
 export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(

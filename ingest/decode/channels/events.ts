@@ -1,13 +1,12 @@
-import type { Hash } from '../../../core/domain/settlement.ts';
-
-/** What an event says about money. Source of the meanings: docs/design/channels.md. */
-export type MoveKind = 'payment' | 'deposit' | 'payout' | 'refund' | 'withdrawal' | 'void';
+import type { Hash } from '../../../core/domain/account.ts';
+import type { SettlementKind } from '../../../core/domain/settlement.ts';
 
 /** Where the transfers of a move stand: around its event, before it, or after it. */
 export type LegsAt = 'before' | 'after' | 'none';
 
+/** An event that says that money moved, or was committed to a payee. Source of the meanings: docs/design/channels.md. */
 interface EventForm {
-  readonly kind: MoveKind;
+  readonly kind: SettlementKind;
   /** Topics after topic0, and 32-byte words of data, that the event has; a log with others is malformed. */
   readonly topics: number;
   readonly words: number;

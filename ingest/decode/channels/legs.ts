@@ -1,4 +1,4 @@
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import type { RawLog } from '../../chain/block-source.ts';
 import { addressInWord, isAddressInWord, uintInWord } from '../hex-word.ts';
 import type { ChannelMove } from './moves.ts';

@@ -1,15 +1,15 @@
-import { type Address, address } from '../../../core/domain/address.ts';
+import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { PaymentScheme, SettlementKind } from '../../../core/domain/settlement.ts';
 import type { RawLog } from '../../chain/block-source.ts';
 import { addressInWord } from '../hex-word.ts';
-import { BATCH_EVENTS, type ChannelEvent, ESCROW_EVENTS, type MoveKind } from './events.ts';
+import { BATCH_EVENTS, type ChannelEvent, ESCROW_EVENTS } from './events.ts';
 import { type ChannelTerms, channelConfigForm, findTerms, paymentInfoForm, type TermsForm } from './terms.ts';
 
 /** A contract that holds money between a payer and a payee. */
 export interface ChannelContract {
   readonly address: Address;
-  readonly scheme: 'batch-settlement' | 'auth-capture';
+  readonly scheme: Extract<PaymentScheme, 'batch-settlement' | 'auth-capture'>;
   readonly events: Readonly<Record<Hash, ChannelEvent>>;
   readonly form: TermsForm;
 }
@@ -49,7 +49,7 @@ export interface ChannelMove {
   readonly at: number;
   readonly contract: ChannelContract;
   readonly event: Exclude<ChannelEvent, { readonly kind: 'terms' }>;
-  readonly kind: MoveKind;
+  readonly kind: SettlementKind;
   /** Null for a payout, which covers all channels of a payee. */
   readonly channel: Hash | null;
   readonly terms: ChannelTerms;
@@ -69,8 +69,16 @@ export interface ChannelReading {
   readonly unknown: readonly RawLog[];
 }
 
+/** Whether a log of a channel contract says that money moved or was committed; its other events only name terms. */
+export function isMove(log: RawLog, contracts: ReadonlyMap<Address, ChannelContract>): boolean {
+  const event = contracts.get(log.address)?.events[log.topics[0] ?? '0x'];
+  return event !== undefined && event.kind !== 'terms';
+}
+
 /** Terms that an earlier transaction proved. */
-export type KnownTerms = (contract: Address, channel: Hash) => ChannelTerms | undefined;
+export type KnownTerms = (channel: Hash) => ChannelTerms | undefined;
+
+export const NO_TERMS: KnownTerms = () => undefined;
 
 const WORD_DIGITS = 64;
 const BASIS_POINTS = 10_000n;
@@ -99,7 +107,7 @@ export function readChannels(
     if (event.kind === 'terms') continue;
     const channel = event.kind === 'payout' ? null : (log.topics[1] ?? null);
     const parties =
-      channel === null ? payoutParties(log) : (terms.get(channel) ?? known(contract.address, channel));
+      channel === null ? payoutParties(log) : (terms.get(channel) ?? known(channel));
     if (parties === undefined) unknown.push(log);
     else {
       const amount = wordAt(log, event.amountAt);

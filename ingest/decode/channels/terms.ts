@@ -1,8 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Address } from '../../../core/domain/address.ts';
+import type { Address, Hash } from '../../../core/domain/account.ts';
 import { type Chain, chainIdOf } from '../../../core/domain/chains.ts';
 import { domainSeparator } from '../../../core/domain/eip712.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 
 /**
  * The parties of a channel or of an escrowed payment. Events of a claim or of a capture name only an id, which is a digest of these

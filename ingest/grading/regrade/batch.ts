@@ -224,7 +224,6 @@ function retractKeys(order: RegradeOrder, batch: RegradeBatch): Sql {
 const NEW_VALUES: Readonly<Record<string, string>> = {
   facilitator: 'new_facilitator',
   method: 'new_method',
-  kind: 'new_kind',
   seen: 'new_seen',
   ver: 'new_ver',
   del: 'new_del',

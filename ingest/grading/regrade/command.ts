@@ -5,7 +5,7 @@ import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { DEPOSIT_CONTRACTS } from '../../../clickhouse/tables/catalogues.ts';
+import { BUILDER_CODES } from '../../../clickhouse/tables/catalogues.ts';
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
@@ -32,7 +32,7 @@ import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } f
 
 /** What one change of the catalogue does to rows of one grade. */
 export interface PreviewLine {
-  /** `relayer eip155:8453 0x…`, `payee …`, `code …`, `deposit 0x…`; `unfinished pass` where a pass that was begun would do it. */
+  /** `relayer eip155:8453 0x…`, `payee …`, `code …`; `unfinished pass` where a pass that was begun would do it. */
   readonly change: string;
   readonly from: Grade;
   /** Null: the row goes, because its payee is catalogued no more. */
@@ -84,7 +84,6 @@ const CHANGED_KEYS = {
   relayer: sql`SELECT chain, address FROM changed_relayers`,
   payee: sql`SELECT chain, address FROM changed_payees`,
   code: sql`SELECT code FROM changed_codes`,
-  deposit: sql`SELECT address FROM changed_deposits`,
 };
 
 /** The changes as named subqueries, so that each value travels once however often it is used. */
@@ -92,7 +91,6 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
   const relayers = changes.flatMap((change) => (change.kind === 'relayer' ? [change] : []));
   const payees = changes.flatMap((change) => (change.kind === 'payee' ? [change] : []));
   const codes = changes.flatMap((change) => (change.kind === 'code' ? [change] : []));
-  const deposits = changes.flatMap((change) => (change.kind === 'deposit' ? [change] : []));
   const chainsOf = (placed: readonly { readonly chain: string }[]) => texts(placed.map(({ chain }) => chain));
   const addressesOf = (placed: readonly { readonly address: string }[]) =>
     texts(placed.map(({ address }) => address));
@@ -104,9 +102,7 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
     changed_payees AS (SELECT ${place}, entry.3 AS kept FROM (SELECT arrayJoin(arrayZip(
       ${chainsOf(payees)}, ${addressesOf(payees)}, ${uint8s(payees.map(({ after }) => (after ? 1 : 0)))})) AS entry)),
     changed_codes AS (SELECT entry.1 AS code, entry.2 AS facilitator FROM (SELECT arrayJoin(arrayZip(
-      ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry)),
-    changed_deposits AS (SELECT ${accountBytes(sql`entry.1`)} AS address, entry.2 AS kept FROM (SELECT arrayJoin(arrayZip(
-      ${addressesOf(deposits)}, ${uint8s(deposits.map(({ after }) => (after ? 1 : 0)))})) AS entry))`;
+      ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry))`;
 }
 
 /** The published catalogue with the changes laid over it. */
@@ -118,8 +114,6 @@ const WANTED_CATALOGUE: CatalogueSql = {
     UNION ALL SELECT chain, address FROM changed_payees WHERE kept = 1`,
   codes: sql`SELECT code, facilitator FROM (${PUBLISHED_CATALOGUE.codes}) WHERE code NOT IN (${CHANGED_KEYS.code})
     UNION ALL SELECT code, facilitator FROM changed_codes WHERE facilitator != ''`,
-  deposits: sql`SELECT address FROM (${PUBLISHED_CATALOGUE.deposits}) WHERE address NOT IN (${CHANGED_KEYS.deposit})
-    UNION ALL SELECT address FROM changed_deposits WHERE kept = 1`,
 };
 
 /** An entry may change without a change for the row: a relayer that counts from a later day on, and the row is later still. */
@@ -148,9 +142,7 @@ async function staleRows(
           if((chain, payee) IN (${CHANGED_KEYS.payee}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
             concat('payee ', ${placed(accountText('payee'))}), ''),
           if(builder_facilitator IN (${CHANGED_KEYS.code}) AND ${IS_OWNED_OTHERWISE},
-            concat('code ', builder_facilitator), ''),
-          if(payee IN (${CHANGED_KEYS.deposit}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
-            concat('deposit ', ${accountText('payee')}), '')]) AS changes,
+            concat('code ', builder_facilitator), '')]) AS changes,
         toString(method), facilitator, new_method, new_facilitator, new_del,
         count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
       FROM (${graded}) WHERE ${IS_STALE}
@@ -238,7 +230,7 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
 async function requireTables(writer: Writer): Promise<void> {
   const { rows } = await writer.rows({
     name: 'regrade-tables',
-    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(DEPOSIT_CONTRACTS.name)}`,
+    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(BUILDER_CODES.name)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

@@ -89,8 +89,8 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
 }
 
 function isSame(one: Catalogue, other: Catalogue): boolean {
-  const spelled = ({ relayers, payees, builderCodes, deposits }: Catalogue) =>
-    JSON.stringify([relayers, payees, [...builderCodes], deposits]);
+  const spelled = ({ relayers, payees, builderCodes }: Catalogue) =>
+    JSON.stringify([relayers, payees, [...builderCodes]]);
   return one === other || spelled(one) === spelled(other);
 }
 

@@ -66,14 +66,7 @@ function distinct(changes: readonly CatalogueChange[]): CatalogueChange[] {
 }
 
 function keyOf(change: CatalogueChange): string {
-  switch (change.kind) {
-    case 'code':
-      return `code ${change.code}`;
-    case 'deposit':
-      return `deposit ${change.address}`;
-    default:
-      return `${change.kind} ${change.chain} ${change.address}`;
-  }
+  return change.kind === 'code' ? `code ${change.code}` : `${change.kind} ${change.chain} ${change.address}`;
 }
 
 function countsOf(changes: readonly CatalogueChange[]) {
@@ -82,7 +75,6 @@ function countsOf(changes: readonly CatalogueChange[]) {
     relayers: count('relayer'),
     payees: count('payee'),
     codes: count('code'),
-    deposits: count('deposit'),
   };
 }
 

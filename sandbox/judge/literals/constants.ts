@@ -1,6 +1,6 @@
 import { nearest } from '../../../core/command-text.ts';
 import { hexDigitsOf, hexMeant } from '../../../core/domain/account.ts';
-import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
 import { type CallerText, replacement } from '../caller-text.ts';

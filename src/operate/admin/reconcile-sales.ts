@@ -1,4 +1,4 @@
-import { knownChain } from '../../../core/domain/chains.ts';
+import { knownChain } from '../../../core/domain/networks.ts';
 import { SALE_PREFIX } from '../../../core/domain/sale.ts';
 import type { AuthorizationId, PaymentRecord } from '../../accounts/payment-store.ts';
 import type { ControlStore } from '../../accounts/store.ts';

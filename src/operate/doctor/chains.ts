@@ -84,7 +84,9 @@ export async function checkTokens({
 }: ChainConfig): Promise<readonly Finding[]> {
   const ending = new AbortController();
   const faults = await tokenFaults({ chain, rpcUrls, tokens }, ending.signal).finally(() => ending.abort());
-  return faults.map(({ detail, advice }) => failure('token', detail, advice));
+  return faults.map(({ detail, advice, stopsPayment }) =>
+    (stopsPayment ? failure : warning)('token', detail, advice),
+  );
 }
 
 async function askNode(

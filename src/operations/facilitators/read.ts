@@ -128,7 +128,7 @@ function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'covera
       past,
     ),
     sql`SELECT chain, relayer, toUInt64(1), toDecimal128(amount_usd, 6), block_time, block_time
-      FROM (SELECT chain, relayer, amount_usd, block_time, method, del FROM settlements FINAL
+      FROM (SELECT chain, relayer, amount_usd, block_time, method, kind, del FROM settlements FINAL
         WHERE ${allOf([openRows(past.coverage), served])}) WHERE ${IS_COUNTED}`,
   ]);
   return sql`SELECT totals.chain, ${accountText('address')}, facilitator, settlements, toString(usd),
@@ -195,7 +195,7 @@ function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
   const parts = unionAll([
     ...closedRelayers(sql`chain, relayer, payers, payees`, [wanted], past),
     sql`SELECT chain, relayer, uniqCombined64State(14)(payer), uniqCombined64State(14)(payee)
-      FROM (SELECT chain, relayer, payer, payee, method, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
+      FROM (SELECT chain, relayer, payer, payee, method, kind, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
       WHERE ${IS_COUNTED} AND ${wanted} GROUP BY chain, relayer`,
   ]);
   return sql`SELECT chain, ${accountText('relayer')}, uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)

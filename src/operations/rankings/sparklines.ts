@@ -81,7 +81,7 @@ function amounts(query: WalletQuery, { pass, coverage: known, rows, parts }: Spa
   // Sorted by time, a day or two of it: the log of wallets has small ranges of each, in every part.
   const during = allOf([sql`block_time >= ${dateTime(parts.from)}`, openRows(coverage)]);
   const live = sql`SELECT ${ofChain} AS of_chain, ${accountText(role)} AS wallet, block_time AS at, ${amountOf(by, ROW_AMOUNTS)} AS amount
-      FROM (SELECT chain, block_time, payer, payee, amount_usd, method, del FROM settlements FINAL WHERE ${during})
+      FROM (SELECT chain, block_time, payer, payee, amount_usd, method, kind, del FROM settlements FINAL WHERE ${during})
       WHERE ${allOf([
         IS_COUNTED,
         served,

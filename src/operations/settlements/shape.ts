@@ -67,7 +67,7 @@ const PLAIN_FIELDS = {
   block_number: CountShape,
   block_time: TimeShape,
   tx_hash: TX_HASH_SHAPE,
-  log_index: Type.Integer({ minimum: 0, description: 'Index of the Transfer log in its block.' }),
+  log_index: Type.Integer({ minimum: 0, description: 'Index in its block of the log that shows it.' }),
   payer: AddressShape,
   payee: AddressShape,
   asset: AddressShape,
@@ -80,7 +80,7 @@ const PLAIN_FIELDS = {
     }),
   ),
   amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units of the asset, a decimal string.' }),
-  amount_usd: UsdShape,
+  amount_usd: orNull(UsdShape),
   relayer: Type.String({ pattern: ADDRESS_PATTERN, description: 'Sender of the transaction.' }),
   facilitator: orNull(Type.String({ description: 'Id of the named facilitator, or null.' })),
   is_self_payment: Type.Boolean({ description: 'Payer equals payee. Annotated, not hidden.' }),
@@ -101,6 +101,12 @@ const PLAIN_FIELDS = {
     Type.String({
       pattern: '^0x[0-9a-f]+$',
       description: 'Id of the payment channel or escrowed payment that it belongs to.',
+    }),
+  ),
+  fee_amount: orNull(
+    Type.String({
+      pattern: '^[0-9]+$',
+      description: 'Part of `amount` that went to a fee receiver. Null where the scheme has none.',
     }),
   ),
   evidence: EvidenceShape,
@@ -142,6 +148,11 @@ export function isSelfPayment(row: ListedSettlement): boolean {
   return row.payer === row.payee;
 }
 
+/** Captures and charges of an escrow. */
+function hasFee({ scheme, kind }: ListedSettlement): boolean {
+  return scheme === 'auth-capture' && kind === 'payment';
+}
+
 export function settlementAnswer(
   row: ListedSettlement,
   finality: Finality,
@@ -160,7 +171,7 @@ export function settlementAnswer(
     asset_symbol: row.assetSymbol,
     decimals: tokenDecimals.get(tokenKey(row.chain, row.asset)) ?? null,
     amount: row.amount.toString(),
-    amount_usd: usdNumber(row.amountUsdMicros),
+    amount_usd: row.usdKnown ? usdNumber(row.amountUsdMicros) : null,
     relayer: row.relayer,
     facilitator: row.facilitator === '' ? null : row.facilitator,
     is_self_payment: isSelfPayment(row),
@@ -168,6 +179,7 @@ export function settlementAnswer(
     kind: row.kind,
     scheme: row.scheme,
     channel: row.channel === NO_CHANNEL ? null : row.channel,
+    fee_amount: hasFee(row) ? row.feeAmount.toString() : null,
     evidence: { ...evidence, reasons: [...evidence.reasons] },
   };
 }
@@ -216,6 +228,7 @@ export const SETTLEMENT_EXAMPLE: SettlementAnswer = {
   kind: 'payment',
   scheme: 'exact',
   channel: null,
+  fee_amount: null,
   evidence: {
     verified: true,
     method: 'facilitator_relay',

@@ -62,6 +62,10 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     "SELECT facilitator, count() AS transactions, sum(fee_wei) / 1e18 AS fees, sum(settled_usd) AS usd FROM transaction_fees WHERE block_time >= now() - INTERVAL 7 DAY AND chain = 'eip155:8453' GROUP BY facilitator ORDER BY fees DESC",
   wallet_verdicts:
     "SELECT arrayJoin(reasons) AS reason, count() AS wallets, sum(settled_usd) AS usd FROM wallet_verdicts WHERE role = 'payee' AND verdict = 'suspect' GROUP BY reason ORDER BY wallets DESC",
+  channels:
+    "SELECT channel, payer, deposited_usd, paid_usd, balance_usd FROM channels WHERE payee = lower('0x4020615294c913f045dc10f0a5cdebd86c280001') ORDER BY balance_usd DESC LIMIT 20",
+  channel_events:
+    "SELECT payee, kind, count() AS events, sum(amount_usd) AS usd FROM channel_events WHERE block_time >= now() - INTERVAL 7 DAY GROUP BY payee, kind ORDER BY usd DESC LIMIT 20",
 };
 
 /** What SQL may read and use, for its authors. */

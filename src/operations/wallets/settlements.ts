@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import { accountText, addressBytes, transactionText } from '../../../clickhouse/engine/account.ts';
+import { accountText, addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, commaList, dateTime, type Sql, sql, text, trustedText, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodePosition,
   decodeSettlement,
+  LISTED_NAMES,
   type ListedSettlement,
+  listedColumn,
 } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -167,18 +169,20 @@ const WALLET_ORDER = sql`wallet DESC, block_time DESC, chain DESC, block_number 
 const COUNTERPARTY = accountText('counterparty');
 
 /** The order of `LISTED_COLUMNS`, with payer and payee put together from the wallet and its counterparty. */
-const WALLET_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, ${transactionText('tx_hash')},
-  if(role = 'payer', wallet, ${COUNTERPARTY}),
-  if(role = 'payer', ${COUNTERPARTY}, wallet),
-  ${accountText('asset')}, asset_symbol, toString(amount), toString(amount_usd), ${accountText('relayer')}, facilitator,
-  toString(method), seen, toString(role), toString(ver), del`;
+const PARTIES: Readonly<Record<string, Sql>> = {
+  payer: sql`if(role = 'payer', wallet, ${COUNTERPARTY})`,
+  payee: sql`if(role = 'payer', ${COUNTERPARTY}, wallet)`,
+};
+const LISTED = commaList(LISTED_NAMES.map((name) => PARTIES[name] ?? trustedText(listedColumn(name))));
+const WALLET_COLUMNS: Sql = sql`${LISTED}, toString(role), toString(ver), del`;
 
 function decodeVersion(row: readonly unknown[]): WalletVersion {
+  const [role, ver, del] = row.slice(LISTED_NAMES.length);
   return {
     settlement: decodeSettlement(row),
-    role: textField(row[15]) === 'payer' ? 'payer' : 'payee',
-    ver: bigintField(row[16]),
-    del: integerField(row[17]) !== 0,
+    role: textField(role) === 'payer' ? 'payer' : 'payee',
+    ver: bigintField(ver),
+    del: integerField(del) !== 0,
   };
 }
 

@@ -139,7 +139,7 @@ function openPart({ role, range, openConditions }: WalletFiguresQuery): Sql {
       : sql`toInt64(1)`;
   return sql`SELECT wallet, role = 'payer' AS paid, role = 'payee' AS received, ${counted} AS settlements,
       block_time AS first_time, block_time AS last_time
-    FROM (SELECT wallet, role, block_time, counterparty, method, del FROM wallet_rows FINAL WHERE ${allOf(conditions)})
+    FROM (SELECT wallet, role, block_time, counterparty, method, kind, del FROM wallet_rows FINAL WHERE ${allOf(conditions)})
     WHERE ${IS_COUNTED}`;
 }
 

@@ -49,11 +49,13 @@ const settlement: fc.Arbitrary<Omit<Settlement, 'logIndex'>> = fc.record({
   kind: fc.constantFrom(...SETTLEMENT_KINDS),
   scheme: fc.constantFrom(...PAYMENT_SCHEMES),
   channel: fc.oneof(fc.constant(NO_CHANNEL), hash),
+  feeAmount: fc.bigInt(0n, 2n ** 256n - 1n),
+  usdKnown: fc.boolean(),
 });
 
 const READ_BACK = sql`SELECT chain, block_number, toUnixTimestamp(block_time), concat('0x', lower(hex(tx_hash))), log_index, concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))),
     concat('0x', lower(hex(asset))), asset_symbol, toString(amount), toString(amount_usd), concat('0x', lower(hex(relayer))),
-    facilitator, toString(method), seen, builder_facilitator, builder_apps, kind, scheme, concat('0x', lower(hex(channel))), toString(ver), del
+    facilitator, toString(method), seen, builder_facilitator, builder_apps, kind, scheme, concat('0x', lower(hex(channel))), toString(fee_amount), usd_known, toString(ver), del
   FROM settlements ORDER BY log_index`;
 
 /** The row as the engine should tell it. */

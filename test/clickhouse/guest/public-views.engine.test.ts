@@ -244,7 +244,7 @@ describe('the day tables', () => {
     );
   };
   const expectTrue = async (stored: readonly Settlement[]) => {
-    const rows = stored.filter(({ method }) => method !== 'channel_deposit');
+    const rows = stored.filter(({ kind }) => kind === 'payment');
     expect(await read('merchant_days', 'payee', 'unique_payers')).toEqual(daysOf(rows, 'payee', 'payer'));
     expect(await read('payer_days', 'payer', 'unique_payees')).toEqual(daysOf(rows, 'payer', 'payee'));
     await expectParts(rows);

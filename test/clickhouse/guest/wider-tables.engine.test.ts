@@ -113,6 +113,8 @@ test('configured tokens and names replace and extend the built-in ones, whatever
     address: wallet(0xee),
     symbol: "O'X\\",
     decimals: 18,
+    currency: 'USD',
+    paidBy: 'eip3009' as const,
     domain: { name: "It's", version: '1' },
   };
   const facts = publicFacts({
@@ -180,7 +182,7 @@ describe('wallets', () => {
       blockTime: NOON - (at % 4) * DAY + at * 60,
       payer: wallet(1 + (at % 5)),
       payee: wallet(1 + (at % 3)),
-      method: at % 2 === 0 ? 'facilitator_relay' : 'channel_deposit',
+      method: at % 2 === 0 ? 'facilitator_relay' : 'channel_move',
       amountUsdMicros: BigInt(at) * 1_000_001n,
     }),
   );
@@ -189,7 +191,7 @@ describe('wallets', () => {
     return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`.replace(/\.?0+$/, '');
   };
   const expected = (all: readonly Settlement[]) => {
-    const counted = all.filter(({ method }) => method !== 'channel_deposit');
+    const counted = all.filter(({ kind }) => kind === 'payment');
     const wallets = [...new Set(counted.flatMap(({ payer, payee }) => [payer, payee]))].sort();
     return wallets.map((address) => {
       const paid = counted.filter(({ payer }) => payer === address);

@@ -7,7 +7,7 @@ import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../../core/domain/evidence
 import { elementsOf, htmlOf, textOf } from '../../kit/drawn.ts';
 
 type Evidence = Settlement['evidence'];
-const OFF_THE_LADDER: ReadonlySet<string> = new Set(['channel_deposit', 'not_examined']);
+const OFF_THE_LADDER: ReadonlySet<string> = new Set(['channel_move', 'not_examined']);
 
 function ladder(method: Evidence['method'], reasons: Evidence['reasons'] = []): string {
   const { tier, probability } = EVIDENCE_LADDER[method];
@@ -33,7 +33,7 @@ describe('the ladder of evidence', () => {
     expect(odds).toEqual(odds.toSorted((a, b) => b - a));
   });
 
-  it.each(['channel_deposit', 'not_examined'] as const)(
+  it.each(['channel_move', 'not_examined'] as const)(
     'has no rung for %s, and says what it is',
     (method) => {
       const html = ladder(method);

@@ -59,12 +59,21 @@ test('face value scales between decimals without inventing money', () => {
       fc.bigInt({ min: 0n, max: 2n ** 128n }),
       fc.integer({ min: 0, max: 24 }),
       (amount, decimals) => {
-        const micros = usdMicros(amount, decimals);
+        const micros = usdMicros(amount, { decimals, currency: 'USD' }) ?? -1n;
         expect(micros * 10n ** BigInt(decimals)).toBeLessThanOrEqual(amount * 1_000_000n);
         expect((micros + 1n) * 10n ** BigInt(decimals)).toBeGreaterThan(amount * 1_000_000n);
       },
     ),
   );
+});
+
+test('money of another currency has a dollar value by its configured rate alone', () => {
+  const euros = { decimals: 18, currency: 'EUR' };
+  expect(usdMicros(10n ** 18n, euros)).toBeNull();
+  const rated = { ...euros, usdRate: { usd: '1.0842', source: 'ECB, 2026-11-27' } };
+  expect(usdMicros(10n ** 18n, rated)).toBe(1_084_200n);
+  expect(usdMicros(2n ** 200n, rated)).toBe((2n ** 200n * 10_842n) / 10n ** 16n);
+  expect(usdMicros(3n, { decimals: 0, currency: 'JPY', usdRate: { usd: '2', source: 'a test' } })).toBe(6_000_000n);
 });
 
 const keys: CursorKeys = { keys: [randomBytes(32)] };

@@ -9,7 +9,7 @@ import { listingSources, listSince } from '../../../demo/history/list-offers.ts'
 import { publishBazaars } from '../../../demo/identities/bazaar.ts';
 import { type CardHost, startCardHost } from '../../../demo/identities/card-host.ts';
 import { offerOf } from '../../../demo/identities/offers.ts';
-import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../ingest/endpoints/item.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testLog } from '../../kit/engine.ts';
@@ -50,7 +50,7 @@ test('payments of the demo’s sample history count for offers, and ingest leave
   const ingest = async (): Promise<number> => {
     let written = 0;
     for (const source of listingSources(deps))
-      written += (await syncSource({ ...deps, tokens: dollarTokens(config), nowMs: Date.now }, source))
+      written += (await syncSource({ ...deps, tokens: offerTokens(config), nowMs: Date.now }, source))
         .written;
     return written;
   };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { domainSeparator } from '../../../core/domain/eip712.ts';
 import { tokenFaults } from '../../../ingest/chain/token-facts.ts';
 import { checkTokensAtStart } from '../../../src/check-tokens.ts';
@@ -41,6 +41,7 @@ describe('a configured token', () => {
     ],
     [{ domain: { name: 'USDC', version: '1' } }, /version "1"/, /tokens of the chain base-sepolia/],
     [{ decimals: 18 }, /has 6 decimals, not 18/, /Correct decimals/],
+    [{ symbol: 'USDT' }, /calls itself "USDC"/, /Correct symbol/],
   ])('%j is found, and its key named', async (change, detail, advice) => {
     expect(await faults(change)).toEqual([
       expect.objectContaining({

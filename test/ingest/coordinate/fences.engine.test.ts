@@ -307,6 +307,7 @@ describe('rows of an older catalogue', () => {
         }),
     };
     const pipeline = createPipeline({
+      writer: counting,
       source: {
         read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
       } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads

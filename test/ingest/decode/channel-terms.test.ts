@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { address } from '../../../core/domain/address.ts';
+import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { channelConfigForm, findTerms, paymentInfoForm } from '../../../ingest/decode/channels/terms.ts';
 import { addressWord, wallet, word } from '../../kit/chain-logs.ts';

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chainOf } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   BATCH_SETTLEMENT,
@@ -35,7 +35,7 @@ import { ROUTER } from '../../../demo/chain/permit2.ts';
 import { mine, requireSuccess, type Transaction, walletOf } from '../../../demo/chain/sender.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { legsOf } from '../../../ingest/decode/channels/legs.ts';
-import { channelContractsOf, readChannels } from '../../../ingest/decode/channels/moves.ts';
+import { channelContractsOf, NO_TERMS, readChannels } from '../../../ingest/decode/channels/moves.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 
 const payer = walletOf('channel payer');
@@ -74,7 +74,7 @@ interface Receipt {
 }
 
 /** Sends a transaction and reads what the decoder makes of it. */
-async function read(transaction: Transaction, known: Parameters<typeof readChannels>[3] = () => undefined) {
+async function read(transaction: Transaction, known = NO_TERMS) {
   const hash = await chain.sender.send({ gas: GAS, ...transaction });
   await mine(chain.rpc);
   await requireSuccess(chain.rpc, [hash]);

@@ -1,3 +1,4 @@
+import { channelContractsOf, NO_TERMS } from '../../../ingest/decode/channels/moves.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
@@ -31,6 +32,8 @@ const context = (over: Partial<DecodeContext> = {}): DecodeContext => ({
   tokens: new Map(TOKENS.map((token) => [token.address, token])),
   proxies: new Set([PROXY]),
   registries: new Map(),
+  channels: channelContractsOf(chainOf(8453)),
+  knownTerms: NO_TERMS,
   x402Contracts: new Set([PROXY, ROUTER]),
   isCataloguedPayee: (payee) => payee === CAFE,
   ...over,
@@ -155,11 +158,7 @@ describe('pairing', () => {
 });
 
 describe('the scheme of a payment', () => {
-  const [UPTO, COLLECTOR, ESCROW] = [
-    address('0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002'),
-    address('0x4020806089470a89826cB9fB1f4059150b550004'),
-    address('0xf96815976523E00e65Be8f34cA5e64b4f41EB19c'),
-  ];
+  const UPTO = address('0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002');
   const proxies = new Set([PROXY, UPTO]);
   const schemes = (...events: Transaction['events']) =>
     decodeBatch(batchOf([[{ to: ROUTER, events }]]), context({ proxies })).found.map(({ scheme, channel }) => [
@@ -167,12 +166,10 @@ describe('the scheme of a payment', () => {
       channel,
     ]);
 
-  test('follows from the authorization, from the proxy that settled it, and from the collector of a deposit', () => {
+  test('follows from the authorization, and from the proxy that settled it', () => {
     expect(schemes(used(ALICE), transfer(ALICE, SHOP, 1))).toEqual([['exact', '0x']]);
     expect(schemes(transfer(ALICE, SHOP, 1), settled())).toEqual([['exact-permit2', '0x']]);
     expect(schemes(transfer(ALICE, SHOP, 1), settled(TOPIC.permit2Settled, UPTO))).toEqual([['upto', '0x']]);
-    expect(schemes(used(ALICE), transfer(ALICE, COLLECTOR, 1))).toEqual([['batch-settlement', '0x']]);
-    expect(schemes(used(ALICE), transfer(ALICE, ESCROW, 1))).toEqual([['auth-capture', '0x']]);
     expect(schemes(transfer(ALICE, CAFE, 1))).toEqual([['unknown', '0x']]);
   });
 
@@ -226,11 +223,24 @@ describe('Permit2 proxies', () => {
     expect(payments({ events })).toEqual([payment(BOB, SHOP, 2, 0, 'permit2'), payment(ALICE, SHOP, 1, 2)]);
   });
 
-  test('a settlement in a token that is not indexed is no error', () => {
-    expect(decode({ to: PROXY, events: [settled()] })).toEqual({
+  test('a settlement in a token that is not listed is a payment without a dollar value', () => {
+    const other = wallet(0x70ce);
+    const { found, deadLetters } = decode({ to: PROXY, events: [transfer(ALICE, SHOP, 7, other), settled()] });
+    expect(deadLetters).toEqual([]);
+    expect(found).toMatchObject([
+      { asset: other, assetSymbol: '', amount: 7n, amountUsdMicros: 0n, usdKnown: false, scheme: 'exact-permit2' },
+    ]);
+  });
+
+  test('a transfer of a token that is not listed is a payment of no authorization', () => {
+    const { found, deadLetters } = decode({ events: [used(ALICE), transfer(ALICE, SHOP, 7, wallet(0x70ce))] });
+    expect([found.length, deadLetters.map(({ reason }) => reason)]).toEqual([0, ['unpaired_authorization']]);
+  });
+
+  test('a settlement whose transfer was not read is a dead letter, which is tried again', () => {
+    expect(decode({ to: PROXY, events: [settled()] })).toMatchObject({
       found: [],
-      registryLogs: [],
-      deadLetters: [],
+      deadLetters: [{ reason: 'unpaired_proxy' }],
     });
   });
 

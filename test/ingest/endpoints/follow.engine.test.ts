@@ -276,7 +276,7 @@ test('offers of a source whose first reading was cut off, and which is not confi
     {
       writer: engine.writer,
       versions: createVersions(0n),
-      tokens: { addressOf: () => null, decimalsOf: () => null },
+      tokens: { addressOf: () => null, tokenOf: () => null },
       nowMs: Date.now,
       log: testLog,
       signal,

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { chainOfNetwork } from '../../../core/domain/chains.ts';
-import { dollarTokens, type ItemFacts, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
+import { chainOfNetwork } from '../../../core/domain/networks.ts';
+import { offerTokens, type ItemFacts, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
 import { BASE_USDC, listedItem } from '../../kit/bazaar.ts';
 
 /** Items as bazaars, sellers and enemies publish them. */
 
 const NOW = 1_795_176_000;
-const FACTS: ItemFacts = { tokens: dollarTokens(loadConfig({ env: {} })), nowSeconds: NOW };
+const FACTS: ItemFacts = { tokens: offerTokens(loadConfig({ env: {} })), nowSeconds: NOW };
 const SHOP = '0x00000000000000000000000000000000000000b2';
 
 test('an item of version 1', () => {

@@ -3,7 +3,7 @@ import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { countActivity } from '../../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -23,7 +23,7 @@ const DAY = 86_400;
 test.beforeEach(({ engine }) => emptyTables(engine.writer));
 
 async function list(engine: TestEngine, items: readonly unknown[], source = 'file'): Promise<void> {
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
     { writer: engine.writer, versions, tokens, nowMs: () => NOON * 1_000, log: testLog, signal },

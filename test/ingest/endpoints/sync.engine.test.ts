@@ -2,7 +2,7 @@ import { afterEach, describe, expect } from 'vitest';
 import { sql, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { BAZAAR_LIMITS, readBazaar } from '../../../ingest/endpoints/bazaar.ts';
-import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../ingest/endpoints/item.ts';
 import { remapOffers } from '../../../ingest/endpoints/offers.ts';
 import { type EndpointSource, type SyncOutcome, syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -35,7 +35,7 @@ function sync(engine: TestEngine, limits = LIMITS): Promise<SyncOutcome> {
     mark: '',
     read: (take, signal) => readBazaar(bazaar.url, take, { limits, signal }),
   };
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   return syncSource(
     { writer: engine.writer, versions, tokens, nowMs: () => nowSeconds * 1_000, log: testLog, signal: never },
     source,

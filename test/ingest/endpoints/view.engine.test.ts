@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => engine?.close());
 
 async function list(items: readonly unknown[]): Promise<void> {
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
     { writer: engine.writer, versions, tokens, nowMs: () => NOON * 1_000, log: testLog, signal },

@@ -242,7 +242,7 @@ describe('reading fees', () => {
     await insertSettlements(engine.writer, [
       row,
       { ...row, logIndex: 5, amountUsdMicros: 250_000n },
-      { ...row, logIndex: 6, method: 'channel_deposit' },
+      { ...row, logIndex: 6, method: 'channel_move', kind: 'deposit' },
     ]);
     await start();
     await waitUntil('it is stored', isStored([row]));

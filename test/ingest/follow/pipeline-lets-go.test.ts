@@ -67,6 +67,7 @@ function pipelineIntoNowhere(pass?: bigint): Stuck {
     answered,
     inserts: () => inserts,
     pipeline: createPipeline({
+      writer,
       source,
       context,
       catalogues,

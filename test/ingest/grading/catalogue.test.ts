@@ -104,7 +104,7 @@ describe('the configuration', () => {
   });
 });
 
-const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map(), deposits: [] });
+const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map() });
 
 test('a replacement counts at once, and waits for everything that was lent before, failed or not', async () => {
   const [old, next] = [empty(), empty()];

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../../core/domain/account.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
 import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
@@ -38,11 +37,14 @@ const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
   assetSymbol: 'USDC',
   amount: 5n,
   amountUsdMicros: 5n,
+  usdKnown: true,
   relayer: RELAYER,
   builderFacilitator: '',
   builderApps: '',
+  kind: 'payment',
   scheme: 'exact',
   channel: NO_CHANNEL,
+  feeAmount: 0n,
   marker: 'authorization',
   directCall: true,
   relayedByPayer: false,
@@ -67,15 +69,24 @@ describe('the evidence ladder', () => {
     });
   });
 
-  test('a deposit into a channel or an escrow is no payment, whichever relayer sends it and however it is marked', () => {
-    const collector = address('0x4020806089470a89826cB9fB1f4059150b550004');
-    for (const marker of ['authorization', 'permit2', 'none'] as const)
-      for (const received of [true, false])
-        expect(
-          graded({ payee: collector, relayer: NAMED, marker, received, builderFacilitator: 'acme_code' }),
-        ).toMatchObject({ method: 'channel_deposit', facilitator: 'acme' });
-    expect(graded({ payee: collector, relayer: NAMED }).reasons).toContain('channel_deposit');
-    expect(EVIDENCE_LADDER.channel_deposit).toMatchObject({ tier: 'not_x402', verified: false });
+  test('money into or out of a channel is no payment, whichever relayer sends it', () => {
+    const move = graded({ marker: 'move', kind: 'deposit', relayer: NAMED, builderFacilitator: 'acme_code' });
+    expect(move).toMatchObject({ method: 'channel_move', facilitator: 'acme' });
+    expect(move.reasons).toContain('channel_move');
+    expect(EVIDENCE_LADDER.channel_move).toMatchObject({ tier: 'not_x402', verified: false });
+  });
+
+  test('a claim needs the voucher of the payer, so it is probable also if the seller sends it', () => {
+    const claim = { marker: 'claim', relayedByPayee: true, viaX402Contract: true } as const;
+    expect(graded(claim)).toMatchObject({ method: 'builder_code', facilitator: '' });
+    expect(graded({ ...claim, relayer: NAMED })).toMatchObject({ method: 'facilitator_relay' });
+  });
+
+  test('a capture is as good as a payment that the same sender relayed: escrows serve other payments too', () => {
+    expect(graded({ marker: 'capture' })).toMatchObject({ method: 'gasless_authorization' });
+    expect(graded({ marker: 'capture', relayedByPayee: true })).toMatchObject({ method: 'self_relayed' });
+    expect(graded({ marker: 'capture', payee: CAFE })).toMatchObject({ method: 'catalogued_payee' });
+    expect(graded({ marker: 'capture' }).reasons).toContain('escrow_captured');
   });
 
   test('a Permit2 settlement by a named relayer is proven too', () => {

@@ -58,7 +58,7 @@ function mixedRows(count = 60, seed = 0, seconds = DAY_SECONDS): Settlement[] {
 }
 
 function methodOf(number: number): EvidenceMethod {
-  if (number % 8 === 5) return 'channel_deposit';
+  if (number % 8 === 5) return 'channel_move';
   return number % 3 === 0 ? 'facilitator_relay' : 'gasless_authorization';
 }
 

@@ -109,7 +109,7 @@ const draft = fc.record({
   chain: fc.constantFrom(BASE, POLYGON),
   method: fc.constantFrom(
     'facilitator_relay' as const,
-    'channel_deposit' as const,
+    'channel_move' as const,
     'gasless_authorization' as const,
   ),
   isTakenBack: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),

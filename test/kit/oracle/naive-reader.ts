@@ -1,6 +1,7 @@
 import { parseBuilderCodeSuffixFromCalldata } from '@x402/extensions/builder-code';
 import { decodeEventLog, type Hex, parseAbi } from 'viem';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
+import { movesOf, type NaiveMove } from './naive-channels.ts';
 import { type Receipt, type ReceiptLog, readReceipts } from './receipts.ts';
 
 /**
@@ -20,6 +21,9 @@ export interface ExpectedRow {
   readonly relayer: string;
   readonly facilitator: string | null;
   readonly method: string;
+  readonly kind: string;
+  readonly channel: string | null;
+  readonly fee_amount: string | null;
 }
 
 export interface NaiveCatalogue {
@@ -38,18 +42,6 @@ const EVENTS = parseAbi([
   'event Settled()',
   'event SettledWithPermit()',
 ]);
-/** Deposits into channels and escrows pay no seller. Source: @x402/evm 2.27.0. */
-const DEPOSIT_CONTRACTS = [
-  '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003',
-  '0x4020806089470a89826cb9fb1f4059150b550004',
-  '0x4020425faf3b746c082c2f942b4e5159887b0005',
-  '0xf96815976523e00e65be8f34ca5e64b4f41eb19c',
-  '0x8612dfdc421f80336cd14e8ef9cb1e765db5ab88',
-  '0xd69831aed5bfe262067ec4c751f4f830ecdd446e',
-  '0xbdea0d1bcc5966192b070fdf62ab4ef5b4420cff',
-  '0x0e3df9510de65469c4518d7843919c0b8c7a7757',
-  '0x992476b9ee81d52a5bda0622c333938d0af0ab26',
-];
 const RECEIVE_SELECTORS = ['0xef55bec6', '0x88b7ab63'];
 
 interface Transaction {
@@ -83,6 +75,7 @@ export async function readRangeNaively(
   to: number,
 ): Promise<ExpectedRow[]> {
   const receipts = await readReceipts(rpc, from, to);
+  const chainId = Number(await rpc.call<string>('eth_chainId'));
   const blocks = await rpc.batch<Block>(
     Array.from({ length: to - from + 1 }, (_, index) => ({
       method: 'eth_getBlockByNumber',
@@ -92,7 +85,12 @@ export async function readRangeNaively(
   return receipts.flatMap((receipt) => {
     const block = blocks[Number(receipt.logs[0]?.blockNumber ?? from) - from];
     const input = block?.transactions.find(({ hash }) => hash === receipt.transactionHash)?.input;
-    return block && input ? rowsOfReceipt(receipt, block, input, catalogue) : [];
+    if (!block || !input) return [];
+    const moves = movesOf(receipt, input, chainId);
+    // The transfers of such a transaction carried the tokens of its channels.
+    return moves.length > 0
+      ? moves.map((move) => rowOfMove(receipt, block, input, move, catalogue))
+      : rowsOfReceipt(receipt, block, input, catalogue);
   });
 }
 
@@ -206,8 +204,47 @@ function rowOf(
       named: facilitator !== null,
       coded: code !== undefined || catalogue.proxies.includes(to),
       catalogued: catalogue.payees.includes(payee),
-      deposit: DEPOSIT_CONTRACTS.includes(payee),
     }),
+    kind: 'payment',
+    channel: null,
+    fee_amount: null,
+  };
+}
+
+function rowOfMove(
+  receipt: Receipt,
+  block: Block,
+  input: Hex,
+  move: NaiveMove,
+  catalogue: NaiveCatalogue,
+): ExpectedRow {
+  const relayer = receipt.from.toLowerCase();
+  const named = Number(block.timestamp) >= (catalogue.relayersSince?.[relayer] ?? 0);
+  const facilitator = (named ? catalogue.relayers[relayer] : undefined) ?? null;
+  const isClaim = move.scheme === 'batch-settlement';
+  const method = methodOf({
+    marker: move.scheme,
+    receives: false,
+    self: !isClaim && (relayer === move.payer || relayer === move.payee),
+    named: facilitator !== null,
+    coded: isClaim || parseBuilderCodeSuffixFromCalldata(input)?.w !== undefined,
+    catalogued: catalogue.payees.includes(move.payee),
+  });
+  return {
+    tx_hash: receipt.transactionHash,
+    log_index: move.index,
+    block_number: Number(block.number),
+    block_time: new Date(Number(block.timestamp) * 1000).toISOString().replace('.000', ''),
+    payer: move.payer,
+    payee: move.payee,
+    asset: move.asset,
+    amount: String(move.amount),
+    relayer,
+    facilitator,
+    method: move.kind === 'payment' ? method : 'channel_move',
+    kind: move.kind,
+    channel: move.channel,
+    fee_amount: move.fee === null ? null : String(move.fee),
   };
 }
 
@@ -219,9 +256,7 @@ function methodOf(seen: {
   named: boolean;
   coded: boolean;
   catalogued: boolean;
-  deposit: boolean;
 }): string {
-  if (seen.deposit) return 'channel_deposit';
   if (seen.marker === 'none') return 'bare_transfer';
   if (seen.receives) return 'self_relayed';
   if (seen.named) return 'facilitator_relay';

@@ -27,7 +27,7 @@ const oldest = (rows: readonly Settlement[]): number => Math.min(...rows.map(({ 
 function countedRows(all: Iterable<Settlement>, { chain, final, from, to }: PairScope): Settlement[] {
   return [...all].filter(
     (row) =>
-      row.method !== 'channel_deposit' &&
+      row.kind === 'payment' &&
       (chain === undefined || row.chain === chain) &&
       (final === undefined || row.blockNumber <= (final[row.chain] ?? -1)) &&
       row.blockTime >= from &&
@@ -165,7 +165,7 @@ export function trueUsualPrice(
         b.logIndex - a.logIndex,
     )
     .slice(0, limit)
-    .filter(({ payer, payee, method }) => payer !== payee && method !== 'channel_deposit')
+    .filter(({ payer, payee, kind }) => payer !== payee && kind === 'payment')
     .map(({ amountUsdMicros }) => usdNumber(amountUsdMicros))
     .sort((a, b) => a - b);
   return {

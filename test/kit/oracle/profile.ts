@@ -29,7 +29,7 @@ export function settlementsOf(
 ): Settlement[] {
   return [...rows]
     .filter((row) => row.payer === wallet || row.payee === wallet)
-    .filter((row) => row.method !== 'channel_deposit')
+    .filter((row) => row.kind === 'payment')
     .filter((row) => chain === undefined || row.chain === chain)
     .filter((row) => final === undefined || row.blockNumber <= (final[row.chain] ?? -1))
     .sort((a, b) => b.blockTime - a.blockTime);

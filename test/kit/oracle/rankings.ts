@@ -54,7 +54,7 @@ function countedIn(
     for (let back = 0; ; back++) if (blockTime >= nowSeconds - (back + 1) * windowSeconds) return back;
   };
   const rows = all.filter(
-    (row) => chains.includes(row.chain) && row.method !== 'channel_deposit' && ageOf(row) < windows,
+    (row) => chains.includes(row.chain) && row.kind === 'payment' && ageOf(row) < windows,
   );
   const paid = new Set(rows.map(({ payer, payee }) => `${payer} ${payee}`));
   const isOrganic = ({ payer, payee }: Settlement): boolean =>

@@ -29,7 +29,7 @@ export interface Totals {
 }
 
 /** A settlement as far as the totals are concerned. */
-interface CountedRow extends Pick<ExpectedRow, 'payer' | 'payee' | 'relayer' | 'facilitator' | 'method'> {
+interface CountedRow extends Pick<ExpectedRow, 'payer' | 'payee' | 'relayer' | 'facilitator' | 'method' | 'kind'> {
   readonly chain: string;
   /** Unix seconds. */
   readonly time: number;
@@ -91,7 +91,7 @@ function recountOf(rows: readonly ReadRow[]): Recount {
 
 export function totalsOf(rows: readonly CountedRow[]): Totals {
   // Deposits are rows, and count nowhere.
-  const counted = rows.filter(({ method }) => method !== 'channel_deposit');
+  const counted = rows.filter(({ kind }) => kind === 'payment');
   const pairs = totalsBy(counted, ({ payer, payee, chain }) => `${payer}|${payee}|${chain}`, pairLine);
   return {
     pairs,
@@ -178,7 +178,7 @@ export async function totalsOfStoredRows(reader: Reader): Promise<Totals> {
   const { rows } = await reader.rows({
     name: 'oracle-live-rows',
     sql: sql`SELECT chain, toUnixTimestamp(block_time), concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))),
-      concat('0x', lower(hex(relayer))), facilitator, toString(method), toString(toInt64(amount_usd * 1000000))
+      concat('0x', lower(hex(relayer))), facilitator, toString(method), toString(toInt64(amount_usd * 1000000)), kind
       FROM settlements FINAL WHERE del = 0`,
     maxSeconds: 30,
     maxRows: LIVE_ROWS_MAX,
@@ -194,6 +194,7 @@ export async function totalsOfStoredRows(reader: Reader): Promise<Totals> {
         facilitator = '',
         method = '',
         micros = '0',
+        kind = '',
       ] = row.map(String);
       return {
         chain,
@@ -203,6 +204,7 @@ export async function totalsOfStoredRows(reader: Reader): Promise<Totals> {
         relayer,
         facilitator: facilitator === '' ? null : facilitator,
         method,
+        kind,
         usdMicros: BigInt(micros),
       };
     }),

@@ -1,3 +1,4 @@
+import { isPayable } from '../../../core/config/access.ts';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import {
   extractDiscoveryInfo,
@@ -6,7 +7,8 @@ import {
 } from '@x402/extensions';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { chainOf, KNOWN_CHAINS } from '../../../core/domain/chains.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { discoveryOf } from '../../../src/http/bazaar.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { offerOf, quoteOf } from '../../../src/payment/offer.ts';
@@ -29,8 +31,11 @@ const offered = (operation: (typeof sold)[number]) => {
     extensions: { ...discoveryOf(operation) },
   };
   const payTo = address('0x4020615294c913f045dc10f0a5cdebd86c280001');
-  const accept = KNOWN_CHAINS.slice(0, 2).flatMap(({ chainId, tokens: [token] }) =>
-    token === undefined ? [] : [{ chain: chainOf(chainId), slug: 'chain', rpcUrls: [], token, payTo }],
+  const accept = KNOWN_CHAINS.slice(0, 2).flatMap(({ chainId, tokens }) =>
+    tokens
+      .filter(isPayable)
+      .slice(0, 1)
+      .map((token) => ({ chain: chainOf(chainId), slug: 'chain', rpcUrls: [], token, payTo })),
   );
   return {
     order,

@@ -1,7 +1,7 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { dollarTokens, readItem } from '../../../ingest/endpoints/item.ts';
+import { offerTokens, readItem } from '../../../ingest/endpoints/item.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
@@ -81,7 +81,7 @@ describe('sold calls', () => {
 
   test('is read by our own crawler with the price that is signed', () => {
     const facts = {
-      tokens: dollarTokens(loadConfig({ env: {} })),
+      tokens: offerTokens(loadConfig({ env: {} })),
       nowSeconds: 1_795_176_000,
       origin: 'http://index.example',
     };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -65,7 +65,7 @@ async function listEndpoints(): Promise<void> {
       listedItem(`https://${network.replace(':', '-')}.example/${at}`, { network }),
     ),
   );
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
     { writer: engine.writer, versions, tokens, nowMs: () => NOON * 1_000, log: testLog, signal },

@@ -1,6 +1,7 @@
+import { isPayable } from '../../../core/config/access.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { knownChain } from '../../../core/domain/chains.ts';
+import { knownChain } from '../../../core/domain/networks.ts';
 import { findFault, findPermitFault } from '../../../src/payment/fault.ts';
 import { quoteOf, type Terms } from '../../../src/payment/offer.ts';
 import {
@@ -32,7 +33,7 @@ function faultOf(
   change: Partial<SignedAuthorization>,
   payment: Partial<SignedTransfer> = {},
 ): string | undefined {
-  const token = knownChain('base-sepolia')?.tokens[0];
+  const token = knownChain('base-sepolia')?.tokens.find(isPayable);
   if (token === undefined) throw new Error('Base Sepolia is built in');
   const order = {
     resource: 'GET /v0/flows',

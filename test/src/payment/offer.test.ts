@@ -2,18 +2,12 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AcceptedPayment } from '../../../core/config/access.ts';
+import { type AcceptedPayment, isPayable, type PayableToken } from '../../../core/config/access.ts';
 import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/account.ts';
 import { usdMicros } from '../../../core/domain/amount.ts';
-import {
-  type ChainFacts,
-  chainOf,
-  KNOWN_CHAINS,
-  namesChain,
-  networkName,
-  type TokenFacts,
-  v1NameOf,
-} from '../../../core/domain/chains.ts';
+import { type ChainFacts, chainOf } from '../../../core/domain/chains.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
+import { namesChain, networkName, v1NameOf } from '../../../core/domain/networks.ts';
 import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
 import type { Order } from '../../../src/payment/payment-lane.ts';
 
@@ -34,7 +28,7 @@ const ORDER: Order = {
   binding: 'ab'.repeat(32),
 };
 
-function accepted(facts: ChainFacts, token = facts.tokens[0] as TokenFacts): AcceptedPayment {
+function accepted(facts: ChainFacts, token = facts.tokens.find(isPayable) as PayableToken): AcceptedPayment {
   return {
     chain: chainOf(facts.chainId),
     slug: facts.slug,
@@ -44,7 +38,7 @@ function accepted(facts: ChainFacts, token = facts.tokens[0] as TokenFacts): Acc
   };
 }
 
-const everywhere = KNOWN_CHAINS.map((facts) => accepted(facts));
+const everywhere = KNOWN_CHAINS.filter(({ tokens }) => tokens.some(isPayable)).map((facts) => accepted(facts));
 const offered = (accept: readonly AcceptedPayment[], order = ORDER) =>
   offerOf(quoteOf(order, { accept, offerSeconds: 60 }), 'payment_required');
 
@@ -180,7 +174,7 @@ describe('dollars as atomic units', () => {
         fc.bigInt({ min: 0n, max: 10n ** 18n }),
         fc.integer({ min: 6, max: 36 }),
         (micros, decimals) => {
-          expect(usdMicros(atomicUnits(micros, decimals), decimals)).toBe(micros);
+          expect(usdMicros(atomicUnits(micros, decimals), { decimals, currency: 'USD' })).toBe(micros);
         },
       ),
     );

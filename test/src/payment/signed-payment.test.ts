@@ -1,7 +1,8 @@
+import { isPayable } from '../../../core/config/access.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { knownChain } from '../../../core/domain/chains.ts';
+import { knownChain } from '../../../core/domain/networks.ts';
 import { Failure } from '../../../core/errors.ts';
 import { type Quote, quoteOf } from '../../../src/payment/offer.ts';
 import { readPurchase, toConfirm, toSettle, toVerify } from '../../../src/payment/purchase.ts';
@@ -71,7 +72,7 @@ const withPermit = (change: object) => ({
 const QUOTE = quoteOfTest();
 
 function quoteOfTest(settledByUse = false): Quote {
-  const token = knownChain('base-sepolia')?.tokens[0];
+  const token = knownChain('base-sepolia')?.tokens.find(isPayable);
   if (token === undefined) throw new Error('Base Sepolia is built in');
   const payTo = address(PAY_TO);
   return quoteOf(

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Writer } from '../../../../clickhouse/engine/engine.ts';
-import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
-import { type Sql, sql } from '../../../../clickhouse/engine/sql.ts';
-import { migrate } from '../../../../clickhouse/migrate/migrate.ts';
+import { sql } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { address } from '../../../../core/domain/account.ts';
-import { SEEN } from '../../../../core/domain/evidence.ts';
 import { decodeContextOf } from '../../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
 import { createPipeline, type Pipeline } from '../../../../ingest/follow/pipeline.ts';
@@ -18,8 +14,8 @@ import { type FollowedCatalogue, openCatalogue } from '../../../../ingest/gradin
 import { createBatchWriter } from '../../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../../kit/chain-logs.ts';
-import { dropDatabase, freshDatabase, type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
-import { BASE, insertSettlements, NO_COUNTERS, reportChain, settlement } from '../../../kit/rows.ts';
+import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { BASE, NO_COUNTERS, reportChain } from '../../../kit/rows.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
 let engine: TestEngine;
@@ -41,8 +37,6 @@ afterEach(async () => {
 });
 
 const [ALICE, SHOP, ANN] = [wallet(0xa1), wallet(0x51), wallet(0xa22)];
-const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
-const PROVEN = SEEN.authorization_used | SEEN.third_party_relay | SEEN.relayer_named;
 const ANN_NAMED = {
   facilitators: [{ id: 'ann', relayers: [{ chain: 'base', address: ANN, firstSeen: '2026-01-01' }] }],
 };
@@ -81,6 +75,7 @@ const payments = (from: number) =>
 function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer = engine.writer): Pipeline {
   const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, holder.current());
   return createPipeline({
+    writer,
     context,
     catalogues: holder,
     source: {
@@ -294,62 +289,5 @@ test('signers that a facilitator shows are named from that day on, and no other 
   } finally {
     server.close();
     server.closeAllConnections();
-  }
-});
-
-test('an index whose rows were graded without the deposit contracts is regraded when a version with them opens it', async () => {
-  const access = freshDatabase();
-  await migrate(access, testLog);
-  const writer = createWriter(access);
-  const query = async (statement: Sql) =>
-    (await writer.rows({ name: 'old', sql: statement, maxSeconds: 10, maxRows: 10 })).rows;
-  try {
-    const [deposit, payment] = [COLLECTOR, SHOP].map((payee, blockNumber) =>
-      settlement({
-        payee,
-        blockNumber,
-        relayer: ANN,
-        facilitator: 'ann',
-        method: 'facilitator_relay',
-        seen: PROVEN,
-      }),
-    );
-    await insertSettlements(
-      writer,
-      [deposit, payment].flatMap((row) => row ?? []),
-    );
-    write('catalogue.json', ANN_NAMED);
-    const followed = await openCatalogue({
-      config: config(),
-      writer,
-      versions: createVersions(0n),
-      log: testLog,
-      signal: ending.signal,
-    });
-    running.push(followed.follow());
-    running.at(-1)?.catch(() => undefined);
-    const regraded = sql`SELECT toUInt32(block_number), toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY 1`;
-    await waitUntil(
-      'the deposit is regraded',
-      async () => (await query(regraded))[0]?.[1] !== 'facilitator_relay',
-    );
-    expect(await query(regraded)).toEqual([
-      [0, 'channel_deposit', 'not_x402'],
-      [1, 'facilitator_relay', 'proven'],
-    ]);
-    // One statement writes both tables, the wallets' a moment after the settlements.
-    const ofWallets = sql`SELECT DISTINCT toString(method) FROM wallet_rows FINAL WHERE block_number = 0`;
-    await waitUntil(
-      'the rows of its wallets are regraded',
-      async () => (await query(ofWallets))[0]?.[0] !== 'facilitator_relay',
-    );
-    expect(await query(ofWallets)).toEqual([['channel_deposit']]);
-    // Their hour is dirty: the rollups are computed without them.
-    expect(await query(sql`SELECT countIf(ver > rolled_ver) FROM rollup_slices`)).toEqual([['1']]);
-  } finally {
-    ending.abort();
-    await Promise.allSettled(running.splice(0));
-    await dropDatabase(writer, access.database);
-    await writer.close();
   }
 });

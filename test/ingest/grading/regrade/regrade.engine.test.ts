@@ -1,9 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Writer } from '../../../../clickhouse/engine/engine.ts';
-import { type Sql, sql, text, uint64 } from '../../../../clickhouse/engine/sql.ts';
-import { address } from '../../../../core/domain/account.ts';
-import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
-import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
+import { type Sql, sql, uint64 } from '../../../../clickhouse/engine/sql.ts';
 import { loadProgress } from '../../../../ingest/grading/regrade/passes.ts';
 import { type SweepProgress, sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
@@ -23,11 +20,9 @@ import {
   regradeWorld,
   relayed,
 } from '../../../kit/regrade-world.ts';
-import { POLYGON } from '../../../kit/rows.ts';
 
 const EMPTY = catalogueWith();
 /** Of the `batch-settlement` scheme. */
-const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
 const withoutVer = async (world: RegradeWorld) => (await world.live()).map(({ ver: _, ...row }) => row);
 
 test('exactly the rows under the changed keys are written again, everything else keeps its version', async ({
@@ -72,9 +67,8 @@ test('every kind of row follows every kind of change, forth and back, as if it h
     payees: [payee(CAFE)],
   };
   const full = catalogueWith(section);
-  const deposits = catalogueWith(section, DEPOSIT_CONTRACTS);
   const rows = [ANN, BOB].flatMap((relayer) =>
-    [CAFE, ALICE, COLLECTOR].flatMap((to) =>
+    [CAFE, ALICE].flatMap((to) =>
       (['authorization', 'permit2'] as const).flatMap((marker) =>
         ['', 'ann_code', 'who'].flatMap((builderFacilitator) =>
           [true, false].flatMap((received) =>
@@ -96,8 +90,8 @@ test('every kind of row follows every kind of change, forth and back, as if it h
   );
   await world.ingest(rows, EMPTY);
   const changes = IS_PUSH
-    ? [full, deposits, EMPTY]
-    : [full, EMPTY, deposits, catalogueWith({ payees: [payee(CAFE)] }), full, deposits];
+    ? [full, EMPTY]
+    : [full, EMPTY, catalogueWith({ payees: [payee(CAFE)] }), full];
   for (const catalogue of changes) {
     await world.regrade(catalogue);
     expect(await withoutVer(world)).toEqual(world.expected(rows, catalogue));
@@ -119,68 +113,6 @@ test('the wallet log says the same as the settlements', async ({ world }) => {
   expect(settlements).toHaveLength(3);
   expect(await side('payer')).toEqual(settlements);
   expect(await side('payee')).toEqual(settlements);
-});
-
-describe('a known deposit contract', () => {
-  const facilitators = [relayed('ann', ANN)];
-  const before = catalogueWith({ facilitators });
-  const listed = catalogueWith({ facilitators }, DEPOSIT_CONTRACTS);
-
-  test('takes the proof from transfers to it that an older version graded, on every chain', async ({
-    world,
-  }) => {
-    const rows = [found({ payee: COLLECTOR }), found({ payee: COLLECTOR, chain: POLYGON }), found()];
-    await world.ingest(rows, before);
-    await world.regrade(before);
-    expect((await world.live()).map(({ method }) => method)).toEqual([
-      'facilitator_relay',
-      'gasless_authorization',
-      'facilitator_relay',
-    ]);
-    const { rowsChanged } = await world.regrade(listed);
-    expect(rowsChanged).toBe(2);
-    expect(await withoutVer(world)).toEqual(world.expected(rows, listed));
-    expect(
-      await world.rowsOf(
-        sql`SELECT toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY block_number`,
-      ),
-    ).toEqual([
-      ['channel_deposit', 'not_x402'],
-      ['channel_deposit', 'not_x402'],
-      ['facilitator_relay', 'proven'],
-    ]);
-    expect(
-      await world.rowsOf(
-        sql`SELECT DISTINCT toString(method) FROM wallet_rows FINAL WHERE wallet = ${text(COLLECTOR)}`,
-      ),
-    ).toEqual([['channel_deposit']]);
-  });
-
-  test('keeps no plain transfer alive whose payee is catalogued no more', async ({ world }) => {
-    const bare = found({ marker: 'none', payee: COLLECTOR });
-    const catalogued = catalogueWith({ payees: [payee(COLLECTOR)] }, DEPOSIT_CONTRACTS);
-    await world.ingest([bare], catalogued);
-    await world.regrade(catalogued);
-    expect((await world.live()).map(({ method }) => method)).toEqual(['channel_deposit']);
-    await world.regrade(listed);
-    expect(await world.live()).toEqual([]);
-  });
-
-  test('is shown in a preview, which changes nothing', async ({ engine, world }) => {
-    await world.ingest([found({ payee: COLLECTOR })], before);
-    await world.regrade(before);
-    const { lines, rows } = await previewRegrade(engine.writer, listed);
-    expect(rows).toBe(1);
-    expect(lines).toMatchObject([
-      {
-        change: `deposit ${COLLECTOR}`,
-        from: { method: 'facilitator_relay', facilitator: 'ann' },
-        to: { method: 'channel_deposit', facilitator: 'ann' },
-        rows: 1,
-      },
-    ]);
-    expect((await world.live()).map(({ method }) => method)).toEqual(['facilitator_relay']);
-  });
 });
 
 describe('removing a payee', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { knownChain } from '../../../../core/domain/chains.ts';
+import { knownChain } from '../../../../core/domain/networks.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
 import { judgeChain } from '../../../../src/operate/doctor/chains.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';

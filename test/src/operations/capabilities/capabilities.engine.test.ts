@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { CAPABILITIES } from '../../../../core/domain/capability.ts';
-import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
@@ -45,7 +45,7 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
       item: { tags: ['web search'] },
     }),
   );
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const deps = { writer, versions, log: testLog, signal: new AbortController().signal };
   await syncSource(
     { ...deps, tokens, nowMs: () => NOON * 1_000 },

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { countActivity, recordCount } from '../../../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../../ingest/endpoints/item.ts';
 import { deriveList, type SourceState, saveSourceState, WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
@@ -21,7 +21,7 @@ const versions = createVersions(0n);
 const [BUSY, QUIET] = [wallet(0xb1), wallet(0xb2)];
 
 async function list(source: string, items: readonly unknown[]): Promise<void> {
-  const tokens = dollarTokens(loadConfig({ env: {} }));
+  const tokens = offerTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
     { writer: engine.writer, versions, tokens, nowMs: () => NOON * 1_000, log: testLog, signal },

@@ -240,7 +240,7 @@ describe('the days form', () => {
     async () => {
       const rows = history(400, 1_700, TODAY + 40_000).map((row, at) => ({
         ...row,
-        method: at % 17 === 0 ? ('channel_deposit' as const) : row.method,
+        ...(at % 17 === 0 && { method: 'channel_move' as const, kind: 'deposit' as const }),
       }));
       const of = wallet(3);
       const isBase = ({ chain }: Settlement): boolean => chain === BASE;
@@ -254,8 +254,8 @@ describe('the days form', () => {
       const expectDays = async (stored: readonly Settlement[]): Promise<void> => {
         for (const days of [1, 3, 7])
           for (const [query, matches] of questions) {
-            const within = ({ blockTime, method }: Settlement): boolean =>
-              blockTime >= TODAY - days * DAY && blockTime < TODAY && method !== 'channel_deposit';
+            const within = ({ blockTime, kind }: Settlement): boolean =>
+              blockTime >= TODAY - days * DAY && blockTime < TODAY && kind === 'payment';
             expectGraph(
               await graph(`days=${days}${query}`),
               stored.filter((row) => within(row) && matches(row)),
@@ -283,7 +283,7 @@ describe('the days form', () => {
       await expectDays(rows);
       const [gone, regraded] = [rows.slice(60, 90), rows.slice(200, 230)];
       await tombstone(engine.writer, gone);
-      const deposits = regraded.map((row) => ({ ...row, method: 'channel_deposit' as const }));
+      const deposits = regraded.map((row) => ({ ...row, method: 'channel_move' as const, kind: 'deposit' as const }));
       await insertSettlements(engine.writer, deposits);
       const now = [...rows.filter((row) => !gone.includes(row) && !regraded.includes(row)), ...deposits];
       await expectDays(now);

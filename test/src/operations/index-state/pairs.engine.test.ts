@@ -53,7 +53,7 @@ function history(count = 160): Settlement[] {
 }
 
 function methodOf(at: number): Settlement['method'] {
-  if (at % 7 === 6) return 'channel_deposit';
+  if (at % 7 === 6) return 'channel_move';
   return at % 2 === 0 ? 'facilitator_relay' : 'self_relayed';
 }
 
@@ -71,7 +71,7 @@ function counts(row: Settlement, { from, to }: TimeRange, filter: PairFilter): b
   const isIn = row.blockTime >= from && (to === null || row.blockTime < to);
   const fields = ['payer', 'payee', 'chain'] as const;
   const isWanted = fields.every((field) => filter[field] === undefined || filter[field] === row[field]);
-  return isIn && isWanted && row.method !== 'channel_deposit';
+  return isIn && isWanted && row.kind === 'payment';
 }
 
 /** The same question, answered row by row. */

@@ -180,7 +180,7 @@ async function live(given: readonly Payment[]): Promise<Settlement[]> {
     (row): Settlement => ({ ...row, method: 'facilitator_relay', facilitator: 'coinbase' }),
   );
   const deposits = fated('deposit').map(
-    (row): Settlement => ({ ...row, method: 'channel_deposit', facilitator: '' }),
+    (row): Settlement => ({ ...row, method: 'channel_move', kind: 'deposit', facilitator: '' }),
   );
   await tombstone(engine.writer, fated('taken_back'));
   await insertSettlements(engine.writer, [...regraded, ...deposits]);

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../../core/config/load.ts';
 import { address } from '../../../../core/domain/account.ts';
 import type { SettlementKind } from '../../../../core/domain/settlement.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
-import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
+import { offerTokens } from '../../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { PASS_LIMITS, readEdges } from '../../../../ingest/rings/edges.ts';
@@ -72,7 +72,7 @@ const deposits = [YESTERDAY - 60, NOON - 30].flatMap((blockTime, at) =>
       facilitator: 'acme',
       // Deposits that the catalogue knows, and rows that the logs of a channel give.
       ...(logIndex % 2 === 0
-        ? { method: 'channel_deposit' as const }
+        ? { method: 'channel_move' as const }
         : { method: 'facilitator_relay' as const, kind: RETURNS[at] ?? 'void' }),
     }),
   ),
@@ -131,7 +131,7 @@ async function listSellers(): Promise<void> {
     {
       writer: engine.writer,
       versions,
-      tokens: dollarTokens(loadConfig({ env: {} })),
+      tokens: offerTokens(loadConfig({ env: {} })),
       nowMs: () => NOON * 1_000,
       log: testLog,
       signal: new AbortController().signal,
@@ -172,7 +172,7 @@ test('deposits are listed with their tier, and are not in the sums of the page',
   expect(body.transactions[0].evidence).toMatchObject({
     verified: false,
     tier: 'not_x402',
-    method: 'channel_deposit',
+    method: 'channel_move',
     probability: 0,
   });
   expect(body.meta).toMatchObject({ page_gross_usd: 0, page_organic_usd: 0 });
@@ -182,7 +182,7 @@ test('deposits are listed with their tier, and are not in the sums of the page',
         `SELECT DISTINCT evidence_tier, evidence_method, evidence_probability FROM ${engine.database}_public.settlements`,
       ),
     ),
-  ).toEqual([['not_x402', 'channel_deposit', 0]]);
+  ).toEqual([['not_x402', 'channel_move', 0]]);
 });
 
 test('a deposit proves no payment that feedback names', async () => {

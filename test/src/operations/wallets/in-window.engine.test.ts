@@ -6,7 +6,6 @@ import {
   EVIDENCE_LADDER,
   EVIDENCE_METHODS,
   EVIDENCE_TIERS,
-  UNCOUNTED_METHOD,
 } from '../../../../core/domain/evidence.ts';
 import { WINDOWS, type Window } from '../../../../core/domain/window.ts';
 import { readInWindow } from '../../../../src/operations/wallets/in-window.ts';
@@ -59,7 +58,7 @@ function truth(role: 'payer' | 'payee', window: Window, chain?: string) {
   const mine = rows.filter(
     (row) =>
       row[role] === HUB &&
-      row.method !== UNCOUNTED_METHOD &&
+      row.kind === 'payment' &&
       row.blockTime >= since &&
       (chain === undefined || row.chain === chain),
   );

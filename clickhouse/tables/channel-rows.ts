@@ -1,0 +1,33 @@
+import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
+import { definitionsOf, type Table } from './table.ts';
+
+const LISTED: ReadonlySet<string> = new Set(LISTED_NAMES);
+const COLUMNS = Object.entries(definitionsOf(SETTLEMENTS.columns)).filter(
+  ([name]) => LISTED.has(name) || name === 'ver' || name === 'del',
+);
+
+/**
+ * The rows of payment channels and escrowed payments, by channel: what a channel holds is the sum of its rows. A view fills it from
+ * `settlements`. A payout covers all channels of a payee and is of none, so it is not here.
+ */
+export const CHANNEL_ROWS = {
+  name: 'channel_rows',
+  columns: {},
+  filled: Object.fromEntries(COLUMNS),
+  storage: {
+    engine: 'ReplacingMergeTree(ver)',
+    order: '(channel, chain, block_time, block_number, log_index)',
+    indexes: {
+      ix_time: 'block_time TYPE minmax GRANULARITY 1',
+      ix_payer_text: "concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1",
+      ix_payee_text: "concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1",
+    },
+    settings: { index_granularity: 1024 },
+  },
+  filledBy: {
+    channel_rows_mv: `SELECT\n    ${COLUMNS.map(([name]) => name).join(',\n    ')}\nFROM settlements\nWHERE channel != ''`,
+  },
+  placement: { key: 'cityHash64(channel)', why: 'a channel asks one shard, whatever its time' },
+  versions: ['ver'],
+  retraction: { tombstones: 'byTime' },
+} as const satisfies Table;
