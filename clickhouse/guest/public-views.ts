@@ -100,9 +100,7 @@ function viewStatement(
   { columns, from }: { readonly columns: Expressions; readonly from: string },
   security: string,
 ): string {
-  const listed = PUBLIC_TABLES[name].columns.map(
-    ({ name: column }) => shownColumn(columns, column),
-  );
+  const listed = PUBLIC_TABLES[name].columns.map(({ name: column }) => shownColumn(columns, column));
   return `CREATE OR REPLACE VIEW ${into}.${name} ${security} AS
 SELECT ${listed.join(', ')} FROM ${from}`;
 }

@@ -16,8 +16,8 @@ import {
   RELAYER_ACCOUNTS,
   SUPPORTED_SIGNERS,
 } from './catalogues.ts';
-import { CHANNEL_ROWS } from './channel-rows.ts';
 import { HOUR_VER, RETRACTED_KEYS, SETTLEMENT_CHANGES, TRANSACTION_TIMES } from './changes.ts';
+import { CHANNEL_ROWS } from './channel-rows.ts';
 import {
   ENDPOINT_COUNTS,
   ENDPOINT_LIST,

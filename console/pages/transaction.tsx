@@ -6,14 +6,7 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import {
-  chainText,
-  countText,
-  groupDigits,
-  microsOf,
-  shortAddress,
-  smallCoinText,
-} from '../format.ts';
+import { chainText, countText, groupDigits, microsOf, shortAddress, smallCoinText } from '../format.ts';
 import { EvidenceChip } from '../parts/evidence.tsx';
 import { EvidenceLadder } from '../parts/evidence-ladder.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';

@@ -42,11 +42,16 @@ const TokenSchema = Type.Object(
             pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$',
             description: 'Dollars for one whole token, a decimal number.',
           }),
-          source: Type.String({ minLength: 1, maxLength: 200, description: 'Where the rate is from, and of when.' }),
+          source: Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'Where the rate is from, and of when.',
+          }),
         },
         {
           additionalProperties: false,
-          description: 'Fixed rate of a token of another currency: rows written from then on have dollar amounts by it.',
+          description:
+            'Fixed rate of a token of another currency: rows written from then on have dollar amounts by it.',
         },
       ),
     ),
@@ -177,11 +182,7 @@ function isEvmChain(name: string): name is Chain {
 const OTHER_CHAIN = { blockTimeMs: 2_000, logWindowMax: 1_000 } as const;
 
 /** The built-in facts of a chain, or those that an entry gives of another EVM chain. */
-export function factsOf(
-  entry: Static<typeof ChainSchema>,
-  at: string,
-  problems: string[],
-): ChainFacts {
+export function factsOf(entry: Static<typeof ChainSchema>, at: string, problems: string[]): ChainFacts {
   const known = knownChain(entry.chain);
   if (known !== undefined) return known;
   if (!isEvmChain(entry.chain)) return unknownChain(entry.chain, at, problems);

@@ -1,4 +1,13 @@
-import { type Chain, type ChainFacts, chainOf, isChain, namespaceOf, type TokenFacts, type TokenKey, tokenKey } from './chains.ts';
+import {
+  type Chain,
+  type ChainFacts,
+  chainOf,
+  isChain,
+  namespaceOf,
+  type TokenFacts,
+  type TokenKey,
+  tokenKey,
+} from './chains.ts';
 import { KNOWN_CHAINS } from './known-chains.ts';
 
 /** Looks chains and tokens up by the names that configurations, offers and listings use. */

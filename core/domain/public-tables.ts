@@ -1,4 +1,5 @@
 import { ENDPOINTS, FACILITATORS, RELAYERS, TOKENS } from './public-tables/catalogues.ts';
+import { CHANNEL_EVENTS, CHANNELS } from './public-tables/channels.ts';
 import {
   addressColumn,
   amount,
@@ -29,7 +30,6 @@ import {
   txHash,
   walletId,
 } from './public-tables/column.ts';
-import { CHANNEL_EVENTS, CHANNELS } from './public-tables/channels.ts';
 import { FACILITATOR_DAYS, MERCHANT_DAYS, PAIR_DAYS, PAYER_DAYS } from './public-tables/days.ts';
 import { TRANSACTION_FEES } from './public-tables/fees.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';

@@ -1,8 +1,8 @@
-import { isPayable } from '../../core/config/access.ts';
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../core/clock.ts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
+import { isPayable } from '../../core/config/access.ts';
 import type { Address } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/networks.ts';
 import type { Log } from '../../core/log.ts';

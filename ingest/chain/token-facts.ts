@@ -37,9 +37,7 @@ export async function tokenFaults(
   { chain, rpcUrls, tokens }: AskedTokens,
   signal: AbortSignal,
 ): Promise<TokenFault[]> {
-  const calls = tokens.flatMap(({ address }) =>
-    QUESTIONS.map((data) => callOf(address, data)),
-  );
+  const calls = tokens.flatMap(({ address }) => QUESTIONS.map((data) => callOf(address, data)));
   const limits = { ...RPC_LIMITS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
   for (const url of tokens.length === 0 ? [] : rpcUrls) {
     const endpoint = createEndpoint(url, { requestsPerSecond: REQUESTS_PER_SECOND, limits, signal });
@@ -66,7 +64,11 @@ function faultsOf(
   const key = `tokens of the chain ${slug}`;
   const found: TokenFault[] = [];
   const saidDomain = wordIn(separator);
-  if (domain !== null && saidDomain !== null && saidDomain !== domainSeparator(domain, { chainId, contract: address }))
+  if (
+    domain !== null &&
+    saidDomain !== null &&
+    saidDomain !== domainSeparator(domain, { chainId, contract: address })
+  )
     found.push({
       token,
       detail: `the contract of ${whose} has another EIP-712 domain than name "${domain.name}", version "${domain.version}"`,

@@ -1,7 +1,7 @@
 import type { RawLog } from '../chain/block-source.ts';
 import { isUptoProxy } from '../grading/built-in.ts';
-import type { DecodeContext } from './context.ts';
 import { isMove } from './channels/moves.ts';
+import type { DecodeContext } from './context.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 
 /**

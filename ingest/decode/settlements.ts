@@ -51,10 +51,10 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
     builders: new Map(),
     blockAt: 0,
     token: undefined,
+    open: undefined,
   };
   for (const log of channels.malformed) refuse(reading, log, 'malformed_log');
   for (const log of channels.unknown) refuse(reading, log, 'unknown_channel');
-  let open: OpenTransaction | undefined;
   for (let at = 0; at < logs.length; at++) {
     const log = logs[at];
     if (log === undefined || kinds[at] === KIND.other) continue;
@@ -62,12 +62,17 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
     if (refused) refuse(reading, log, refused);
     if (kinds[at] === KIND.registry) reading.decoded.registryLogs.push(log);
     const move = kinds[at] === KIND.channel ? channels.moves.get(at) : undefined;
-    if (move === undefined && !isPayment(log, kinds[at], markers[at], context)) continue;
-    if (open?.hash !== log.transactionHash) open = openTransaction(reading, log);
-    if (move === undefined) decodeTransfer(log, markers[at], open, reading);
-    else decodeMove(move, open, reading);
+    if (move !== undefined) decodeMove(move, openOf(reading, log), reading);
+    else if (isPayment(log, kinds[at], markers[at], context))
+      decodeTransfer(log, markers[at], openOf(reading, log), reading);
   }
   return reading.decoded;
+}
+
+/** The facts of the log's transaction; neighbours share theirs. */
+function openOf(reading: Reading, log: RawLog): OpenTransaction {
+  if (reading.open?.hash !== log.transactionHash) reading.open = openTransaction(reading, log);
+  return reading.open;
 }
 
 function refusalOf(kind: number | undefined, marker: number | undefined): DeadLetterReason | undefined {
@@ -89,7 +94,12 @@ function schemeOf(code: number | undefined, received: boolean): PaymentScheme {
 }
 
 /** Of a transfer: whether it has a marker, or is a bare one to a catalogued payee. */
-function isPayment(log: RawLog, kind: number | undefined, marker: number | undefined, context: DecodeContext): boolean {
+function isPayment(
+  log: RawLog,
+  kind: number | undefined,
+  marker: number | undefined,
+  context: DecodeContext,
+): boolean {
   if (kind === KIND.unlistedTransfer) return marker !== MARKER.none;
   if (kind !== KIND.transfer || marker === MARKER.leg) return false;
   return marker !== MARKER.none || goesToCataloguedPayee(log, context);
@@ -111,6 +121,8 @@ interface Reading {
   blockAt: number;
   /** The token of the last transfer. */
   token: TokenFacts | undefined;
+  /** The transaction of the last row. */
+  open: OpenTransaction | undefined;
 }
 
 function openTransaction(reading: Reading, log: RawLog): OpenTransaction {

@@ -1,11 +1,11 @@
 import type { Config } from '../../core/config/config.ts';
 import { isAddress, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
+import type { ValuedToken } from '../../core/domain/amount.ts';
 import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
 import { type Chain, chainOf, type TokenFacts } from '../../core/domain/chains.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 import { KNOWN_CHAINS, OTHER_CHAINS } from '../../core/domain/known-chains.ts';
 import { chainOfNetwork, isEvmNetwork } from '../../core/domain/networks.ts';
-import { displayText } from '../../core/domain/display-text.ts';
-import type { ValuedToken } from '../../core/domain/amount.ts';
 import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';

@@ -11,16 +11,16 @@ import {
 import { orderLogs } from '../chain/check-batch.ts';
 import { groupByBlock } from '../chain/prove-complete.ts';
 import { rowsOfBatch } from '../decode/batch.ts';
+import type { KnownTerms } from '../decode/channels/moves.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { isCandidate, KIND, kindOf, logFilterOf } from '../decode/log-kind.ts';
-import type { KnownTerms } from '../decode/channels/moves.ts';
 import { unpairedLogs } from '../decode/pair.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
 import { countRows } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import { GRADES_SCOPE } from '../write/fence.ts';
-import { readChannelTerms } from './channel-terms.ts';
 import type { ChainStatus } from './chain-status.ts';
+import { readChannelTerms } from './channel-terms.ts';
 
 /**
  * One window of blocks, from the node to the acknowledged insert. Head following and backfill are both made of this:

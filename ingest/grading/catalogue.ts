@@ -4,11 +4,7 @@ import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/account.ts';
 import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
-import {
-  BUILT_IN_BUILDER_CODES,
-  type BuiltInRelayer,
-  readBuiltInRelayers,
-} from './built-in.ts';
+import { BUILT_IN_BUILDER_CODES, type BuiltInRelayer, readBuiltInRelayers } from './built-in.ts';
 
 export interface RelayerEntry {
   readonly chain: Chain;

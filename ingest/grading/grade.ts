@@ -73,8 +73,7 @@ export interface GradeRule {
   readonly method: EvidenceMethod;
 }
 
-const PAIRED =
-  SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_claimed | SEEN.escrow_captured;
+const PAIRED = SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_claimed | SEEN.escrow_captured;
 const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
 const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { DecodeContext } from '../decode/context.ts';
-import { emittersOf, CHANNEL_TOPICS, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
+import { CHANNEL_TOPICS, emittersOf, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './files.ts';

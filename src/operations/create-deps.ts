@@ -1,8 +1,8 @@
 import { EngineError, type Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import { knownTokens } from '../../core/domain/networks.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
+import { knownTokens } from '../../core/domain/networks.ts';
 import type { Log } from '../../core/log.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';

@@ -33,7 +33,10 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'data: URI': (uri) => caught(() => readDataUri(`data:${uri}`, BYTES_MAX)),
 };
 
-const FACTS = { tokens: { addressOf: () => null, tokenOf: () => ({ decimals: 6, currency: 'USD' }) }, nowSeconds: 1_790_000_000 };
+const FACTS = {
+  tokens: { addressOf: () => null, tokenOf: () => ({ decimals: 6, currency: 'USD' }) },
+  nowSeconds: 1_790_000_000,
+};
 
 function caught(read: () => unknown): unknown {
   try {

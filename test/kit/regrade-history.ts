@@ -80,9 +80,7 @@ export const drawnCatalogue: fc.Arbitrary<Catalogue> = fc
       ),
     ),
   })
-  .map(({ facilitators, payees }) =>
-    catalogueWith({ facilitators, payees }),
-  );
+  .map(({ facilitators, payees }) => catalogueWith({ facilitators, payees }));
 
 /** The rows of a database under a changing catalogue, and what an index made by the same events would hold. */
 export interface RegradeHistory {

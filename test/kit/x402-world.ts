@@ -1,4 +1,3 @@
-import { isPayable } from '../../core/config/access.ts';
 import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
@@ -6,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { AcceptedPayment } from '../../core/config/access.ts';
+import { isPayable } from '../../core/config/access.ts';
 import { type Address, toChecksum } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/networks.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';

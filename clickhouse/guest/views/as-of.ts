@@ -4,7 +4,7 @@ import { accountLiteral } from '../../engine/account.ts';
 import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { type Expressions, accountText, shownColumn } from './body.ts';
+import { accountText, type Expressions, shownColumn } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';
 

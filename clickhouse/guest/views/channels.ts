@@ -1,7 +1,7 @@
+import { accountLiteral } from '../../engine/account.ts';
 import { accountText, known, transactionText, USD, type ViewBody } from './body.ts';
 import { decimalsText, type PublicFacts } from './facts.ts';
 import { CHANNEL_TEXT, TIER } from './settlements.ts';
-import { accountLiteral } from '../../engine/account.ts';
 
 /** Payment channels and escrowed payments. */
 

@@ -1,8 +1,8 @@
 import { readCatalogueFile } from '../../../core/config/catalogue.ts';
 import type { Address } from '../../../core/domain/account.ts';
 import type { Chain, TokenFacts } from '../../../core/domain/chains.ts';
-import { type KnownToken, knownTokens } from '../../../core/domain/networks.ts';
 import { FACILITATOR_NAMES } from '../../../core/domain/facilitator-names.ts';
+import { type KnownToken, knownTokens } from '../../../core/domain/networks.ts';
 
 /**
  * What the views know without reading a table: names of facilitators and tokens, written into their statements as constants. A

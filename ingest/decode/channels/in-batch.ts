@@ -78,7 +78,10 @@ function* readTransactions(
 }
 
 /** Positions of the logs of the transaction to which the log at `at` belongs. */
-function transactionAround(logs: readonly RawLog[], at: number): { readonly first: number; readonly end: number } {
+function transactionAround(
+  logs: readonly RawLog[],
+  at: number,
+): { readonly first: number; readonly end: number } {
   const hash = logs[at]?.transactionHash;
   let first = at;
   while (logs[first - 1]?.transactionHash === hash) first--;

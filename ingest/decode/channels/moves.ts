@@ -106,8 +106,7 @@ export function readChannels(
   for (const { log, at, contract, event } of whole) {
     if (event.kind === 'terms') continue;
     const channel = event.kind === 'payout' ? null : (log.topics[1] ?? null);
-    const parties =
-      channel === null ? payoutParties(log) : (terms.get(channel) ?? known(channel));
+    const parties = channel === null ? payoutParties(log) : (terms.get(channel) ?? known(channel));
     if (parties === undefined) unknown.push(log);
     else {
       const amount = wordAt(log, event.amountAt);

@@ -2,7 +2,16 @@ import { Type } from '@sinclair/typebox';
 import { accountText, addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, commaList, dateTime, type Sql, sql, text, trustedText, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  allOf,
+  commaList,
+  dateTime,
+  type Sql,
+  sql,
+  text,
+  trustedText,
+  uint32,
+} from '../../../clickhouse/engine/sql.ts';
 import { walletRows } from '../../../clickhouse/tables/history.ts';
 import {
   decodePosition,

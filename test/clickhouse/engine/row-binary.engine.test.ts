@@ -80,6 +80,8 @@ const told = (row: Settlement, ver: bigint, del: number) => [
   row.kind,
   row.scheme,
   row.channel,
+  String(row.feeAmount),
+  row.usdKnown ? 1 : 0,
   String(ver),
   del,
 ];

@@ -33,14 +33,11 @@ describe('the ladder of evidence', () => {
     expect(odds).toEqual(odds.toSorted((a, b) => b - a));
   });
 
-  it.each(['channel_move', 'not_examined'] as const)(
-    'has no rung for %s, and says what it is',
-    (method) => {
-      const html = ladder(method);
-      expect(html).not.toContain('aria-current');
-      expect(textOf(html)).toContain(EVIDENCE_LADDER[method].meaning);
-    },
-  );
+  it.each(['channel_move', 'not_examined'] as const)('has no rung for %s, and says what it is', (method) => {
+    const html = ladder(method);
+    expect(html).not.toContain('aria-current');
+    expect(textOf(html)).toContain(EVIDENCE_LADDER[method].meaning);
+  });
 
   it('says what was seen on chain, and where nothing was examined', () => {
     expect(textOf(ladder('facilitator_relay', ['relayer_named', 'self_payment']))).toContain(

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { type Chain, chainIdOf, chainOf, chainOfReference, isChain, namespaceOf, referenceOf, wildcardOf, withoutChain } from '../../../core/domain/chains.ts';
+import {
+  type Chain,
+  chainIdOf,
+  chainOf,
+  chainOfReference,
+  isChain,
+  namespaceOf,
+  referenceOf,
+  wildcardOf,
+  withoutChain,
+} from '../../../core/domain/chains.ts';
 import { chainOfNetwork, isEvmNetwork } from '../../../core/domain/networks.ts';
 
 const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';

@@ -73,7 +73,9 @@ test('money of another currency has a dollar value by its configured rate alone'
   const rated = { ...euros, usdRate: { usd: '1.0842', source: 'ECB, 2026-11-27' } };
   expect(usdMicros(10n ** 18n, rated)).toBe(1_084_200n);
   expect(usdMicros(2n ** 200n, rated)).toBe((2n ** 200n * 10_842n) / 10n ** 16n);
-  expect(usdMicros(3n, { decimals: 0, currency: 'JPY', usdRate: { usd: '2', source: 'a test' } })).toBe(6_000_000n);
+  expect(usdMicros(3n, { decimals: 0, currency: 'JPY', usdRate: { usd: '2', source: 'a test' } })).toBe(
+    6_000_000n,
+  );
 });
 
 const keys: CursorKeys = { keys: [randomBytes(32)] };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { domainSeparator } from '../../../core/domain/eip712.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { tokenFaults } from '../../../ingest/chain/token-facts.ts';
 import { checkTokensAtStart } from '../../../src/check-tokens.ts';
 import { watchedLog } from '../../kit/secrets-watch.ts';

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chainOf } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/account.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   BATCH_SETTLEMENT,

@@ -1,8 +1,8 @@
-import { channelContractsOf, NO_TERMS } from '../../../ingest/decode/channels/moves.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { BlockBatch } from '../../../ingest/chain/block-source.ts';
+import { channelContractsOf, NO_TERMS } from '../../../ingest/decode/channels/moves.ts';
 import { type DecodeContext, rawLogDataMaxChars } from '../../../ingest/decode/context.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { decodeBatch } from '../../../ingest/decode/settlements.ts';
@@ -161,10 +161,9 @@ describe('the scheme of a payment', () => {
   const UPTO = address('0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002');
   const proxies = new Set([PROXY, UPTO]);
   const schemes = (...events: Transaction['events']) =>
-    decodeBatch(batchOf([[{ to: ROUTER, events }]]), context({ proxies })).found.map(({ scheme, channel }) => [
-      scheme,
-      channel,
-    ]);
+    decodeBatch(batchOf([[{ to: ROUTER, events }]]), context({ proxies })).found.map(
+      ({ scheme, channel }) => [scheme, channel],
+    );
 
   test('follows from the authorization, and from the proxy that settled it', () => {
     expect(schemes(used(ALICE), transfer(ALICE, SHOP, 1))).toEqual([['exact', '0x']]);
@@ -225,15 +224,27 @@ describe('Permit2 proxies', () => {
 
   test('a settlement in a token that is not listed is a payment without a dollar value', () => {
     const other = wallet(0x70ce);
-    const { found, deadLetters } = decode({ to: PROXY, events: [transfer(ALICE, SHOP, 7, other), settled()] });
+    const { found, deadLetters } = decode({
+      to: PROXY,
+      events: [transfer(ALICE, SHOP, 7, other), settled()],
+    });
     expect(deadLetters).toEqual([]);
     expect(found).toMatchObject([
-      { asset: other, assetSymbol: '', amount: 7n, amountUsdMicros: 0n, usdKnown: false, scheme: 'exact-permit2' },
+      {
+        asset: other,
+        assetSymbol: '',
+        amount: 7n,
+        amountUsdMicros: 0n,
+        usdKnown: false,
+        scheme: 'exact-permit2',
+      },
     ]);
   });
 
   test('a transfer of a token that is not listed is a payment of no authorization', () => {
-    const { found, deadLetters } = decode({ events: [used(ALICE), transfer(ALICE, SHOP, 7, wallet(0x70ce))] });
+    const { found, deadLetters } = decode({
+      events: [used(ALICE), transfer(ALICE, SHOP, 7, wallet(0x70ce))],
+    });
     expect([found.length, deadLetters.map(({ reason }) => reason)]).toEqual([0, ['unpaired_authorization']]);
   });
 

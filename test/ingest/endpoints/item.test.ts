@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { chainOfNetwork } from '../../../core/domain/networks.ts';
-import { offerTokens, type ItemFacts, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
+import { type ItemFacts, offerTokens, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
 import { BASE_USDC, listedItem } from '../../kit/bazaar.ts';
 
 /** Items as bazaars, sellers and enemies publish them. */

@@ -8,7 +8,7 @@ import {
   parseAbi,
   toBytes,
 } from 'viem';
-import type { Receipt } from './receipts.ts';
+import type { Receipt, ReceiptLog } from './receipts.ts';
 
 /** What a claim, a capture, a deposit or a return says, read by generic decoders of the contracts' published interfaces. */
 export interface NaiveMove {
@@ -90,31 +90,31 @@ export function movesOf({ logs }: Receipt, input: Hex, chainId: number): NaiveMo
   for (const config of configsIn(input)) terms.set(computeChannelId(config as never, chainId), config);
   for (const info of infosIn(input))
     for (const escrow of ESCROWS) terms.set(paymentId(info, escrow, chainId), info);
-  return logs.flatMap(({ address, topics, data, logIndex }): NaiveMove[] => {
-    const emitter = address.toLowerCase();
-    if (emitter !== BATCH && !ESCROWS.includes(emitter)) return [];
-    const event = decoded(topics as [Hex, ...Hex[]], data as Hex);
-    const kind = event === null ? undefined : KINDS[event.name];
-    if (event === null || kind === undefined) return [];
-    const { args } = event;
-    const at = kind === 'payout' ? { payer: emitter, ...args } : terms.get(String(args['id']));
-    if (at === undefined) throw new Error(`the calldata does not name the parties of ${args['id']}`);
-    const parties = at as unknown as Terms;
-    const isEscrow = emitter !== BATCH;
-    return [
-      {
-        index: Number(logIndex),
-        kind,
-        scheme: isEscrow ? 'auth-capture' : 'batch-settlement',
-        channel: kind === 'payout' ? null : String(args['id']),
-        payer: parties.payer.toLowerCase(),
-        payee: parties.receiver.toLowerCase(),
-        asset: parties.token.toLowerCase(),
-        amount: args['amount'] as bigint,
-        fee: isEscrow && kind === 'payment' ? (args['feeAmount'] as bigint) : null,
-      },
-    ];
-  });
+  return logs.flatMap((log) => moveOf(log, terms));
+}
+
+function moveOf({ address, topics, data, logIndex }: ReceiptLog, terms: ReadonlyMap<string, Terms>): NaiveMove[] {
+  const emitter = address.toLowerCase();
+  const isEscrow = ESCROWS.includes(emitter);
+  const event = emitter === BATCH || isEscrow ? decoded(topics as [Hex, ...Hex[]], data as Hex) : null;
+  const kind = KINDS[event?.name ?? ''];
+  if (event === null || kind === undefined) return [];
+  const { args } = event;
+  const parties = kind === 'payout' ? ({ payer: emitter, ...args } as unknown as Terms) : terms.get(String(args['id']));
+  if (parties === undefined) throw new Error(`the calldata does not name the parties of ${args['id']}`);
+  return [
+    {
+      index: Number(logIndex),
+      kind,
+      scheme: isEscrow ? 'auth-capture' : 'batch-settlement',
+      channel: kind === 'payout' ? null : String(args['id']),
+      payer: parties.payer.toLowerCase(),
+      payee: parties.receiver.toLowerCase(),
+      asset: parties.token.toLowerCase(),
+      amount: args['amount'] as bigint,
+      fee: isEscrow && kind === 'payment' ? (args['feeAmount'] as bigint) : null,
+    },
+  ];
 }
 
 function decoded(topics: [Hex, ...Hex[]], data: Hex) {

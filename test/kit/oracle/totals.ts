@@ -29,7 +29,8 @@ export interface Totals {
 }
 
 /** A settlement as far as the totals are concerned. */
-interface CountedRow extends Pick<ExpectedRow, 'payer' | 'payee' | 'relayer' | 'facilitator' | 'method' | 'kind'> {
+interface CountedRow
+  extends Pick<ExpectedRow, 'payer' | 'payee' | 'relayer' | 'facilitator' | 'method' | 'kind'> {
   readonly chain: string;
   /** Unix seconds. */
   readonly time: number;

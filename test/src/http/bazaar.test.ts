@@ -1,4 +1,3 @@
-import { isPayable } from '../../../core/config/access.ts';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import {
   extractDiscoveryInfo,
@@ -6,6 +5,7 @@ import {
   validateDiscoveryExtensionSpec,
 } from '@x402/extensions';
 import { describe, expect, test } from 'vitest';
+import { isPayable } from '../../../core/config/access.ts';
 import { address } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';

@@ -1,5 +1,5 @@
-import { isPayable } from '../../../core/config/access.ts';
 import { describe, expect, test } from 'vitest';
+import { isPayable } from '../../../core/config/access.ts';
 import { address } from '../../../core/domain/account.ts';
 import { knownChain } from '../../../core/domain/networks.ts';
 import { findFault, findPermitFault } from '../../../src/payment/fault.ts';

@@ -38,7 +38,9 @@ function accepted(facts: ChainFacts, token = facts.tokens.find(isPayable) as Pay
   };
 }
 
-const everywhere = KNOWN_CHAINS.filter(({ tokens }) => tokens.some(isPayable)).map((facts) => accepted(facts));
+const everywhere = KNOWN_CHAINS.filter(({ tokens }) => tokens.some(isPayable)).map((facts) =>
+  accepted(facts),
+);
 const offered = (accept: readonly AcceptedPayment[], order = ORDER) =>
   offerOf(quoteOf(order, { accept, offerSeconds: 60 }), 'payment_required');
 

@@ -1,6 +1,6 @@
-import { isPayable } from '../../../core/config/access.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isPayable } from '../../../core/config/access.ts';
 import { address } from '../../../core/domain/account.ts';
 import { knownChain } from '../../../core/domain/networks.ts';
 import { Failure } from '../../../core/errors.ts';

@@ -89,9 +89,7 @@ test('every kind of row follows every kind of change, forth and back, as if it h
     ),
   );
   await world.ingest(rows, EMPTY);
-  const changes = IS_PUSH
-    ? [full, EMPTY]
-    : [full, EMPTY, catalogueWith({ payees: [payee(CAFE)] }), full];
+  const changes = IS_PUSH ? [full, EMPTY] : [full, EMPTY, catalogueWith({ payees: [payee(CAFE)] }), full];
   for (const catalogue of changes) {
     await world.regrade(catalogue);
     expect(await withoutVer(world)).toEqual(world.expected(rows, catalogue));

@@ -283,7 +283,11 @@ describe('the days form', () => {
       await expectDays(rows);
       const [gone, regraded] = [rows.slice(60, 90), rows.slice(200, 230)];
       await tombstone(engine.writer, gone);
-      const deposits = regraded.map((row) => ({ ...row, method: 'channel_move' as const, kind: 'deposit' as const }));
+      const deposits = regraded.map((row) => ({
+        ...row,
+        method: 'channel_move' as const,
+        kind: 'deposit' as const,
+      }));
       await insertSettlements(engine.writer, deposits);
       const now = [...rows.filter((row) => !gone.includes(row) && !regraded.includes(row)), ...deposits];
       await expectDays(now);

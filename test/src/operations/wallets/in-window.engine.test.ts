@@ -2,11 +2,7 @@ import { describe, expect } from 'vitest';
 import { COVERAGE, decodeCoverage } from '../../../../clickhouse/tables/coverage.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { usdNumber } from '../../../../core/domain/amount.ts';
-import {
-  EVIDENCE_LADDER,
-  EVIDENCE_METHODS,
-  EVIDENCE_TIERS,
-} from '../../../../core/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, EVIDENCE_TIERS } from '../../../../core/domain/evidence.ts';
 import { WINDOWS, type Window } from '../../../../core/domain/window.ts';
 import { readInWindow } from '../../../../src/operations/wallets/in-window.ts';
 import { spanOf } from '../../../../src/operations/wallets/window.ts';
