@@ -62,7 +62,7 @@ export const SETTLEMENTS = {
     /** Face value of dollars, or by a configured rate; 0 where none is known. */
     amount_usd: stored(named('amountUsdMicros', usd64), NARROW),
     /** Whether the amount had a dollar value when the row was written. */
-    usd_known: stored(flag, ZSTD),
+    usd_known: stored(flag, 'DEFAULT 1'),
     /** The sender of the transaction, who paid the gas. */
     relayer: stored(account, ZSTD),
     /** Id of the facilitator, or '' when none is known. */

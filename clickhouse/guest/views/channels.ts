@@ -31,27 +31,31 @@ export function channelEventsBody(database: string, facts: PublicFacts): ViewBod
  * money that was never deposited.
  */
 export function channelsBody(published: string): ViewBody<'channels'> {
-  const sums = (column: string): string => `
-    sumIf(${column}, kind = 'deposit'), sumIf(${column}, kind = 'payment'),
-    sumIf(${column}, kind IN ('refund', 'withdrawal', 'void')),
-    sumIf(${column}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund'))`;
-  const balance = (sum: string): string =>
-    `multiIf(t.${sum}.1 >= t.${sum}.4, t.${sum}.1 - t.${sum}.4, t.scheme = 'auth-capture' AND t.${sum}.1 = 0, t.${sum}.1, NULL)`;
+  const sums = (amount: string): string => `tuple(
+    sumIf(${amount}, kind = 'deposit'), sumIf(${amount}, kind = 'payment'),
+    sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
+    sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund')))`;
+  const isBalanced = "t.units.1 >= t.units.4 OR (t.scheme = 'auth-capture' AND t.units.1 = 0)";
+  const isEmptied = 't.units.1 < t.units.4';
+  const usd = (value: string, isKnown = 't.is_valued'): string =>
+    `CAST(if(${isKnown}, ${value}, NULL), 'Nullable(Decimal(38, 6))')`;
   return {
     columns: {
+      asset_symbol: "CAST(t.symbol, 'LowCardinality(String)')",
+      asset_decimals: 't.decimals',
       deposited: 't.units.1',
       paid: 't.units.2',
       returned: 't.units.3',
-      balance: balance('units'),
-      deposited_usd: 't.usd.1',
-      paid_usd: 't.usd.2',
-      returned_usd: 't.usd.3',
-      balance_usd: balance('usd'),
+      balance: `CAST(if(${isBalanced}, if(${isEmptied}, t.units.1, toUInt256(t.units.1 - t.units.4)), NULL), 'Nullable(UInt256)')`,
+      deposited_usd: usd('t.usd.1'),
+      paid_usd: usd('t.usd.2'),
+      returned_usd: usd('t.usd.3'),
+      balance_usd: usd(`if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4)`, `t.is_valued AND (${isBalanced})`),
     },
     from: `(
-  SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS asset_symbol, any(asset_decimals) AS asset_decimals,
-    tuple(${sums('amount')}) AS units, tuple(${sums('amount_usd')}) AS usd, countIf(kind = 'payment') AS payment_count,
-    min(block_time) AS opened_at, max(block_time) AS last_event_at
+  SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
+    ${sums('amount')} AS units, ${sums('ifNull(amount_usd, 0)')} AS usd, count(amount_usd) > 0 AS is_valued,
+    countIf(kind = 'payment') AS payment_count, min(block_time) AS opened_at, max(block_time) AS last_event_at
   FROM ${published}.channel_events
   GROUP BY channel, chain, scheme, payer, payee, asset
 ) AS t`,

@@ -135,7 +135,7 @@ test('configured tokens and names replace and extend the built-in ones, whatever
       ["Its ' Own \\", 18],
     ]);
     expect(await asGuest(`SELECT * FROM tokens WHERE address = '${own.address}'`)).toEqual([
-      [POLYGON, own.address, own.symbol, 18, 'eip3009', "It's", '1'],
+      [POLYGON, own.address, own.symbol, 18, 'eip3009', "It's", '1', 'USD', '1', null],
     ]);
     expect(await asGuest('SELECT count(), uniqExact(chain, address) FROM tokens')).toEqual([
       [String(facts.tokens.length), String(facts.tokens.length)],
@@ -170,7 +170,13 @@ test('a loaded configuration is what the views are made from', async () => {
   expect(facts.facilitatorNames.get('own')).toBe('Our own');
   expect(facts.facilitatorNames.get('listed')).toBe('Of the file');
   expect(facts.facilitatorNames.get('coinbase')).toBe('Coinbase');
-  expect(facts.tokens).toContainEqual({ ...token, domain, chain: BASE });
+  expect(facts.tokens).toContainEqual({
+    ...token,
+    currency: 'USD',
+    paidBy: 'eip3009',
+    domain,
+    chain: BASE,
+  });
   rmSync(directory, { recursive: true });
 });
 

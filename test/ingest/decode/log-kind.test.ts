@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { address } from '../../../core/domain/account.ts';
+import { address, type Hash } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
+import { BATCH_EVENTS } from '../../../ingest/decode/channels/events.ts';
+import { CHANNEL_TOPICS, logFilterOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import {
   batchOf,
@@ -16,6 +17,7 @@ import {
   USDC,
   used,
   wallet,
+  word,
 } from '../../kit/chain-logs.ts';
 
 const CAFE = wallet(0xcafe);
@@ -27,14 +29,18 @@ const contextOn = (chainId: number): DecodeContext =>
       payees: [{ chain: chainOf(8453), address: CAFE, name: '', resource: '' }],
     }),
   );
+const [, , CLAIMED = word(0)] = Object.keys(BATCH_EVENTS) as Hash[];
+const BATCH = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003');
+const ESCROW = address('0xf96815976523E00e65Be8f34cA5e64b4f41EB19c');
 const filter = logFilterOf(contextOn(8453));
 
 const isCandidate = (event: Event, chosen = filter): boolean | undefined =>
   batchOf([[{ events: [event] }]]).logs.map(chosen.isCandidate)[0];
 
-test('tokens and proxies are asked for their four events', () => {
-  expect(filter.addresses).toEqual(expect.arrayContaining([USDC, EURC, PROXY]));
-  expect(new Set(filter.topics)).toEqual(new Set(Object.values(TOPIC)));
+test('tokens and proxies are asked for their four events, and channel contracts for theirs', () => {
+  expect(filter.addresses).toEqual(expect.arrayContaining([USDC, EURC, PROXY, BATCH, ESCROW]));
+  expect(new Set(filter.topics)).toEqual(new Set([...Object.values(TOPIC), ...CHANNEL_TOPICS]));
+  expect(filter.matters).toContainEqual({ addresses: [BATCH], topics: Object.keys(BATCH_EVENTS) });
 });
 
 test('routers emit nothing that is asked for, but calls through them are recognised', () => {
@@ -57,6 +63,8 @@ test.each([
   ['an authorization of a stranger', used(wallet(1), 1, ROUTER), false],
   ['a transfer of a stranger', transfer(wallet(1), CAFE, 1, ROUTER), false],
   ['Settled of a token', settled(TOPIC.permit2Settled, USDC), false],
+  ['a claim of a channel', { address: BATCH, topics: [CLAIMED], data: '0x' }, true],
+  ['a claim of a stranger', { address: ROUTER, topics: [CLAIMED], data: '0x' }, false],
   ['a log without topics', { address: USDC, topics: [], data: '0x' }, false],
 ])('%s: candidate %s', (_, event, expected) => {
   expect(isCandidate(event)).toBe(expected);

@@ -70,10 +70,8 @@ const deposits = [YESTERDAY - 60, NOON - 30].flatMap((blockTime, at) =>
       blockNumber: 905 + at * 10,
       logIndex,
       facilitator: 'acme',
-      // Deposits that the catalogue knows, and rows that the logs of a channel give.
-      ...(logIndex % 2 === 0
-        ? { method: 'channel_move' as const }
-        : { method: 'facilitator_relay' as const, kind: RETURNS[at] ?? 'void' }),
+      method: 'channel_move',
+      kind: logIndex % 2 === 0 ? 'deposit' : (RETURNS[at] ?? 'void'),
     }),
   ),
 );
@@ -141,7 +139,7 @@ async function listSellers(): Promise<void> {
 }
 
 const asPayments = (rows: readonly Settlement[]): Settlement[] =>
-  rows.map((row) => ({ ...row, method: 'facilitator_relay' }));
+  rows.map((row) => ({ ...row, method: 'facilitator_relay', kind: 'payment' }));
 
 test.each(['open', 'closed', 'closed and late'] as const)(
   'deposits are in no figure of the index while its days are %s',
