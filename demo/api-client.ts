@@ -46,7 +46,9 @@ export interface ServedRow {
   readonly payer: string;
   readonly payee: string;
   readonly amount: string;
-  readonly amount_usd: number;
+  readonly amount_usd: number | null;
+  readonly kind: string;
+  readonly channel: string | null;
   readonly relayer: string;
   readonly evidence: { readonly method: string; readonly tier: string };
 }

@@ -75,6 +75,8 @@ function differenceOf(served: ServedRow, real: TrueRow): string | null {
     ['payee', served.payee, real.payee],
     ['amount', served.amount, real.amount.toString()],
     ['relayer', served.relayer, real.relayer],
+    ['kind', served.kind, real.kind],
+    ['channel', served.channel ?? '', real.channel ?? ''],
     ['method', method, real.method ?? method],
   ];
   const found = fields.find(([, is, should]) => is !== should);

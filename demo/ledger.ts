@@ -1,5 +1,7 @@
+import type { Hex } from 'viem';
 import type { Address, Hash } from '../core/domain/account.ts';
 import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../core/domain/evidence.ts';
+import { type ChannelMove, movesOf } from './chain/channel-moves.ts';
 import type { Rpc } from './chain/json-rpc.ts';
 
 /** One settlement as the chain's own receipts show it, with the grade that the demo expects of it. */
@@ -12,6 +14,8 @@ export interface TrueRow {
   readonly payee: string;
   readonly amount: bigint;
   readonly relayer: string;
+  readonly kind: string;
+  readonly channel: string | null;
   /** Null: the audit does not compare it. */
   readonly method: EvidenceMethod | null;
 }
@@ -22,12 +26,13 @@ export interface PaidLog {
   readonly relayer: string;
   readonly payer: string;
   readonly payee: string;
-  readonly marker: 'authorization' | 'permit2' | 'none';
+  readonly marker: 'authorization' | 'permit2' | 'claim' | 'capture' | 'none';
   /** Calldata of the whole transaction. */
   readonly input: string;
 }
 
 export interface LedgerRules {
+  readonly chainId: number;
   readonly token: Address;
   /** The x402 Permit2 proxies. */
   readonly proxies: ReadonlySet<string>;
@@ -64,8 +69,8 @@ const SETTLED = new Set([
 
 interface Log {
   readonly address: string;
-  readonly topics: readonly string[];
-  readonly data: string;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
   readonly logIndex: string;
 }
 
@@ -141,6 +146,9 @@ interface Mined {
 
 function rowsOf(receipt: Receipt, { at, input }: Mined, rules: LedgerRules): TrueRow[] {
   if (receipt.status !== '0x1') return [];
+  const moves = movesOf(receipt.logs, input as Hex, rules.chainId);
+  // The transfers of such a transaction carried the tokens of its channels.
+  if (moves.length > 0) return moves.map((move) => rowOfMove(receipt, { at, input }, move, rules));
   const settledByProxy = receipt.logs.some(
     ({ address, topics }) => rules.proxies.has(address) && SETTLED.has(topics[0] ?? ''),
   );
@@ -155,6 +163,15 @@ function rowsOf(receipt: Receipt, { at, input }: Mined, rules: LedgerRules): Tru
     if (marker === 'none' && !rules.cataloguedPayees.has(payee)) return [];
     const made = { txHash: receipt.transactionHash, relayer: receipt.from, payer, payee };
     const method = rules.expectedMethod({ ...made, marker, input });
-    return [{ ...at, ...made, logIndex: Number(log.logIndex), amount: BigInt(log.data), method }];
+    const logIndex = Number(log.logIndex);
+    return [{ ...at, ...made, logIndex, amount: BigInt(log.data), kind: 'payment', channel: null, method }];
   });
+}
+
+function rowOfMove(receipt: Receipt, { at, input }: Mined, move: ChannelMove, rules: LedgerRules): TrueRow {
+  const { payer, payee, kind, channel, amount } = move;
+  const made = { txHash: receipt.transactionHash, relayer: receipt.from, payer, payee };
+  const marker = move.scheme === 'batch-settlement' ? 'claim' : 'capture';
+  const method = kind === 'payment' ? rules.expectedMethod({ ...made, marker, input }) : 'channel_move';
+  return { ...at, ...made, logIndex: move.index, amount, kind, channel, method };
 }

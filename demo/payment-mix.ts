@@ -1,6 +1,5 @@
 import type { Hex } from 'viem';
 import type { Address } from '../core/domain/account.ts';
-import type { EvidenceMethod } from '../core/domain/evidence.ts';
 import type { Actor, Cast, Merchant, Relayer } from './actors.ts';
 import { type ChainToken, callBatch, MULTICALL3 } from './chain/deploy-usdc.ts';
 import {
@@ -11,23 +10,19 @@ import {
   callTransferBytes,
   type SignedAuthorization,
   signAuthorization,
-  withBuilderCode,
   withPlainBuilderCodes,
 } from './chain/payments.ts';
 import { callExactSettle, callUptoSettle, EXACT_PROXY, ROUTER, UPTO_PROXY } from './chain/permit2.ts';
-import type { Transaction } from './chain/sender.ts';
+import { type ChannelMix, createChannelMix } from './channel-mix.ts';
+import {
+  type PlannedTransaction,
+  type PlanTransaction,
+  payingNobody,
+  relayedGrade,
+  selfSent,
+  withCode,
+} from './planned.ts';
 import { paymentAmount, type Random, zipfSampler } from './random.ts';
-
-/** `by_payee`: catalogued_payee or gasless_authorization, whichever the payee of the row earns. */
-export type Expectation = EvidenceMethod | 'by_payee';
-
-/** A transaction that an actor of the demo is about to send. */
-export interface PlannedTransaction {
-  readonly transaction: Transaction;
-  /** Rows that the index must show for it. 0: a trap, it must show none. */
-  readonly settlements: number;
-  readonly expected: Expectation;
-}
 
 interface Payment {
   readonly payer: Actor;
@@ -42,9 +37,6 @@ export interface MixDependencies {
   readonly random: Random;
 }
 
-/** Plans one transaction of at most `settlementsMax` settlements (1 or more). */
-export type PlanTransaction = (settlementsMax: number) => Promise<PlannedTransaction>;
-
 const BATCH_MAX = 8;
 const SELF_PAYMENT_SHARE = 0.08;
 const CIRCULAR_SHARE = 0.12;
@@ -57,7 +49,7 @@ const CEILING_FACTOR = 2n;
  * that a few hundred settlements show each. Traps, which must not be indexed: bare transfers to strangers, refused replays.
  */
 const WEIGHTS = {
-  relayed: 58,
+  relayed: 51,
   bytesOverload: 8,
   batch: 6,
   routed: 2,
@@ -67,6 +59,10 @@ const WEIGHTS = {
   bareToStranger: 3,
   permit2Exact: 4,
   permit2Upto: 2,
+  channelClaim: 3,
+  channelPayout: 1,
+  escrowCapture: 2,
+  escrowCharge: 1,
   replay: 2,
 } as const;
 
@@ -74,9 +70,19 @@ type Kind = keyof typeof WEIGHTS;
 const KINDS = (Object.keys(WEIGHTS) as Kind[]).flatMap((kind) => Array<Kind>(WEIGHTS[kind]).fill(kind)); // keys of the table above
 
 /** The planner of the demo's traffic. Deterministic: the same dependencies with the same seed plan the same payments. */
-export function createPaymentMix(world: MixDependencies): PlanTransaction {
-  const plan = planners(world, paymentSource(world));
-  return (settlementsMax) => plan[world.random.pick(KINDS)](settlementsMax);
+export function createPaymentMix(world: MixDependencies): PaymentMix {
+  const channels = createChannelMix(world);
+  const plan = planners(world, paymentSource(world), channels);
+  return {
+    openings: channels.openings,
+    plan: (settlementsMax) => plan[world.random.pick(KINDS)](settlementsMax),
+  };
+}
+
+export interface PaymentMix {
+  /** Deposits into the channels and escrows that later payments are made from. To be sent first, in a block that stands. */
+  readonly openings: ChannelMix['openings'];
+  readonly plan: PlanTransaction;
 }
 
 function paymentSource({ cast, random }: MixDependencies) {
@@ -107,7 +113,11 @@ function paymentSource({ cast, random }: MixDependencies) {
   };
 }
 
-function planners(world: MixDependencies, source: ReturnType<typeof paymentSource>) {
+function planners(
+  world: MixDependencies,
+  source: ReturnType<typeof paymentSource>,
+  { plan: channelPlan }: ChannelMix,
+) {
   const { cast, token, random } = world;
   const sign = ({ payer, payee, amount }: Payment, kind: 'transfer' | 'receive' = 'transfer') =>
     signAuthorization(token, payer, { to: payee, value: amount, nonce: random.bytes32() }, kind);
@@ -174,6 +184,7 @@ function planners(world: MixDependencies, source: ReturnType<typeof paymentSourc
       return relay(random.pick(cast.relayers), token.address, callTransfer(lastUsed), 0);
     },
     ...permit2,
+    ...channelPlan,
   };
   return plan;
 }
@@ -218,22 +229,4 @@ function permit2Planners(world: MixDependencies, source: ReturnType<typeof payme
       return settle(relayer, UPTO_PROXY, data);
     },
   };
-}
-
-function withCode(relayer: Relayer, data: Hex): Hex {
-  return relayer.builderCode === null ? data : withBuilderCode(data, { w: relayer.builderCode });
-}
-
-function relayedGrade(relayer: Relayer): Expectation {
-  if (relayer.facilitator !== null) return 'facilitator_relay';
-  return relayer.builderCode === null ? 'by_payee' : 'builder_code';
-}
-
-function selfSent(from: Address, to: Address, data: Hex): PlannedTransaction {
-  return { transaction: { from, to, data }, settlements: 1, expected: 'self_relayed' };
-}
-
-/** A trap, or something else that happens on the chain: no row may come of it. */
-export function payingNobody(transaction: Transaction): PlannedTransaction {
-  return { transaction, settlements: 0, expected: 'by_payee' };
 }

@@ -2,11 +2,12 @@ import type { Hex } from 'viem';
 import type { Hash } from '../core/domain/account.ts';
 import type { EvidenceMethod } from '../core/domain/evidence.ts';
 import type { Cast } from './actors.ts';
-import { reorg } from './chain/anvil.ts';
+import { DEMO_CHAIN_ID, reorg } from './chain/anvil.ts';
 import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';
 import { mine, type Transaction } from './chain/sender.ts';
 import { createLedger, type Ledger, type LedgerRules, type PaidLog } from './ledger.ts';
-import { createPaymentMix, type PlannedTransaction, payingNobody } from './payment-mix.ts';
+import { createPaymentMix } from './payment-mix.ts';
+import { type PlannedTransaction, payingNobody } from './planned.ts';
 import { type Random, seededRandom } from './random.ts';
 import type { World } from './world.ts';
 
@@ -39,8 +40,8 @@ export function gradeExpectations(
     if (marker === 'none') return 'bare_transfer';
     if (RECEIVE_SELECTORS.some((selector) => input.startsWith(selector))) return 'self_relayed';
     if (named.has(relayer)) return 'facilitator_relay';
-    if (relayer === payer || relayer === payee) return 'self_relayed';
-    if (marker === 'permit2') return 'builder_code';
+    if (marker !== 'claim' && (relayer === payer || relayer === payee)) return 'self_relayed';
+    if (marker === 'permit2' || marker === 'claim') return 'builder_code';
     // Whether the code in there is well-formed is for the decoder to say.
     return input.endsWith(BUILDER_MARKER) ? null : byPayee(payee);
   };
@@ -99,7 +100,7 @@ const RETURNING_SHARE = 0.75;
 export async function makeTraffic(world: World, options: { readonly seed: number }): Promise<Traffic> {
   const { chain, cast } = world;
   const random = seededRandom(options.seed);
-  const plan = createPaymentMix({ cast, token: chain.token, chainId: world.chainId, random });
+  const { plan, openings } = createPaymentMix({ cast, token: chain.token, chainId: world.chainId, random });
   const made = new Map<Hash, PlannedTransaction>();
   const ledger = createLedger(chain.rpc, ledgerRules(world, made));
   const head = { ...(await readHead(world)) };
@@ -131,11 +132,14 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     Object.assign(head, now);
     forgetOld(made, ledger, now.number);
   };
-  const block = async (settlements: number, time: number): Promise<void> => {
-    await send(await planBlock(settlements));
+  const mineBlock = async (planned: readonly PlannedTransaction[], time: number): Promise<void> => {
+    await send(planned);
     await mine(chain.rpc, Math.max(time, (await readHead(world)).time));
     await catchUp();
   };
+  const block = async (settlements: number, time: number) => mineBlock(await planBlock(settlements), time);
+
+  await mineBlock(await openings(), head.time);
 
   return {
     ledger,
@@ -189,6 +193,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
 
 function ledgerRules({ chain, cast }: World, made: ReadonlyMap<Hash, PlannedTransaction>): LedgerRules {
   return {
+    chainId: DEMO_CHAIN_ID,
     token: chain.token.address,
     proxies: new Set([EXACT_PROXY, UPTO_PROXY]),
     ...gradeExpectations(cast, made),

@@ -81,7 +81,11 @@ export const CHANNELS = {
       'Nullable(UInt256)',
       `${units('What it still holds, committed to the payee and not yet claimed')} NULL where indexing began after its first deposit.`,
     ),
-    column('deposited_usd', USD_OR_NULL, 'Dollars put in; this and the next three are NULL without a dollar value.'),
+    column(
+      'deposited_usd',
+      USD_OR_NULL,
+      'Dollars put in; this and the next three are NULL without a dollar value.',
+    ),
     column('paid_usd', USD_OR_NULL, 'Dollars paid to the payee.'),
     column('returned_usd', USD_OR_NULL, 'Dollars that went back to the payer.'),
     column('balance_usd', USD_OR_NULL, 'Dollars that it still holds; NULL as in balance.'),

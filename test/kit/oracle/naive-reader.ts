@@ -1,7 +1,7 @@
 import { parseBuilderCodeSuffixFromCalldata } from '@x402/extensions/builder-code';
 import { decodeEventLog, type Hex, parseAbi } from 'viem';
+import { type ChannelMove, movesOf } from '../../../demo/chain/channel-moves.ts';
 import type { Rpc } from '../../../demo/chain/json-rpc.ts';
-import { movesOf, type NaiveMove } from './naive-channels.ts';
 import { type Receipt, type ReceiptLog, readReceipts } from './receipts.ts';
 
 /**
@@ -86,7 +86,7 @@ export async function readRangeNaively(
     const block = blocks[Number(receipt.logs[0]?.blockNumber ?? from) - from];
     const input = block?.transactions.find(({ hash }) => hash === receipt.transactionHash)?.input;
     if (!block || !input) return [];
-    const moves = movesOf(receipt, input, chainId);
+    const moves = movesOf(receipt.logs, input, chainId);
     // The transfers of such a transaction carried the tokens of its channels.
     return moves.length > 0
       ? moves.map((move) => rowOfMove(receipt, block, input, move, catalogue))
@@ -215,7 +215,7 @@ function rowOfMove(
   receipt: Receipt,
   block: Block,
   input: Hex,
-  move: NaiveMove,
+  move: ChannelMove,
   catalogue: NaiveCatalogue,
 ): ExpectedRow {
   const relayer = receipt.from.toLowerCase();

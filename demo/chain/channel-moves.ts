@@ -8,10 +8,16 @@ import {
   parseAbi,
   toBytes,
 } from 'viem';
-import type { Receipt, ReceiptLog } from './receipts.ts';
+
+interface ReceiptLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly logIndex: string;
+}
 
 /** What a claim, a capture, a deposit or a return says, read by generic decoders of the contracts' published interfaces. */
-export interface NaiveMove {
+export interface ChannelMove {
   readonly index: number;
   readonly kind: string;
   readonly scheme: string;
@@ -84,8 +90,11 @@ interface Terms {
   readonly token: string;
 }
 
-/** The moves of one transaction, whose calldata names the terms of every channel that it moves. */
-export function movesOf({ logs }: Receipt, input: Hex, chainId: number): NaiveMove[] {
+/**
+ * The moves in the logs of one transaction, whose calldata names the terms of every channel that it moves. Shares no code with the indexer,
+ * which is checked against it.
+ */
+export function movesOf(logs: readonly ReceiptLog[], input: Hex, chainId: number): ChannelMove[] {
   const terms = new Map<string, Terms>();
   for (const config of configsIn(input)) terms.set(computeChannelId(config as never, chainId), config);
   for (const info of infosIn(input))
@@ -93,14 +102,18 @@ export function movesOf({ logs }: Receipt, input: Hex, chainId: number): NaiveMo
   return logs.flatMap((log) => moveOf(log, terms));
 }
 
-function moveOf({ address, topics, data, logIndex }: ReceiptLog, terms: ReadonlyMap<string, Terms>): NaiveMove[] {
+function moveOf(
+  { address, topics, data, logIndex }: ReceiptLog,
+  terms: ReadonlyMap<string, Terms>,
+): ChannelMove[] {
   const emitter = address.toLowerCase();
   const isEscrow = ESCROWS.includes(emitter);
   const event = emitter === BATCH || isEscrow ? decoded(topics as [Hex, ...Hex[]], data as Hex) : null;
   const kind = KINDS[event?.name ?? ''];
   if (event === null || kind === undefined) return [];
   const { args } = event;
-  const parties = kind === 'payout' ? ({ payer: emitter, ...args } as unknown as Terms) : terms.get(String(args['id']));
+  const parties =
+    kind === 'payout' ? ({ payer: emitter, ...args } as unknown as Terms) : terms.get(String(args['id']));
   if (parties === undefined) throw new Error(`the calldata does not name the parties of ${args['id']}`);
   return [
     {
