@@ -112,7 +112,7 @@ function gradeTable(rows: readonly ServedRow[]): string {
         dollars(grade.rows),
       ]),
     ),
-    line(['total', '', String(rows.length), '', dollars(rows)]),
+    line(['total', '', String(rows.length), '', dollars(rows.filter(({ kind }) => kind === 'payment'))]),
   ].join('\n');
 }
 

@@ -21,6 +21,7 @@ import {
 import { mine, type Transaction, type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import type { NaiveCatalogue } from './oracle/naive-reader.ts';
+import { randomChannelCalls } from './truth-channels.ts';
 
 /** A chain on which everything happens that the index must get right, by seed. */
 export interface TruthWorld {
@@ -47,17 +48,27 @@ const RELAYERS = [NAMED, FOREIGN, UNNAMED];
 const CATALOGUED = PAYEES.slice(0, 2).map(({ address: at }) => at);
 const FACILITATOR = 'truthful';
 const GRANT = 10n ** 12n;
+const CHANNEL_SHARE = 0.25;
 
 /** `genesisTime`: Unix seconds of block 0; now, when it is not given. */
 export async function startTruthWorld(seed: number, genesisTime?: number): Promise<TruthWorld> {
   const chain = await startDemoChain(genesisTime === undefined ? {} : { genesisTime });
   const random = seededRandom(seed);
   await fund(chain);
+  const channelCall = randomChannelCalls(chain, random, {
+    payers: PAYERS,
+    payees: PAYEES,
+    relayers: RELAYERS,
+  });
   let nonce = 0n;
   const fill = async (): Promise<void> => {
     const transactions: Transaction[] = [];
     for (let count = random.below(7); count > 0; count--)
-      transactions.push(await randomTransaction(chain, random, () => ++nonce));
+      transactions.push(
+        random.chance(CHANNEL_SHARE)
+          ? await channelCall()
+          : await randomTransaction(chain, random, () => ++nonce),
+      );
     await chain.sender.sendAll(transactions);
   };
   return {
