@@ -146,6 +146,34 @@ export interface Operations {
   listCounterparties: ListMethod<'listCounterparties', 'counterparties'>;
 
   /**
+   * The payment channels and escrows of a wallet.
+   *
+   * Channels of `batch-settlement` and escrows of `auth-capture` in which the wallet is payer or payee, the
+   * ones opened last first, each with what was deposited, paid, returned and is left. `balance` is money
+   * that a payer has committed and its payee has not claimed.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/channels`
+   */
+  listEntityChannels: ListMethod<'listEntityChannels', 'channels'>;
+
+  /**
+   * A payment channel or escrowed payment.
+   *
+   * What was deposited into a channel of `batch-settlement` or an escrow of `auth-capture`, what the payee
+   * was paid out of it, what went back to the payer, and the balance that is committed to the payee and not
+   * yet claimed; with its newest 100 rows, newest first. All of them: `/transactions?channel=`. A claim
+   * stands for any number of calls, which are not on the chain. Payouts of a payee cover all its channels
+   * and belong to none.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/channels/{channel}`
+   */
+  getChannel: Method<'getChannel'>;
+
+  /**
    * What one wallet paid another.
    *
    * Exact count and sums of the payments from one wallet to the other, the number of days with settlements,
@@ -637,6 +665,8 @@ export const ROUTES = {
   listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
   getEntitySummary: { path: '/entities/{wallet}/summary' },
   listCounterparties: { path: '/entities/{wallet}/counterparties', rows: 'counterparties', paging: 'before' },
+  listEntityChannels: { path: '/entities/{wallet}/channels', rows: 'channels', paging: 'before' },
+  getChannel: { path: '/channels/{channel}' },
   getPair: { path: '/pairs/{payer}/{payee}' },
   listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
   listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },

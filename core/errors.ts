@@ -168,6 +168,13 @@ export const ERRORS = {
       'Check the hash. A new transaction appears once its block is indexed: compare `meta.indexed_block` of any list. A transaction without an x402 settlement never appears.',
     retryable: false,
   },
+  channel_not_found: {
+    status: 404,
+    title: 'No event of this payment channel is in the index',
+    advice:
+      'Check the id: `channel` of a settlement, or /entities/{wallet}/channels. A channel appears once the block of its first deposit is indexed.',
+    retryable: false,
+  },
   job_not_found: {
     status: 404,
     title: 'There is no such job',

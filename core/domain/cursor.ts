@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Address, isAddress, readAddress } from './account.ts';
+import { type Address, type Hash, isAddress, readAddress } from './account.ts';
 import { type Chain, isChain } from './chains.ts';
 import type { Position } from './settlement.ts';
 
@@ -155,6 +155,34 @@ export function readBundleCursor(keys: CursorKeys, scope: string, text: string):
   const [day, chain, table] = unseal(keys, scope, text) ?? [];
   return typeof day === 'string' && typeof chain === 'string' && typeof table === 'string'
     ? { day, chain, table }
+    : undefined;
+}
+
+/** A position in the list of the channels of a wallet. */
+export interface ChannelPosition {
+  /** Unix seconds. */
+  readonly openedAt: number;
+  readonly channel: Hash;
+}
+
+/** `mintCursor` for a list of channels. */
+export function mintChannelCursor(
+  keys: CursorKeys,
+  scope: string,
+  { openedAt, channel }: ChannelPosition,
+): Cursor {
+  return seal(keys, scope, [openedAt, channel]);
+}
+
+/** `readCursor` for a list of channels. */
+export function readChannelCursor(
+  keys: CursorKeys,
+  scope: string,
+  text: string,
+): ChannelPosition | undefined {
+  const [openedAt, channel] = unseal(keys, scope, text) ?? [];
+  return isCount(openedAt) && typeof channel === 'string' && channel.startsWith('0x')
+    ? { openedAt, channel: channel as Hash } // as we minted it
     : undefined;
 }
 

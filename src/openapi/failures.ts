@@ -304,6 +304,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: `/v0/transactions/${TRANSACTION}`,
     detail: `No settlement of ${TRANSACTION} is indexed: not a settlement, not yet indexed, taken back by a reorg, or on a chain that is not covered.`,
   },
+  channel_not_found: {
+    path: `/v0/channels/${TRANSACTION}`,
+    detail: `No row of the channel ${TRANSACTION} is indexed.`,
+  },
   method_not_allowed: { detail: 'This route does not take DELETE.' },
   request_timeout: { detail: 'The request did not arrive in time.', path: '/' },
   payload_too_large: { path: SQL, detail: 'The request body is larger than this route takes.' },

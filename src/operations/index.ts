@@ -10,6 +10,7 @@ import { getBundleFile } from './bundles/file.ts';
 import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
+import { getChannel, listEntityChannels } from './channels/declare.ts';
 import type { ServiceDeps } from './create-deps.ts';
 import { getDashboard, getDashboardPanel, listDashboards } from './dashboards/declare.ts';
 import { deleteDashboard, saveDashboard } from './dashboards/save.ts';
@@ -56,6 +57,8 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   listEntitySettlements,
   getEntitySummary,
   listCounterparties,
+  listEntityChannels,
+  getChannel,
   getPair,
   listWallets,
   listFacilitators,

@@ -1,13 +1,16 @@
 import type { Address } from '../../core/domain/account.ts';
 import {
   type AgentPosition,
+  type ChannelPosition,
   type CursorKeys,
   mintAgentCursor,
+  mintChannelCursor,
   mintCursor,
   mintRankedCursor,
   mintWalletCursor,
   type RankedPosition,
   readAgentCursor,
+  readChannelCursor,
   readCursor,
   readRankedCursor,
   readWalletCursor,
@@ -25,6 +28,10 @@ export interface CursorKind<At> {
 export const SETTLEMENT_CURSOR: CursorKind<Position> = { mint: mintCursor, read: readCursor };
 export const WALLET_CURSOR: CursorKind<Address> = { mint: mintWalletCursor, read: readWalletCursor };
 export const AGENT_CURSOR: CursorKind<AgentPosition> = { mint: mintAgentCursor, read: readAgentCursor };
+export const CHANNEL_CURSOR: CursorKind<ChannelPosition> = {
+  mint: mintChannelCursor,
+  read: readChannelCursor,
+};
 export const RANKED_CURSOR: CursorKind<RankedPosition> = { mint: mintRankedCursor, read: readRankedCursor };
 
 /** The list that a cursor is bound to: one of another list, wallet or deployment is refused. */

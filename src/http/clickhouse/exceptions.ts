@@ -99,6 +99,7 @@ const OF_CODE: Readonly<Record<ErrorCode, ExceptionName>> = {
   snapshot_gone: 'BAD_ARGUMENTS',
   not_found: 'NOT_IMPLEMENTED',
   transaction_not_found: 'UNKNOWN_EXCEPTION',
+  channel_not_found: 'UNKNOWN_EXCEPTION',
   job_not_found: 'UNKNOWN_EXCEPTION',
   result_not_found: 'UNKNOWN_EXCEPTION',
   dashboard_not_found: 'UNKNOWN_EXCEPTION',

@@ -114,6 +114,7 @@ const schemeParam: Param<PaymentScheme | undefined> = {
   read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, PAYMENT_SCHEMES)),
 };
 
+const CHANNEL_MAX_CHARS = 130;
 const CHANNEL_TEXT = /^0x(?:[0-9a-fA-F]{2}){1,64}$/;
 
 const channelParam: Param<Hash | undefined> = {
@@ -123,15 +124,18 @@ const channelParam: Param<Hash | undefined> = {
   required: false,
   schema: Type.String({ pattern: CHANNEL_TEXT.source }),
   example: `0x${'5e'.repeat(32)}`,
-  read: (raw, name) => {
-    if (raw === undefined) return undefined;
-    if (typeof raw === 'string' && CHANNEL_TEXT.test(raw)) return `0x${raw.slice(2).toLowerCase()}`;
-    throw invalid(
-      name,
-      `${name} must be the id of a channel, 0x and up to 64 bytes in hex, not ${quoted(raw)}.`,
-    );
-  },
+  read: (raw, name) => (raw === undefined ? undefined : readChannelId(raw, name)),
 };
+
+/** The id of a channel. Throws `invalid_parameter`. */
+export function readChannelId(raw: unknown, name: string): Hash {
+  if (typeof raw === 'string' && raw.length <= CHANNEL_MAX_CHARS && CHANNEL_TEXT.test(raw))
+    return `0x${raw.slice(2).toLowerCase()}`;
+  throw invalid(
+    name,
+    `${name} must be the id of a channel, 0x and up to 64 bytes in hex, not ${quoted(raw)}.`,
+  );
+}
 
 /** What every list of settlements takes. */
 export const FEED_FILTERS = {

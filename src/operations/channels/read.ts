@@ -1,0 +1,174 @@
+import { accountText, addressBytes } from '../../../clickhouse/engine/account.ts';
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import {
+  addressField,
+  bigintField,
+  hashField,
+  integerField,
+  textField,
+} from '../../../clickhouse/engine/row-reader.ts';
+import { allOf, type Sql, sql, text, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
+import {
+  decodeSettlement,
+  LISTED_COLUMNS,
+  type ListedSettlement,
+} from '../../../clickhouse/tables/settlements.ts';
+import type { Address, Hash } from '../../../core/domain/account.ts';
+import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { ChannelPosition } from '../../../core/domain/cursor.ts';
+import type { PaymentScheme } from '../../../core/domain/settlement.ts';
+import { ask } from '../ask.ts';
+
+/** Payment channels and escrowed payments, summed from their rows. */
+
+const RESOURCE = 'settlements';
+const MAX_SECONDS = 10;
+
+/** Sums of one kind of money, in atomic units and millionths of a dollar. */
+export interface Money {
+  readonly units: bigint;
+  readonly usdMicros: bigint;
+}
+
+export interface Channel {
+  readonly channel: Hash;
+  readonly chain: Chain;
+  readonly scheme: PaymentScheme;
+  readonly payer: Address;
+  readonly payee: Address;
+  readonly asset: Address;
+  readonly assetSymbol: string;
+  readonly deposited: Money;
+  readonly paid: Money;
+  readonly returned: Money;
+  /** Null where indexing began after its first deposit. */
+  readonly balance: Money | null;
+  /** Whether its amounts have a dollar value. */
+  readonly usdKnown: boolean;
+  readonly paymentCount: number;
+  readonly eventCount: number;
+  readonly openedAt: number;
+  readonly lastEventAt: number;
+}
+
+export interface ChannelsQuery {
+  readonly chains: readonly Chain[];
+  readonly wallet: Address;
+  readonly role: 'payer' | 'payee' | 'any';
+  readonly before: ChannelPosition | undefined;
+  readonly limit: number;
+}
+
+/** Channels of a wallet, the ones opened last first; one more than `limit` where there are more. */
+export async function readChannels(reader: Reader, query: ChannelsQuery): Promise<Channel[]> {
+  const { chains, before, limit } = query;
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'channels-of-wallet',
+    maxSeconds: MAX_SECONDS,
+    maxRows: limit + 1,
+    sql: sql`SELECT * FROM (${channelsSql([sql`chain IN ${texts(chains)}`, partyIs(query)])})
+      WHERE ${before === undefined ? sql`1` : sql`(opened, id) < (${uint32(before.openedAt)}, ${text(before.channel)})`}
+      ORDER BY opened DESC, id DESC LIMIT ${uint32(limit + 1)}`,
+  });
+  return rows.map(decodeChannel);
+}
+
+/** Undefined for one without a row on these chains. */
+export async function readChannel(
+  reader: Reader,
+  channel: Hash,
+  chains: readonly Chain[],
+): Promise<Channel | undefined> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'channel',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`${channelsSql([isChannel(channel), sql`chain IN ${texts(chains)}`])} LIMIT 1`,
+  });
+  return rows.map(decodeChannel)[0];
+}
+
+/** The newest rows of a channel, newest first. */
+export async function readChannelRows(
+  reader: Reader,
+  { channel, chain }: Pick<Channel, 'channel' | 'chain'>,
+  limit: number,
+): Promise<ListedSettlement[]> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'channel-rows',
+    maxSeconds: MAX_SECONDS,
+    maxRows: limit,
+    sql: sql`SELECT ${LISTED_COLUMNS} FROM channel_rows FINAL WHERE ${isChannel(channel)} AND chain = ${text(chain)} AND del = 0
+      ORDER BY block_time DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`,
+  });
+  return rows.map(decodeSettlement);
+}
+
+function isChannel(channel: Hash): Sql {
+  return sql`channel = unhex(substring(${text(channel)}, 3))`;
+}
+
+function partyIs({ wallet, role }: Pick<ChannelsQuery, 'wallet' | 'role'>): Sql {
+  const paid = sql`payer = ${addressBytes(wallet)}`;
+  const received = sql`payee = ${addressBytes(wallet)}`;
+  if (role === 'any') return sql`(${paid} OR ${received})`;
+  return role === 'payer' ? paid : received;
+}
+
+/**
+ * What is out of a channel is what was paid and returned; of an escrow a refund is not, which the operator pays after the capture. A charge
+ * takes money that was never deposited.
+ */
+function channelsSql(conditions: readonly Sql[]): Sql {
+  const sums = (
+    amount: Sql,
+  ): Sql => sql`[sumIf(${amount}, kind = 'deposit'), sumIf(${amount}, kind = 'payment'),
+      sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
+      sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund'))]`;
+  return sql`SELECT concat('0x', lower(hex(channel))) AS id, chain, scheme, ${accountText('any(payer)')}, ${accountText('any(payee)')},
+      ${accountText('any(asset)')}, any(asset_symbol), arrayMap(x -> toString(x), ${sums(sql`amount`)}),
+      arrayMap(x -> toString(x), ${sums(sql`toDecimal128(amount_usd, 6)`)}), max(usd_known), countIf(kind = 'payment'), count(),
+      toUnixTimestamp(min(block_time)) AS opened, toUnixTimestamp(max(block_time))
+    FROM (SELECT * FROM channel_rows FINAL WHERE ${allOf(conditions)}) WHERE del = 0 GROUP BY channel, chain, scheme`;
+}
+
+function decodeChannel(row: readonly unknown[]): Channel {
+  const [deposited, paid, returned, out] = moneyOf(row[7], row[8]);
+  const scheme = textField(row[2]) as PaymentScheme; // this program alone writes it
+  return {
+    channel: hashField(row[0]),
+    chain: textField(row[1]) as Chain, // likewise
+    scheme,
+    payer: addressField(row[3]),
+    payee: addressField(row[4]),
+    asset: addressField(row[5]),
+    assetSymbol: textField(row[6]),
+    deposited,
+    paid,
+    returned,
+    balance: balanceOf(scheme, deposited, out),
+    usdKnown: integerField(row[9]) === 1,
+    paymentCount: integerField(row[10]),
+    eventCount: integerField(row[11]),
+    openedAt: integerField(row[12]),
+    lastEventAt: integerField(row[13]),
+  };
+}
+
+function balanceOf(scheme: PaymentScheme, deposited: Money, out: Money): Money | null {
+  if (deposited.units >= out.units)
+    return { units: deposited.units - out.units, usdMicros: deposited.usdMicros - out.usdMicros };
+  return scheme === 'auth-capture' && deposited.units === 0n ? deposited : null;
+}
+
+const NOTHING: Money = { units: 0n, usdMicros: 0n };
+
+function moneyOf(units: unknown, dollars: unknown): readonly [Money, Money, Money, Money] {
+  const sums = (units as readonly unknown[]).map((sum, at) => ({
+    units: bigintField(sum),
+    usdMicros: microsFromDecimal(textField((dollars as readonly unknown[])[at])), // arrays of the statement above
+  }));
+  const [deposited = NOTHING, paid = NOTHING, returned = NOTHING, out = NOTHING] = sums;
+  return [deposited, paid, returned, out];
+}
