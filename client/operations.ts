@@ -162,10 +162,9 @@ export interface Operations {
    * A payment channel or escrowed payment.
    *
    * What was deposited into a channel of `batch-settlement` or an escrow of `auth-capture`, what the payee
-   * was paid out of it, what went back to the payer, and the balance that is committed to the payee and not
-   * yet claimed; with its newest 100 rows, newest first. All of them: `/transactions?channel=`. A claim
-   * stands for any number of calls, which are not on the chain. Payouts of a payee cover all its channels
-   * and belong to none.
+   * was paid out of it, what went back, and the balance; with its newest 100 rows. All of them:
+   * `/transactions?channel=`. A claim stands for any number of calls. Payouts of a payee cover all its
+   * channels and belong to none.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *

@@ -32,7 +32,7 @@ const TokenSchema = Type.Object(
       Type.String({
         pattern: '^[A-Z]{3}$',
         description:
-          'Of the money that it stands for, ISO 4217. Amounts of another currency than USD have no dollar value without `usdRate`. Default: USD.',
+          'Its money, ISO 4217; other than USD it has no dollar value without `usdRate`. Default: USD.',
       }),
     ),
     usdRate: Type.Optional(
@@ -45,13 +45,12 @@ const TokenSchema = Type.Object(
           source: Type.String({
             minLength: 1,
             maxLength: 200,
-            description: 'Where the rate is from, and of when.',
+            description: 'Where the rate is from.',
           }),
         },
         {
           additionalProperties: false,
-          description:
-            'Fixed rate of a token of another currency: rows written from then on have dollar amounts by it.',
+          description: 'Fixed rate by which new rows have dollars.',
         },
       ),
     ),
@@ -75,13 +74,13 @@ export const ChainSchema = Type.Object(
   {
     chain: Type.String({
       description:
-        'Short name (`base`) or CAIP-2 name (`eip155:8453`). An EVM chain that is not built in needs `rpcUrls`, `tokens` and `finalityDepth`.',
+        'Short name (`base`) or CAIP-2 name (`eip155:8453`). One that is not built in needs `rpcUrls`, `tokens` and `finalityDepth`.',
     }),
     name: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 40,
-        description: 'How people call a chain that is not built in. Default: its CAIP-2 name.',
+        description: 'Of a chain that is not built in.',
       }),
     ),
     rpcUrls: Type.Optional(

@@ -3,6 +3,7 @@ import { ERROR_CODES, ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../src/http/request-input.ts';
 import { failsOf } from '../../src/openapi/failures.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
+import { SOLD_CALL_ERRORS } from './errors.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 function routesTable(operations: readonly AnyOperation[]): string {
@@ -71,11 +72,17 @@ function operationSection(operation: AnyOperation, common: readonly ErrorCode[])
     param.schema['default'] === undefined ? '' : code(String(param.schema['default'])),
     param.description,
   ]);
-  const own = failsOf(operation).filter((name) => !common.includes(name));
+  const named = failsOf(operation).filter((name) => !common.includes(name));
+  const isSold = SOLD_CALL_ERRORS.every((name) => named.includes(name));
+  const own = isSold ? named.filter((name) => !SOLD_CALL_ERRORS.includes(name)) : named;
+  const errors = [
+    ...(isSold ? ['those [of sold calls](errors.md#of-sold-calls)'] : []),
+    ...(own.length === 0 ? [] : [listOf(own)]),
+  ];
   return [
     `## ${operation.id}\n\n\`${operation.method} /v0${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
     params.length === 0 ? 'No parameters.\n' : table(['parameter', 'in', 'default', 'meaning'], params),
-    ...(own.length === 0 ? [] : [`Errors: ${listOf(own)}.\n`]),
+    ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}.\n`]),
     `\`\`\`json\n${JSON.stringify(operation.example, null, 2)}\n\`\`\`\n`,
   ].join('\n');
 }

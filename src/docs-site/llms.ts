@@ -58,8 +58,8 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
 
 function optionalSection({ publicUrl }: LlmsFacts): string {
   return section('Optional', [
-    link('openapi.json', `${publicUrl}/openapi.json`, 'The same as OpenAPI 3.1, with schemas and examples.'),
-    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages above but the design in one text.'),
+    link('openapi.json', `${publicUrl}/openapi.json`, 'OpenAPI 3.1.'),
+    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages but the design.'),
   ]);
 }
 

@@ -329,6 +329,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'How a payment is recognised and graded, and how grades follow a changed catalogue.',
   },
   {
+    slug: 'design-channels',
+    file: 'design/channels.md',
+    reader: 'design',
+    title: 'Channels and escrows',
+    description: 'How their events become rows.',
+  },
+  {
     slug: 'design-sandbox',
     file: 'design/sandbox.md',
     reader: 'design',

@@ -213,6 +213,8 @@ export const TAGS: readonly {
     operations: [
       'getEntitySummary',
       'listCounterparties',
+      'listEntityChannels',
+      'getChannel',
       'getPair',
       'listWallets',
       'listFacilitators',

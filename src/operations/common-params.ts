@@ -73,7 +73,7 @@ export const afterParam: Param<string | undefined> = {
 export const asOfParam: Param<Snapshot | undefined> = {
   in: 'query',
   description:
-    '`meta.snapshot` of an earlier answer: the same rows again, whatever was indexed or graded since. Only final settlements; without names and whatever else `meta.left_out` lists. Guide: [snapshots](/docs/snapshots).',
+    '`meta.snapshot` of an earlier answer: the same final rows again, without names and what else `meta.left_out` lists ([snapshots](/docs/snapshots)).',
   toolText: '',
   required: false,
   schema: Type.String({ maxLength: SNAPSHOT_MAX_CHARS }),
@@ -97,7 +97,7 @@ const ALL_CHAINS = 'all';
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description:
-    'Only this chain, by CAIP-2 name. By default, and with `all`, every indexed chain. `meta.chain` says which was served.',
+    'Only this chain, by CAIP-2 name. Default, and `all`: every indexed chain. `meta.chain` says which was served.',
   toolText: 'Like base. Default all.',
   otherNames: { network: {}, chain_id: {}, blockchain: {} },
   meant: chainByName,
@@ -192,7 +192,7 @@ const FINALITIES = ['finalized', 'any'] as const;
 export const finalityParam: Param<FinalityFilter> = {
   in: 'query',
   description:
-    '`finalized`: only settlements that no reorg can undo, by what each chain itself called final; a chain that has not stated a final block contributes none. `any` (default): all. A cursor may be used with either.',
+    '`finalized`: only settlements that no reorg can undo; a chain that has stated no final block contributes none. `any` (default): all. Cursors go with either.',
   toolText: 'finalized: no reorg undoes it.',
   required: false,
   schema: Type.Union(

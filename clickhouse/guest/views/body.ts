@@ -32,7 +32,6 @@ export const known = (column: string): string => `nullIf(t.${column}, '')`;
 /** A word from a short list, stored once per block (LowCardinality). */
 export const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
 
-/** NULL where no dollar value was known. */
-export const USD = "if(t.usd_known, CAST(t.amount_usd, 'Nullable(Decimal(38, 6))'), NULL)";
+export const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
 /** The tables store an unknown time as 1970. */
 export const timeOrNull = (column: string): string => `nullIf(t.${column}, toDateTime(0, 'UTC'))`;

@@ -37,8 +37,6 @@ export function channelsBody(published: string): ViewBody<'channels'> {
     sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund')))`;
   const isBalanced = "t.units.1 >= t.units.4 OR (t.scheme = 'auth-capture' AND t.units.1 = 0)";
   const isEmptied = 't.units.1 < t.units.4';
-  const usd = (value: string, isKnown = 't.is_valued'): string =>
-    `CAST(if(${isKnown}, ${value}, NULL), 'Nullable(Decimal(38, 6))')`;
   return {
     columns: {
       asset_symbol: "CAST(t.symbol, 'LowCardinality(String)')",
@@ -47,14 +45,14 @@ export function channelsBody(published: string): ViewBody<'channels'> {
       paid: 't.units.2',
       returned: 't.units.3',
       balance: `CAST(if(${isBalanced}, if(${isEmptied}, t.units.1, toUInt256(t.units.1 - t.units.4)), NULL), 'Nullable(UInt256)')`,
-      deposited_usd: usd('t.usd.1'),
-      paid_usd: usd('t.usd.2'),
-      returned_usd: usd('t.usd.3'),
-      balance_usd: usd(`if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4)`, `t.is_valued AND (${isBalanced})`),
+      deposited_usd: "CAST(t.usd.1, 'Decimal(38, 6)')",
+      paid_usd: "CAST(t.usd.2, 'Decimal(38, 6)')",
+      returned_usd: "CAST(t.usd.3, 'Decimal(38, 6)')",
+      balance_usd: `CAST(if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL), 'Nullable(Decimal(38, 6))')`,
     },
     from: `(
   SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
-    ${sums('amount')} AS units, ${sums('ifNull(amount_usd, 0)')} AS usd, count(amount_usd) > 0 AS is_valued,
+    ${sums('amount')} AS units, ${sums('amount_usd')} AS usd,
     countIf(kind = 'payment') AS payment_count, min(block_time) AS opened_at, max(block_time) AS last_event_at
   FROM ${published}.channel_events
   GROUP BY channel, chain, scheme, payer, payee, asset

@@ -121,7 +121,7 @@ export const TOKENS = {
     column(
       'usd_rate',
       'Nullable(Decimal(38, 9))',
-      'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one: amount_usd is NULL then.',
+      'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one: amount_usd is 0 then.',
     ),
     column('usd_rate_source', TEXT_OR_NULL, 'Where a configured rate is from.'),
   ],

@@ -30,7 +30,6 @@ import {
 const id = column('channel', TEXT, 'Id of the channel or escrowed payment: 0x and hex.');
 const payer = addressColumn('payer', 'Address whose money it holds.');
 const payee = addressColumn('payee', 'Address that it pays.');
-const USD_OR_NULL = `Nullable(${USD})`;
 const units = (what: string): string => `${what}, in atomic units of the token.`;
 
 export const CHANNEL_EVENTS = {
@@ -81,14 +80,10 @@ export const CHANNELS = {
       'Nullable(UInt256)',
       `${units('What it still holds, committed to the payee and not yet claimed')} NULL where indexing began after its first deposit.`,
     ),
-    column(
-      'deposited_usd',
-      USD_OR_NULL,
-      'Dollars put in; this and the next three are NULL without a dollar value.',
-    ),
-    column('paid_usd', USD_OR_NULL, 'Dollars paid to the payee.'),
-    column('returned_usd', USD_OR_NULL, 'Dollars that went back to the payer.'),
-    column('balance_usd', USD_OR_NULL, 'Dollars that it still holds; NULL as in balance.'),
+    column('deposited_usd', USD, 'Dollars put in.'),
+    column('paid_usd', USD, 'Dollars paid to the payee.'),
+    column('returned_usd', USD, 'Dollars that went back to the payer.'),
+    column('balance_usd', `Nullable(${USD})`, 'Dollars that it still holds; NULL as in balance.'),
     column('payment_count', 'UInt64', 'Claims, captures and charges.'),
     column('opened_at', TIME, 'Time of its first event, UTC.'),
     column('last_event_at', TIME, 'Time of its last event, UTC.'),

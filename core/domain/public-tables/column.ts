@@ -1,4 +1,4 @@
-import { EVIDENCE_METHODS, EVIDENCE_TIERS, REASONS } from '../evidence.ts';
+import { EVIDENCE_METHODS, EVIDENCE_TIERS } from '../evidence.ts';
 import { PAYMENT_SCHEMES, SETTLEMENT_KINDS } from '../settlement.ts';
 
 /** What the declarations of the public tables are made of: types, and the columns that several tables have. */
@@ -47,11 +47,7 @@ export const addressColumn = <Name extends string>(name: Name, meaning: string, 
 
 /** A wallet in 64 bits: joins and groups at a fraction of the cost of its address. */
 export const walletId = <Name extends string>(name: Name, address: string): PublicColumn<Name> => ({
-  ...column(
-    name,
-    'UInt64',
-    `Id of ${address}, the same in every table: groups and joins millions of rows in a fraction of the time. wallets has its address.`,
-  ),
+  ...column(name, 'UInt64', `Id of ${address}, the same in every table: groups and joins many times faster.`),
   idOf: address,
 });
 
@@ -64,8 +60,8 @@ export const asset = addressColumn('asset', 'Address of the token.');
 export const amount = column('amount', 'UInt256', 'Atomic units of the token.');
 export const amountUsd = column(
   'amount_usd',
-  `Nullable(${USD})`,
-  'Dollars, exact to six decimals: the face value; NULL for a token of another currency without a configured rate, and for one that is not listed.',
+  USD,
+  'Dollars, exact to six decimals: the face value; 0 for a token of another currency without a configured rate, and for one that is not listed.',
 );
 export const facilitator = column(
   'facilitator',
@@ -93,12 +89,12 @@ export const evidenceMethod = column(
 export const evidenceReasons = column(
   'evidence_reasons',
   'Array(String)',
-  `What the examination saw, from logs, the transaction and the catalogues: any of ${REASONS.join(', ')}.`,
+  'What the examination saw: [reasons](evidence.md).',
 );
 export const facilitatorName = column(
   'facilitator_name',
   NAME_OR_NULL,
-  'Display name of the facilitator, from the built-in table, the catalogue file and the configuration as of the last start of the service; its id when it has no name, NULL when no facilitator is known.',
+  'Display name of the facilitator; its id when it has none, NULL when no facilitator is known.',
 );
 export const kind = column(
   'kind',
@@ -126,7 +122,7 @@ export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(
   'asset_decimals',
   'Nullable(UInt8)',
-  'Decimals of the token, from the table tokens: `amount` divided by 10 to this power is a number of tokens. NULL for a token that is not listed there.',
+  'Decimals of the token: `amount` divided by 10 to this power is a number of tokens. NULL for one that is not in the table tokens.',
 );
 export const relayer = addressColumn('relayer', 'Address that sent the transaction.');
 export const isSelfPayment = column(

@@ -6,12 +6,7 @@ import { finalityOf } from '../index-state/freshness.ts';
 import { META_FIELDS_EXAMPLE, MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { readChannelId } from '../settlements/filters.ts';
-import {
-  NAMED_SETTLEMENT_EXAMPLE,
-  NamedSettlementShape,
-  namedSettlementAnswer,
-  partiesOf,
-} from '../settlements/shape.ts';
+import { NamedSettlementShape, namedSettlementAnswer, partiesOf } from '../settlements/shape.ts';
 import { CountShape, NextBeforeShape } from '../shapes.ts';
 import { CHANNEL_CURSOR, nextBefore, readBefore } from '../walk.ts';
 import { readChannel, readChannelRows, readChannels } from './read.ts';
@@ -46,14 +41,12 @@ export const getChannel = defineOperation({
   },
   words: {
     summary: 'A payment channel or escrowed payment',
-    description: `What was deposited into a channel of \`batch-settlement\` or an escrow of \`auth-capture\`, what the payee was paid out of it, what went back to the payer, and the balance that is committed to the payee and not yet claimed; with its newest ${ROWS_SHOWN_MAX} rows, newest first. All of them: \`/transactions?channel=\`. A claim stands for any number of calls, which are not on the chain. Payouts of a payee cover all its channels and belong to none.`,
+    description: `What was deposited into a channel of \`batch-settlement\` or an escrow of \`auth-capture\`, what the payee was paid out of it, what went back, and the balance; with its newest ${ROWS_SHOWN_MAX} rows. All of them: \`/transactions?channel=\`. A claim stands for any number of calls. Payouts of a payee cover all its channels and belong to none.`,
     tool: null,
     example: {
       channel: CHANNEL_EXAMPLE,
       event_count: 32,
-      settlements: [
-        { ...NAMED_SETTLEMENT_EXAMPLE, scheme: 'batch-settlement', channel: CHANNEL_EXAMPLE.channel },
-      ],
+      settlements: [],
       meta: META_FIELDS_EXAMPLE,
     },
   },

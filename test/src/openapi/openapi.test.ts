@@ -109,7 +109,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listFlows',
       '/flows',
-      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd',
+      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd kind scheme channel',
       'keyed',
       0,
       0.001,
@@ -117,7 +117,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listTransactions',
       '/transactions',
-      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd min_probability exclude_self_payments',
+      'limit before after chain finality as_of since until asset facilitator tier min_usd max_usd kind scheme channel min_probability exclude_self_payments',
       'keyed',
       0,
       0.001,
@@ -126,7 +126,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
-      'wallet limit before after chain finality as_of since until asset facilitator tier min_usd max_usd role counterparty',
+      'wallet limit before after chain finality as_of since until asset facilitator tier min_usd max_usd kind scheme channel role counterparty',
       'keyed',
       0,
       0.001,
@@ -140,6 +140,15 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
+    [
+      'listEntityChannels',
+      '/entities/{wallet}/channels',
+      'wallet role limit before chain',
+      'keyed',
+      0,
+      0.001,
+    ],
+    ['getChannel', '/channels/{channel}', 'channel', 'keyed', 0, 0.001],
     ['getPair', '/pairs/{payer}/{payee}', 'payer payee window chain finality as_of', 'keyed', 0, 0.001],
     ['listWallets', '/wallets', 'limit before role chain finality', 'keyed', 0, 0.001],
     [
