@@ -311,7 +311,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     slug: 'x-layer',
     v1Name: null,
     name: 'X Layer',
-    explorerUrl: 'https://www.oklink.com/xlayer',
+    explorerUrl: null,
     publicRpcUrls: ['https://xlayerrpc.okx.com'],
     tokens: [usdc('0x74b7F16337b8972027F6196A17a631aC6dE26d22', 'USD Coin')],
     registries: MAINNET_REGISTRIES,

@@ -59,7 +59,7 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
 function optionalSection({ publicUrl }: LlmsFacts): string {
   return section('Optional', [
     link('openapi.json', `${publicUrl}/openapi.json`, 'OpenAPI 3.1.'),
-    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages but the design.'),
+    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages but those for people.'),
   ]);
 }
 
@@ -75,10 +75,10 @@ function pageUrl({ slug }: Pick<DocsPage, 'slug'>, publicUrl: string): string {
   return `${publicUrl}/docs/${slug}.md`;
 }
 
-/** `/llms-full.txt`: all pages but those about the design, which are for readers of the code. */
+/** `/llms-full.txt`: all pages but those about the design, which are for readers of the code, and about the console, which no model uses. */
 export function llmsFullText(facts: LlmsFacts): string {
   const unread = new Set(facts.operations.filter(({ tool }) => tool === null).map(({ id }) => id));
-  const pages = DOCS_PAGES.filter(({ reader }) => reader !== 'design').map(
+  const pages = DOCS_PAGES.filter(({ reader, slug }) => reader !== 'design' && slug !== 'console').map(
     (page) =>
       `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(withoutSections(pageMarkdown(page, '', { hasResults: false }), unread)))}`,
   );

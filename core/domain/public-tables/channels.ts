@@ -34,7 +34,7 @@ const units = (what: string): string => `${what}, in atomic units of the token.`
 
 export const CHANNEL_EVENTS = {
   meaning:
-    'Every deposit, payment and return of a payment channel (batch-settlement) or an escrowed payment (auth-capture) once, ordered by channel.',
+    'Every deposit, payment and return of a payment channel or escrow once, ordered by channel.',
   cheapBy: ['channel', 'payer', 'payee', 'block_time'],
   columns: [
     id,
@@ -61,7 +61,7 @@ export const CHANNEL_EVENTS = {
 
 export const CHANNELS = {
   meaning:
-    'Every payment channel and escrowed payment once, with the sums of its rows in channel_events and the balance that it holds.',
+    'Every payment channel and escrow once, with its sums and balance.',
   cheapBy: ['channel', 'payer', 'payee'],
   columns: [
     id,

@@ -17,9 +17,10 @@ describe('statements of the files on a node', () => {
     const changed = statements.filter((statement) => localStatement(statement, alone) !== statement);
     expect(changed.map((statement) => /^.* AS$/m.exec(localStatement(statement, alone))?.[0])).toEqual([
       'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_rows_mv TO app.wallet_rows AS',
+      'CREATE MATERIALIZED VIEW IF NOT EXISTS channel_rows_mv TO app.channel_rows AS',
       'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_history_mv TO app.wallet_history AS',
     ]);
-    expect(changed.map(crossingTarget)).toEqual(['wallet_rows', 'wallet_history']);
+    expect(changed.map(crossingTarget)).toEqual(['wallet_rows', 'channel_rows', 'wallet_history']);
   });
 
   test('with a Keeper every table is a replica of its shard, and keeps its parameters', () => {

@@ -254,7 +254,10 @@ describe('for language models', () => {
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(Buffer.byteLength(body)).toBeLessThan(LLMS_FULL_MAX_BYTES);
     for (const { slug, reader } of DOCS_PAGES)
-      expect([slug, body.includes(`<!-- /docs/${slug}.md -->`)]).toEqual([slug, reader !== 'design']);
+      expect([slug, body.includes(`<!-- /docs/${slug}.md -->`)]).toEqual([
+        slug,
+        reader !== 'design' && slug !== 'console',
+      ]);
     for (const code of ERROR_CODES) expect(body).toContain(`\n## ${code}\n`);
     const limits = body.match(/^\| `limit` \| query \| `50` \|.*$/gm) ?? [];
     expect(limits[0]).toContain('Rows on a page');

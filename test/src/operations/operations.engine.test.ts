@@ -61,6 +61,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
   getEntitySummary: `/v0/entities/${wallet(0xb2)}/summary`,
   listCounterparties: `/v0/entities/${wallet(0xb2)}/counterparties`,
+  listEntityChannels: `/v0/entities/${wallet(0xb2)}/channels`,
   getPair: `/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`,
   listWallets: '/v0/wallets',
   listFacilitators: '/v0/facilitators',
@@ -115,6 +116,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   getDashboardPanel: 'dashboards/dashboards.engine.test.ts',
   saveDashboard: 'dashboards/own-dashboards.engine.test.ts',
   deleteDashboard: 'dashboards/own-dashboards.engine.test.ts',
+  getChannel: 'channels/channels.engine.test.ts',
 };
 // Calls that only a payment buys are answered in trial-key.test.ts, posted ones in run-sql.test.ts, files in bundles.engine.test.ts.
 const CASES = OPERATIONS.filter(
@@ -242,6 +244,10 @@ describe('the settlement row', () => {
       relayer: '0x00000000000000000000000000000000000000d4',
       facilitator: 'coinbase',
       is_self_payment: false,
+      kind: 'payment',
+      scheme: 'exact',
+      channel: null,
+      fee_amount: null,
       finality: 'finalized',
       evidence: {
         verified: true,

@@ -62,6 +62,7 @@ describe('an offer', () => {
       'avalanche',
       'sei',
       'polygon-amoy',
+      'peaq',
     ]);
   });
 
