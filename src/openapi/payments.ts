@@ -81,7 +81,12 @@ const PAYMENT_TERMS: Json = {
   },
 };
 
-/** The method, as bazaars write it. */
+/** Values by the names of parameters, which are those of the route. */
+function valuesByName(title: string, description: string): Json {
+  return { title, type: 'object', additionalProperties: true, description };
+}
+
+/** How the route is called, as bazaars write it (src/http/bazaar.ts). */
 const LISTED_EXTENSIONS: Json = {
   title: 'ListedExtensions',
   type: 'object',
@@ -90,12 +95,12 @@ const LISTED_EXTENSIONS: Json = {
     bazaar: {
       title: 'BazaarListing',
       type: 'object',
-      required: ['info'],
+      required: ['info', 'schema'],
       properties: {
         info: {
           title: 'BazaarInfo',
           type: 'object',
-          required: ['input'],
+          required: ['input', 'output'],
           properties: {
             input: {
               title: 'BazaarInput',
@@ -104,9 +109,24 @@ const LISTED_EXTENSIONS: Json = {
               properties: {
                 type: { type: 'string', const: 'http' },
                 method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+                bodyType: { type: 'string', const: 'json' },
+                pathParams: valuesByName('BazaarPathParams', 'In its path; an example of each.'),
+                queryParams: valuesByName('BazaarQueryParams', 'An example of those that are required.'),
+                body: valuesByName('BazaarBody', 'An example.'),
               },
             },
+            output: {
+              title: 'BazaarOutput',
+              type: 'object',
+              required: ['type'],
+              properties: { type: { type: 'string', const: 'json' } },
+            },
           },
+        },
+        schema: valuesByName('BazaarSchema', 'The JSON Schema of `info`.'),
+        routeTemplate: {
+          type: 'string',
+          description: 'The path with colons before its parameters; absent where it has none.',
         },
       },
     },

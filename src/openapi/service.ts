@@ -26,6 +26,27 @@ const ProtectedResourceShape = Type.Object(
   { title: 'ProtectedResource' },
 );
 
+const LISTED_CALL_EXAMPLE = {
+  info: { input: { type: 'http', method: 'GET' }, output: { type: 'json' } },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      input: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', const: 'http' },
+          method: { type: 'string', enum: ['GET'] },
+          queryParams: { type: 'object', properties: { limit: { type: 'integer' } } },
+        },
+        required: ['type', 'method'],
+        additionalProperties: false,
+      },
+    },
+    required: ['input'],
+  },
+};
+
 interface Parts {
   readonly schemas: NamedSchemas;
   readonly failures: FailureResponses;
@@ -143,7 +164,7 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
             },
           ],
           price: advertisedPrice(PRICES.keyed),
-          extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } },
+          extensions: { bazaar: LISTED_CALL_EXAMPLE },
         },
       ],
     },

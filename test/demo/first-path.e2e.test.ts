@@ -65,8 +65,9 @@ describe.skipIf(!browserIsThere())('the path of a first-time reader', () => {
 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Title').fill('Settlements by day');
-    await dialog.getByLabel('Name in its address').fill('settlements-by-day');
+    await dialog.getByLabel('Name', { exact: true }).fill('Settlements by day');
+    await dialog.getByText('Share, refresh and limits').click();
+    expect(await dialog.getByLabel('Name in its address').inputValue()).toBe('settlements-by-day');
     await dialog.getByLabel('Who may call it').selectOption('public');
     await dialog.getByLabel('Your price for each call of others').fill(String(AUTHOR_QU));
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -6,6 +6,7 @@ import { type KeptResult, queryKeyOf } from '../../results/results.ts';
 import type { Outcome } from '../answer.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES } from '../prices.ts';
+import { SAVED_ANSWER_HEADERS } from '../saved/answers.ts';
 import type { SavedQuery } from '../saved/definition.ts';
 import { timeOf } from '../saved/describe.ts';
 import { QUERY_ANSWER_EXAMPLE, QueryAnswerShape } from '../saved/shapes.ts';
@@ -83,6 +84,7 @@ export const getDashboardPanel = defineOperation({
     path: '/dashboards/{owner}/{slug}/panels/{panel}',
     params: PANEL_PARAMS,
     output: QueryAnswerShape,
+    answerHeaders: SAVED_ANSWER_HEADERS,
     fails: ['invalid_parameter', 'dashboard_not_found', 'result_not_found', 'upstream_unavailable'],
     caching: 'revalidate',
   },

@@ -173,6 +173,7 @@ export const SAVED_ANSWER_HEADERS = {
   'x-units-held': 'Query Units held for the call.',
   'x-units-charged': 'Query Units charged.',
   'x-units-balance': 'Query Units that the organization has left; absent where none were charged.',
+  'accept-ranges': '`none`: an answer is not sent in parts.',
 } as const;
 
 function readyAnswer({ etag, mediaType, headers, bytes, rest }: Ready, rows: number): ReadyAnswer {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject } from '../../kit/document-schemas.ts';
-import { oddJson, oddText } from './values.ts';
+import { goodText, oddJson, oddText } from './values.ts';
 
 /** Bodies of requests: objects by the schema, and bytes that are none. */
 
@@ -98,14 +98,21 @@ interface Field {
   readonly maximum?: number;
 }
 
-/** A value by its schema. A text without a form of its own is a query: there are no others. */
-function goodValue({ type, enum: choices, minimum = 0, maximum = 1_000 }: Field): fc.Arbitrary<unknown> {
+/** A value by its schema; of a form that no schema can tell, one that an example has. */
+function goodValue(name: string, field: Field, examples: readonly JsonObject[]): fc.Arbitrary<unknown> {
+  const { type, enum: choices, minimum: min = 0, maximum: max = 1_000 } = field;
   if (choices !== undefined) return fc.constantFrom(...choices);
   if (type === 'integer')
-    return fc.oneof(fc.integer({ min: minimum, max: maximum }), fc.constantFrom(0, -1, maximum + 1));
+    return fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min, max }) },
+      { weight: 1, arbitrary: fc.constantFrom(min, max, min - 1, max + 1, 0) },
+    );
   if (type === 'boolean') return fc.boolean();
-  if (type === 'object') return BINDINGS;
-  return TEXT;
+  if (name === 'sql' || name === 'query') return TEXT;
+  if (name === 'params') return BINDINGS;
+  const shown = examples.flatMap((example) => (name in example ? [fc.constant(example[name])] : []));
+  const written = type === 'string' ? goodText({ ...field }) : fc.constant(type === 'array' ? [] : {});
+  return fc.oneof(...shown, written);
 }
 
 /** An object of the body’s schema: good, with one wrong value, or with a field too many. */
@@ -117,14 +124,19 @@ export function jsonBody({
   readonly examples: readonly JsonObject[];
 }): fc.Arbitrary<string> {
   const properties = Object.entries(schema['properties'] as Readonly<Record<string, Field>>);
-  const good = fc.record(Object.fromEntries(properties.map(([name, field]) => [name, goodValue(field)])), {
-    requiredKeys: [],
+  const required = new Set((schema['required'] ?? []) as readonly string[]);
+  const fields = properties.map(([name, field]): [string, fc.Arbitrary<unknown>] => {
+    const value = goodValue(name, field, examples);
+    return [name, required.has(name) ? value : sometimes(value)];
   });
+  const good = fc.record(Object.fromEntries(fields));
   const wrong = fc
     .tuple(good, fc.constantFrom(...properties.map(([name]) => name), 'colour', 'settings'), oddJson)
     .map(([body, name, value]) => ({ ...body, [name]: value }));
   // The two names of the text cannot both be sent, so that most bodies have but one.
-  const usual = fc.tuple(good, TEXT).map(([{ query: _alias, ...body }, sql]) => ({ ...body, sql }));
+  const usual = properties.some(([name]) => name === 'sql')
+    ? fc.tuple(good, TEXT).map(([{ query: _alias, ...body }, sql]) => ({ ...body, sql }))
+    : good;
   return fc
     .oneof(
       { weight: 5, arbitrary: usual },
@@ -133,4 +145,9 @@ export function jsonBody({
       ...(examples.length === 0 ? [] : [{ weight: 1, arbitrary: fc.constantFrom(...examples) }]),
     )
     .map((body) => Buffer.from(JSON.stringify(body)).toString('latin1'));
+}
+
+/** Once in four bodies; of many fields most are left out, as callers do. */
+function sometimes(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 }

@@ -100,18 +100,27 @@ export function readDocument(document: JsonObject): readonly DescribedOperation[
 
   const bodyAt = (pointer: string): DescribedOperation['body'] => {
     const { target } = resolve(`${pointer}/content/application~1json`);
-    const { schema, examples = {} } = target as {
+    const {
+      schema,
+      example,
+      examples = {},
+    } = target as {
       schema: JsonObject;
+      example?: JsonObject;
       examples?: Record<string, { value: JsonObject }>;
-    }; // a media type
-    return { schema: resolved(schema), examples: Object.values(examples).map(({ value }) => value) };
+    }; // a media type, which has one of the two
+    const only = example === undefined ? [] : [example];
+    return {
+      schema: resolved(schema),
+      examples: [...only, ...Object.values(examples).map(({ value }) => value)],
+    };
   };
 
   const resolved = (schema: JsonObject): JsonObject =>
     typeof schema['$ref'] === 'string' ? (resolve(schema['$ref']).target as JsonObject) : schema;
 
   return Object.entries(document['paths'] as JsonObject).flatMap(([path, item]) =>
-    ['get', 'post', 'patch', 'delete']
+    ['get', 'post', 'put', 'patch', 'delete']
       .filter((method) => method in (item as JsonObject))
       .map((method) => operationAt(path, method)),
   );

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import type { PlanId, UnitBalance } from '../../../core/domain/plan.ts';
+import { skeletonOf } from '../../../core/domain/saved-query.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
@@ -41,6 +42,8 @@ export interface Stage {
 const CORES = 2;
 const UNITS = 1_000_000;
 const ROWS = 40;
+/** As the examples of the document name it. */
+const HANDLE = 'acme';
 const WALLETS = [wallet(0xa1), wallet(0xb2), wallet(0xd4)];
 /** Rate windows must not decide the answers; one is emptied from time to time. */
 const REQUESTS_PER_WINDOW = 20;
@@ -148,6 +151,8 @@ async function customers({ access }: TestApi): Promise<{
   const rich = await organization(UNITS, 'enterprise');
   const poor = await organization(0, 'free');
   const organizationId = rich.organizationId;
+  // What it saves has an owner.
+  await store.saved.claimHandle({ organizationId, handle: HANDLE, skeleton: skeletonOf(HANDLE) });
   const trial = await addKey(store, { kind: 'trial' });
   const keys = {
     revoked: await addKey(store, { organizationId, revokedAtMs: 1 }),

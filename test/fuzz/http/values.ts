@@ -85,7 +85,7 @@ export function parameterText(
   return fc.oneof({ weight: 8, arbitrary: fc.oneof(...good) }, { weight: 1, arbitrary: oddText });
 }
 
-function goodText(schema: JsonObject): fc.Arbitrary<string> {
+export function goodText(schema: JsonObject): fc.Arbitrary<string> {
   const {
     type,
     enum: choices,

@@ -74,13 +74,15 @@ const WARNED: readonly (readonly [string, string, string | undefined])[] = [
 describe('is warned of', () => {
   test.each(WARNED)('%s', async (sql, near, replacement) => {
     const { warnings } = await accepted(sql);
+    const from = sql.indexOf(`'${near}'`);
+    const to = from + `'${near}'`.length;
     expect(warnings).toEqual([
       {
         code: 'constant_matches_nothing',
         message: expect.stringMatching(/\S.*\.$/),
         near,
-        position: { line: 1, column: sql.indexOf(`'${near}'`) + 1 },
-        ...(replacement === undefined ? {} : { replacement }),
+        position: { line: 1, column: from + 1 },
+        ...(replacement === undefined ? {} : { replacement, edits: [{ from, to, text: replacement }] }),
       },
     ]);
   });
@@ -90,9 +92,11 @@ describe('is warned of', () => {
       c: 'base',
       p: `['${CHECKSUMMED}']`,
     });
-    expect(warnings.map(({ near, position, replacement }) => [near, position, replacement])).toEqual([
-      ['base', undefined, "'eip155:8453'"],
-      [CHECKSUMMED, undefined, `'${LOWER}'`],
+    expect(
+      warnings.map(({ near, position, replacement, edits }) => [near, position, replacement, edits]),
+    ).toEqual([
+      ['base', undefined, "'eip155:8453'", undefined],
+      [CHECKSUMMED, undefined, `'${LOWER}'`, undefined],
     ]);
   });
 

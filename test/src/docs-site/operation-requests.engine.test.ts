@@ -25,13 +25,17 @@ const site = createDocsSite({ operations: OPERATIONS, publicUrl: '' });
 const run = promisify(execFile);
 const PYTHON_MAX_MS = 60_000;
 
-/** Operations whose example names a thing of its caller, which is not there: a job, a result, a key. */
+/** Operations whose example names a thing of its caller, which is not there: a job, a result and its links, a key. */
 const ABOUT_NOTHING: readonly string[] = [
   'changeAccountKey',
   'revokeAccountKey',
   'getSqlJob',
   'cancelSqlJob',
   'getResult',
+  'shareResult',
+  'listResultShares',
+  'revokeResultShare',
+  'getSharedResult',
 ];
 /** Of what others ask for, and what ends it. */
 const ORDER = ['claimHandle', 'saveQuery'];

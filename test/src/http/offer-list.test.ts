@@ -2,7 +2,9 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { offerTokens, readItem } from '../../../ingest/endpoints/item.ts';
+import { OFFER_LIST_SCHEMA } from '../../../src/openapi/payments.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
+import { complaints } from '../../kit/answer-schema.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
 /** `/.well-known/x402`: a call is asked for the terms that crawlers read. */
@@ -44,6 +46,10 @@ describe('sold calls', () => {
     expect(listed.resources).toEqual(
       listed.items.map(({ resource }) => resource).filter((url) => !url.includes('{')),
     );
+  });
+
+  test('is what the document says, and nothing else', () => {
+    expect(complaints(OFFER_LIST_SCHEMA, listed)).toEqual([]);
   });
 
   test('has the terms that the 402 of its route has', async () => {

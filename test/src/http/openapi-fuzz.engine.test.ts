@@ -28,9 +28,13 @@ const JOB_MAX_MS = 20_000;
 const POLL_MS = 20;
 /** What makes something answers so. */
 const MADE: Readonly<Record<string, number>> = { createSqlJob: 202, makeAccountKey: 201 };
+/** Of what others ask for, and what ends it. */
+const FIRST = ['claimHandle', 'saveQuery', 'saveDashboard'];
+const LAST = ['deleteSavedQuery', 'deleteDashboard'];
 /** The things in their examples are in no index and in no account of a test. */
 const ABSENT_HERE = [
   'getTransaction',
+  'getChannel',
   'getBundleFile',
   'getSqlJob',
   'cancelSqlJob',
@@ -41,15 +45,6 @@ const ABSENT_HERE = [
   'getSharedResult',
   'changeAccountKey',
   'revokeAccountKey',
-  'getSavedQuery',
-  'deleteSavedQuery',
-  'listQueryVersions',
-  'listQueryRefreshes',
-  'callSavedQuery',
-  'getPublicQuery',
-  'getOwnerOpenApi',
-  'deleteDashboard',
-  'getDashboardPanel',
 ];
 
 let stage: Stage;
@@ -62,6 +57,23 @@ beforeAll(async () => {
   balances = await stage.units();
 });
 afterAll(() => stage?.close());
+
+test('each operation takes the values that the document shows for its parameters, together', async () => {
+  const asked = operations.filter(({ isApi, priceClass }) => isApi && priceClass !== 'sold');
+  // The examples name the second version of a saved query, which is theirs.
+  for (const save of asked.filter(({ id }) => id === 'saveQuery'))
+    for (const body of save.body?.examples ?? [])
+      expect((await asShown(save, { ...body, title: 'First' })).status).toBe(200);
+  const placeOf = ({ id }: DescribedOperation): number => LAST.indexOf(id) - FIRST.toReversed().indexOf(id);
+  for (const operation of asked.toSorted((one, other) => placeOf(one) - placeOf(other))) {
+    for (const body of operation.body?.examples ?? [null]) {
+      const { status, complaints } = await asShown(operation, body);
+      const good = MADE[operation.id] ?? 200;
+      const expected = ABSENT_HERE.includes(operation.id) ? 404 : good;
+      expect([operation.id, status, complaints]).toEqual([operation.id, expected, []]);
+    }
+  }
+});
 
 test(
   'whatever is asked, the answer is one that the document describes, never a 5xx, and nothing is charged that it does not say',
@@ -78,23 +90,12 @@ test(
       { seed: SEED, numRuns: RUNS, endOnFailure: false },
     );
     if (process.env[RUNS_VARIABLE] !== undefined) process.stdout.write(`${described(statuses)}\n`);
-    const answered = [...statuses].filter(([seen]) => / (200|304)$/.test(seen));
+    const answered = [...statuses].filter(([seen]) => / (20[012]|304)$/.test(seen));
     const share = answered.reduce((sum, [, times]) => sum + times, 0) / RUNS;
     expect(share).toBeGreaterThan(ANSWERED_SHARE_MIN);
   },
   RUNS * RUN_MS_MAX + GRACE_MS,
 );
-
-test('each operation takes the values that the document shows for its parameters, together', async () => {
-  for (const operation of operations.filter(({ isApi, priceClass }) => isApi && priceClass !== 'sold')) {
-    for (const body of operation.body?.examples ?? [null]) {
-      const { status, complaints } = await asShown(operation, body);
-      const good = MADE[operation.id] ?? 200;
-      const expected = ABSENT_HERE.includes(operation.id) ? 404 : good;
-      expect([operation.id, status, complaints]).toEqual([operation.id, expected, []]);
-    }
-  }
-});
 
 /** The request that a reader makes who copies every example. */
 async function asShown(operation: DescribedOperation, body: JsonObject | null) {

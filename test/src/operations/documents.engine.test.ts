@@ -155,7 +155,7 @@ function facilitatorWorks(): void {
 }
 
 describe('every block', () => {
-  const kinds = new Set(['sh', 'sql', 'json', 'ts', 'conf']);
+  const kinds = new Set(['sh', 'sql', 'json', 'ts', 'conf', 'html']);
   test('is of a kind that is carried out', () => {
     const others = blocks.filter(({ language }) => !kinds.has(language));
     expect(
@@ -313,6 +313,19 @@ function ceilingsAreOffered(): Promise<unknown> {
     return offer.includes('"upto"');
   });
 }
+
+describe('an HTML block', () => {
+  test.each(ofLanguage('html'))('%s frames pages that any site may frame', async (_place, { code }) => {
+    const sources = [...code.matchAll(/<iframe src="https:\/\/index\.example(\/[^"]*)"/g)];
+    expect(sources.length).toBe(code.match(/<\w/g)?.length);
+    for (const [, path] of sources) {
+      const { status, headers } = await fetch(`${url}${path}`);
+      expect([status, headers.get('x-frame-options')]).toEqual([200, null]);
+      expect(headers.get('content-type')).toContain('text/html');
+      expect(headers.get('content-security-policy')).toMatch(/frame-ancestors \*(;|$)/);
+    }
+  });
+});
 
 describe('a settings block', () => {
   const advice = readFileSync(new URL('../../../src/accounts/redis/durability.ts', import.meta.url), 'utf8');

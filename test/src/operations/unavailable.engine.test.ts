@@ -8,10 +8,12 @@ import { ANONYMOUS, type ApiAnswer, type TestApi, testApi } from '../../kit/api.
 import { freshDatabase, type TestEngine } from '../../kit/engine.ts';
 import { test } from '../../kit/fixtures.ts';
 import { type PausableProxy, pausableProxy } from '../../kit/pausable-proxy.ts';
-import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../kit/rows.ts';
+import { BASE, hash, insertSettlements, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** The engine is real; a proxy in front of it is switched off and on, which is what a stopped engine looks like from here. */
+
+const CHANNEL = hash(0xc1);
 
 let engine: TestEngine;
 let proxy: PausableProxy;
@@ -20,7 +22,10 @@ let api: TestApi;
 
 test.beforeAll(async ({ engine: ofFile }) => {
   engine = ofFile;
-  await insertSettlements(engine.writer, [settlement()]);
+  await insertSettlements(engine.writer, [
+    settlement(),
+    settlement({ logIndex: 1, kind: 'deposit', scheme: 'batch-settlement', channel: CHANNEL }),
+  ]);
   await reportChain(engine.writer, BASE);
   proxy = await pausableProxy(engine.access.url);
   reader = createReader({ ...engine.access, url: proxy.url });
@@ -43,6 +48,8 @@ const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
   ['/v0/transactions', ['settlements']],
   [`/v0/transactions/${settlement().txHash}`, ['settlements']],
   [`/v0/entities/${wallet(0xa1)}/settlements`, ['settlements']],
+  [`/v0/entities/${wallet(0xa1)}/channels`, ['settlements']],
+  [`/v0/channels/${CHANNEL}`, ['settlements']],
   [`/v0/entities/${wallet(0xb2)}/summary`, ['wallets', 'settlements', 'agents', 'endpoints']],
   [`/v0/entities/${wallet(0xb2)}/counterparties`, ['wallets', 'settlements']],
   [`/v0/pairs/${wallet(0xa1)}/${wallet(0xb2)}`, ['wallets', 'settlements']],
@@ -68,9 +75,10 @@ test('every operation that reads the index without a body is among the routes be
   const asked = new Set(
     ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]+/g, '{}')),
   );
-  // Accounts, bundles, jobs and saved queries do not read the index.
+  // Accounts, bundles, jobs, results, saved queries and dashboards do not read the index. What a panel answers then is in
+  // dashboards/dashboards.engine.test.ts.
   const elsewhere =
-    /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/jobs|results|queries|q)(\/|$)/;
+    /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/jobs|results|shared|queries|q|dashboards)(\/|$)/;
   const missing = OPERATIONS.filter(({ method }) => method === 'GET')
     .map(({ path }) => path.replace(/\{\w+\}/g, '{}'))
     .filter((path) => !asked.has(path) && !elsewhere.test(path));

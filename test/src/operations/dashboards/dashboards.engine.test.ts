@@ -3,8 +3,10 @@ import { SHIPPED_DASHBOARDS } from '../../../../src/operations/dashboards/shippe
 import { DEPLOYMENT_QUERIES } from '../../../../src/operations/dashboards/shipped-queries.ts';
 import { ANONYMOUS, type ApiAnswer } from '../../../kit/api.ts';
 import { test } from '../../../kit/fixtures.ts';
+import { pausableProxy } from '../../../kit/pausable-proxy.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../../kit/rows.ts';
-import type { SqlApi } from '../../../kit/sql-api.ts';
+import { type SqlApi, sqlApi } from '../../../kit/sql-api.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
 
 /** Dashboards over the real application, engine and control store. */
 
@@ -90,6 +92,28 @@ test('after the cadence a reader makes it anew, and nobody else does', async () 
   sql.api.clock.advanceSeconds(61);
   await read(path);
   expect(sql.runsOf(mark) - before).toBe(1);
+});
+
+test('with a stopped engine a panel shows the result that it has, and is 503 where it has none, until the engine is back', async ({
+  sandbox,
+}) => {
+  const proxy = await pausableProxy(sandbox.access.url);
+  const service = await sqlApi({
+    engine: { ...sandbox, access: { ...sandbox.access, url: proxy.url } },
+  });
+  const panel = (chain: string) =>
+    service.api.get(`/v0/dashboards/index/home/panels/figures?period=24h&chain=${chain}`, ANONYMOUS);
+  const before = await panel(BASE);
+  await proxy.stop();
+  service.api.clock.advanceSeconds(HOUR_SECONDS);
+  const [shown, missing] = [await panel(BASE), await panel('all')];
+  await proxy.start();
+  expect([before.status, shown.status, shown.text]).toEqual([200, 200, before.text]);
+  expect([missing.status, missing.body.code]).toEqual([503, 'upstream_unavailable']);
+  expect(missing.body.retry_after).toBe(Number(missing.headers['retry-after']));
+  await waitUntil('the panel is there', async () => (await panel('all')).status === 200);
+  await service.close();
+  await proxy.stop();
 });
 
 test('values outside the closed lists are refused', async () => {
