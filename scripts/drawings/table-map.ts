@@ -82,6 +82,7 @@ const GROUPS: readonly Group[] = [
     tables: {
       facilitators: ['chain', 'address'],
       relayers: ['chain', 'address'],
+      proposed_relayers: ['chain', 'address'],
       tokens: ['chain', 'address'],
     },
   },
