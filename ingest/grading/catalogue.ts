@@ -5,6 +5,7 @@ import { type Address, address } from '../../core/domain/account.ts';
 import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import { proposedId, proposedName } from '../../core/domain/relayer-proposal.ts';
+import type { AcceptedRelayer } from '../proposals/decisions.ts';
 import { BUILT_IN_BUILDER_CODES, type BuiltInRelayer, readBuiltInRelayers } from './built-in.ts';
 
 export interface RelayerEntry {
@@ -41,14 +42,6 @@ export interface SupportedSigner {
   readonly chain: Chain;
   readonly address: Address;
   /** Day (UTC, `YYYY-MM-DD`) on which it was first seen there. */
-  readonly firstSeen: string;
-}
-
-/** A proposed relayer that the service accepted by itself (ingest/proposals/decisions.ts). */
-export interface AcceptedRelayer {
-  readonly chain: Chain;
-  readonly address: Address;
-  /** Day (UTC, `YYYY-MM-DD`) of its first payment. */
   readonly firstSeen: string;
 }
 

@@ -9,13 +9,8 @@ import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';
-import {
-  type AcceptedRelayer,
-  buildCatalogue,
-  type Catalogue,
-  refusedSigners,
-  type SupportedSigner,
-} from './catalogue.ts';
+import type { AcceptedRelayer } from '../proposals/decisions.ts';
+import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 import { publicFacilitators } from './public-facilitators.ts';
 
 /** The current sources of a catalogue. */

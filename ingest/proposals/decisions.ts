@@ -5,9 +5,9 @@ import { RELAYER_DECISIONS } from '../../clickhouse/tables/catalogues.ts';
 import { decodeProposals, OPEN_PROPOSALS, type Proposal } from '../../clickhouse/tables/proposals.ts';
 import { insertRows, reading, type TableRow } from '../../clickhouse/tables/table.ts';
 import type { Config } from '../../core/config/config.ts';
-import { addressKey } from '../../core/domain/chains.ts';
+import type { Address } from '../../core/domain/account.ts';
+import { addressKey, type Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
-import type { AcceptedRelayer } from '../grading/catalogue.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
@@ -16,6 +16,14 @@ import type { Versions } from '../write/versions.ts';
  * configured score. A refusal of an operator ends an acceptance, too.
  */
 export type RelayerDecision = Omit<TableRow<typeof RELAYER_DECISIONS>, 'ver' | 'del'>;
+
+/** A proposed relayer that the service accepted by itself. */
+export interface AcceptedRelayer {
+  readonly chain: Chain;
+  readonly address: Address;
+  /** Day (UTC, `YYYY-MM-DD`) of its first payment. */
+  readonly firstSeen: string;
+}
 
 const MAX_SECONDS = 30;
 const DECISIONS_MAX = 100_000;

@@ -77,7 +77,7 @@ const GROUPS: readonly Group[] = [
   {
     name: 'facilitators and tokens',
     x: 590,
-    y: 350,
+    y: 290,
     w: 190,
     tables: {
       facilitators: ['chain', 'address'],

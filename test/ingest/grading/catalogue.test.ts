@@ -53,6 +53,21 @@ describe('the built-in table', () => {
   });
 });
 
+test('a relayer that the service accepted has an id of its own, below every other source', () => {
+  const unknown = address('0x1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c');
+  const accepted = [relayer(unknown), relayer(COINBASE)];
+  const catalogue = buildCatalogue({ facilitators: [], payees: [] }, { accepted });
+  expect(catalogue.facilitatorOf(BASE, unknown, NOW)).toBe('proposed-1f2e3d4c5b6a7988');
+  expect(catalogue.relayers.find((entry) => entry.address === unknown)).toMatchObject({
+    facilitatorName: 'Proposed 0x1f2e3d4c…',
+    source: 'proposed',
+  });
+  expect(catalogue.facilitatorOf(BASE, COINBASE, NOW)).toBe('coinbase');
+  const own = facilitator('own', { relayers: [relayer(unknown)] });
+  const named = buildCatalogue({ facilitators: [own], payees: [] }, { accepted });
+  expect(named.facilitatorOf(BASE, unknown, NOW)).toBe('own');
+});
+
 describe('the configuration', () => {
   test('replaces a built-in relayer, its date and its name', () => {
     const own = facilitator('own', { relayers: [relayer(COINBASE)], builderCodes: ['cdp_facil1'] });
