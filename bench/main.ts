@@ -4,6 +4,7 @@ import { type Part, runPart } from '../scripts/run-part.ts';
 
 const SUMMARIES = {
   entities: 'what a market asks, against PostgreSQL 15',
+  facilitators: 'hidden relayers among decoys, found by their behaviour',
   gate: 'what keys, limits and units cost a call',
   identities: 'derivations and routes over ERC-8004 agents',
   import: 'an import of Parquet exports against the engine’s own read',

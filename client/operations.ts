@@ -207,9 +207,11 @@ export interface Operations {
    * Every address that sent settlements, one row for each chain, by number of settlements, then chain and
    * address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is
    * behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain:
-   * the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages
-   * are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one
-   * ranking fit together; from one ranking to the next a relayer can move across a page boundary.
+   * the busiest relayers and all named ones, every few minutes. `status=proposed` lists relayers that no
+   * catalogue names and that behave as a facilitator’s do, with the evidence. Fields without a value are
+   * left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`):
+   * pages of one ranking fit together; from one ranking to the next a relayer can move across a page
+   * boundary.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *

@@ -1,7 +1,7 @@
 /** How the user invokes our commands: through npm in a source checkout, by the program's name in an installation. */
 
 /** Commands of the program that package.json has a script for. */
-const OWN_SCRIPTS: ReadonlySet<string> = new Set(['admin', 'doctor', 'import']);
+const OWN_SCRIPTS: ReadonlySet<string> = new Set(['admin', 'doctor', 'facilitators', 'import']);
 
 const IS_SOURCE = import.meta.url.endsWith('.ts');
 

@@ -7,6 +7,7 @@ import type { Meter } from '../core/meter.ts';
 import { formatDuration } from './follow/status-report.ts';
 import { graphPasses } from './graphs/pass.ts';
 import { repeatPasses } from './passes/repeat.ts';
+import { proposalPasses } from './proposals/pass.ts';
 import { rankingPasses } from './rankings/follow.ts';
 import { ringPasses } from './rings/pass.ts';
 import { closeSlice, mergeRelayerTotals } from './rollup/close.ts';
@@ -64,7 +65,7 @@ export async function runRollupWorker(deps: {
         [ringPasses(deps)],
         [verdictPasses(deps)],
         rankingPasses({ ...deps, chains }),
-        graphPasses({ ...deps, chains }),
+        [...graphPasses({ ...deps, chains }), ...proposalPasses({ ...deps, chains })],
       ]),
     ]);
   } catch (error) {

@@ -18,6 +18,7 @@ import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
 import type { RestoreArguments } from './operate/backup/restore.ts';
 import type { BundleArguments, VerifyArguments } from './operate/bundles/command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
+import type { FacilitatorOrder } from './operate/facilitators/command.ts';
 import { whatToOpen, whereBlocksComeFrom, whereHistoryBegins } from './what-to-open.ts';
 
 /**
@@ -41,6 +42,7 @@ async function main(argv: readonly string[]): Promise<void> {
     restore: runRestore,
     bundle: runBundle,
     verify: runVerify,
+    facilitators: runFacilitators,
     loadConfig: (options) => load(options).config,
     exit: (exitCode) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE),
   };
@@ -213,6 +215,17 @@ async function runVerify(path: string, given: VerifyArguments): Promise<void> {
   const { runVerify: verify } = await import('./operate/bundles/run.ts');
   const isGood = await verify(printing(stoppedBySignal()), path, given);
   if (!isGood) process.exitCode = EXIT_FAILED;
+}
+
+async function runFacilitators(options: Options, order: FacilitatorOrder): Promise<void> {
+  const { config, log } = load(options);
+  const { facilitators } = await import('./operate/facilitators/run.ts');
+  const engine = await engineOf(config, log);
+  try {
+    await facilitators({ config, log, access: engine.access, say: printing(stoppedBySignal()).say }, order);
+  } finally {
+    await engine.stop();
+  }
 }
 
 function printing(signal: AbortSignal) {

@@ -2,7 +2,13 @@ import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../c
 import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { WalletIdKey } from '../tables/wallet-ids.ts';
 import { type Expressions, shownColumn, type ViewBody } from './views/body.ts';
-import { endpointsBody, facilitatorsBody, relayersBody, tokensBody } from './views/catalogues.ts';
+import {
+  endpointsBody,
+  facilitatorsBody,
+  proposedRelayersBody,
+  relayersBody,
+  tokensBody,
+} from './views/catalogues.ts';
 import { channelEventsBody, channelsBody } from './views/channels.ts';
 import { coverageStatement } from './views/coverage.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
@@ -39,6 +45,7 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   wallet_verdicts: 'wallet_verdicts',
   channels: 'channel_rows',
   channel_events: 'channel_rows',
+  proposed_relayers: 'proposed_relayers',
 };
 
 /** The databases of the views and their tables, and what the views show. */
@@ -126,6 +133,7 @@ function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): 
     transaction_fees: transactionFeesBody(rows, facts),
     wallet_verdicts: walletVerdictsBody(rows),
     channel_events: channelEventsBody(rows, facts),
+    proposed_relayers: proposedRelayersBody(rows),
   };
 }
 

@@ -895,6 +895,41 @@ ENGINE = MergeTree
 ORDER BY (days, gen)
 TTL finished_at + toIntervalDay(30);
 
+CREATE TABLE IF NOT EXISTS proposed_relayers
+(
+    `chain` LowCardinality(String),
+    `address` FixedString(20),
+    `score` Float64,
+    `settlement_count` UInt64,
+    `relayed_count` UInt64,
+    `payer_count` UInt64,
+    `payer_spread` Float64,
+    `shared_payer_count` UInt64,
+    `payee_count` UInt64,
+    `shared_payee_count` UInt64,
+    `shared_settlement_count` UInt64,
+    `shared_with` Array(LowCardinality(String)),
+    `supported_by` Array(LowCardinality(String)),
+    `first_seen` DateTime('UTC'),
+    `last_seen` DateTime('UTC'),
+    `gen` UInt64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY gen
+ORDER BY (chain, address);
+
+CREATE TABLE IF NOT EXISTS proposal_passes
+(
+    `gen` UInt64,
+    `proposed_at` DateTime('UTC'),
+    `looked_at` UInt64,
+    `took_ms` UInt64,
+    `finished_at` DateTime('UTC') DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY gen
+TTL finished_at + toIntervalDay(90);
+
 CREATE TABLE IF NOT EXISTS blocks
 (
     `chain` LowCardinality(String),
@@ -1010,6 +1045,20 @@ CREATE TABLE IF NOT EXISTS supported_signers
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (facilitator, chain, address);
+
+CREATE TABLE IF NOT EXISTS relayer_decisions
+(
+    `chain` LowCardinality(String),
+    `address` FixedString(20),
+    `decision` LowCardinality(String),
+    `score` Float64,
+    `first_seen` Date,
+    `decided_at` DateTime('UTC'),
+    `ver` UInt64,
+    `del` UInt8
+)
+ENGINE = ReplacingMergeTree(ver)
+ORDER BY (chain, address);
 
 CREATE TABLE IF NOT EXISTS relayer_accounts
 (

@@ -5,6 +5,7 @@ import {
   earliestDay,
   enumeration,
   flag,
+  float64,
   name,
   named,
   nameOf,
@@ -21,7 +22,7 @@ import { STATE, type Table, type TableRow } from './table.ts';
 /** What payments are graded by, and how far the rows have followed its changes (ingest/grading). */
 
 /** The origin of an entry; stored with it. */
-export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
+export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'proposed' | 'bazaar';
 
 /** Facilitators' relayers on each chain, each named from its first day on. */
 export const FACILITATOR_RELAYERS = {
@@ -80,6 +81,28 @@ export const SUPPORTED_SIGNERS = {
   },
   storage: { engine: 'AggregatingMergeTree', order: '(facilitator, chain, address)' },
   placement: STATE,
+} as const satisfies Table;
+
+/**
+ * What was decided on proposed relayers (ingest/proposals). An operator refuses; the service accepts above the configured score. What an
+ * operator accepts is in the catalogue file instead.
+ */
+export const RELAYER_DECISIONS = {
+  name: 'relayer_decisions',
+  columns: {
+    chain,
+    address: account,
+    decision: nameOf<'accepted' | 'refused'>(),
+    /** At the decision; 0 of one that was not proposed. */
+    score: float64,
+    /** From which day on an accepted relayer counts. */
+    first_seen: day,
+    decided_at: time,
+    ...VERSIONED_TAIL,
+  },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
+  placement: STATE,
+  versions: ['ver'],
 } as const satisfies Table;
 
 /** What the account of a relayer held when it was last read from the chain. */

@@ -1,5 +1,22 @@
 import { GRAPH_EDGES_MAX } from '../../core/domain/payment-graph.ts';
-import { bigUint64, name, named, RISING, stored, text, texts, time, uint8, usd128, ZSTD } from './columns.ts';
+import {
+  account,
+  bigUint64,
+  chain,
+  float64,
+  name,
+  named,
+  names,
+  RISING,
+  stored,
+  text,
+  texts,
+  time,
+  uint8,
+  uint64,
+  usd128,
+  ZSTD,
+} from './columns.ts';
 import { type Definitions, onFirst, STATE, type Storage, type Table, type TableRow } from './table.ts';
 
 /**
@@ -278,3 +295,41 @@ export const LARGEST_PAIR_PASSES = derivedPasses(
 
 /** Pairs that a pass keeps of each chain: the edges that a graph can show, and one that tells that there are others. */
 export const LARGEST_PAIRS_MAX = GRAPH_EDGES_MAX + 1;
+
+/**
+ * Relayers that behave as a facilitator's do and that no catalogue names, with the figures behind the score
+ * (core/domain/relayer-proposal.ts). Those that the service accepted stay among them, because the next pass decides whether they still do.
+ */
+export const PROPOSED_RELAYERS = {
+  name: 'proposed_relayers',
+  columns: {
+    chain,
+    address: account,
+    score: float64,
+    settlement_count: uint64,
+    relayed_count: uint64,
+    payer_count: uint64,
+    payer_spread: float64,
+    shared_payer_count: uint64,
+    payee_count: uint64,
+    shared_payee_count: uint64,
+    shared_settlement_count: uint64,
+    /** Ids of the facilitators that the shared payees are also paid through. */
+    shared_with: names,
+    supported_by: names,
+    first_seen: time,
+    last_seen: time,
+    gen: stored(bigUint64, RISING),
+  },
+  storage: { engine: 'MergeTree', partition: 'gen', order: '(chain, address)' },
+  placement: onFirst('some hundred rows of one pass'),
+  versions: ['gen'],
+  backup: 'derived',
+} as const satisfies Table;
+
+export const PROPOSAL_PASSES = derivedPasses('proposal_passes', {
+  proposed_at: "DateTime('UTC')",
+  /** Relayers whose figures were read. */
+  looked_at: 'UInt64',
+  took_ms: 'UInt64',
+});

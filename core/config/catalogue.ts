@@ -71,6 +71,11 @@ export const CatalogueSchema = Type.Object(
       description:
         'Whether the public APIs of known facilitators are asked for their signers and listings too, every hour, where Base is indexed (ingest/grading/public-facilitators.ts has their URLs). An entry of `facilitators` with the same id replaces one.',
     }),
+    acceptProposalsAbove: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+      default: null,
+      description:
+        'Above this score a proposed relayer counts as a facilitator without an operator: its payments are then graded as proven under an id of its own. Null: never, `settlement-index facilitators review` lists them. What the score is: docs/methodology.md, "Proposed relayers".',
+    }),
     file: Type.Union([Type.String(), Type.Null()], {
       default: null,
       description:

@@ -369,5 +369,7 @@ export interface Config
     readonly file: string | null;
     /** Whether public facilitators are asked: where they are not turned off and Base is indexed. */
     readonly publicFacilitators: boolean;
+    /** Null: an operator accepts. */
+    readonly acceptProposalsAbove: number | null;
   };
 }

@@ -134,6 +134,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     catalogue: {
       ...section,
       file: catalogueFile,
+      acceptProposalsAbove: file.catalogue.acceptProposalsAbove,
       publicFacilitators: file.catalogue.publicFacilitators && chains.some(({ chain }) => chain === BASE),
     },
   };

@@ -14,6 +14,7 @@ export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
   heurist: 'Heurist',
   mogami: 'Mogami',
   mrdn: 'Meridian',
+  obol: 'Obol',
   openfacilitator: 'OpenFacilitator',
   openmid: 'OpenMid',
   openx402: 'OpenX402',
@@ -27,6 +28,7 @@ export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
   ultravioletadao: 'Ultravioleta DAO',
   virtuals: 'Virtuals Protocol',
   x402jobs: 'x402 Jobs',
+  x402org: 'x402.org',
   x402rs: 'x402.rs',
   xecho: 'xEcho',
 };

@@ -1,4 +1,4 @@
-import { ENDPOINTS, FACILITATORS, RELAYERS, TOKENS } from './public-tables/catalogues.ts';
+import { ENDPOINTS, FACILITATORS, PROPOSED_RELAYERS, RELAYERS, TOKENS } from './public-tables/catalogues.ts';
 import { CHANNEL_EVENTS, CHANNELS } from './public-tables/channels.ts';
 import {
   addressColumn,
@@ -134,6 +134,7 @@ export const PUBLIC_TABLES = {
   wallet_verdicts: WALLET_VERDICTS,
   channels: CHANNELS,
   channel_events: CHANNEL_EVENTS,
+  proposed_relayers: PROPOSED_RELAYERS,
 } as const satisfies Record<string, PublicTable>;
 
 export type PublicTableName = keyof typeof PUBLIC_TABLES;

@@ -13,6 +13,8 @@ const FileSchema = Type.Object({
       chain_id: Type.Integer({ minimum: 1 }),
       address: Type.String({ pattern: ADDRESS_PATTERN }),
       first_seen: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+      /** The facilitator uses it no more. What it relayed stays the facilitator's; no source says since when. */
+      deprecated: Type.Optional(Type.Literal(true)),
     }),
   ),
 });

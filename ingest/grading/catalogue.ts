@@ -4,6 +4,8 @@ import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/account.ts';
 import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
+import { proposedId, proposedName } from '../../core/domain/relayer-proposal.ts';
+import type { AcceptedRelayer } from '../proposals/decisions.ts';
 import { BUILT_IN_BUILDER_CODES, type BuiltInRelayer, readBuiltInRelayers } from './built-in.ts';
 
 export interface RelayerEntry {
@@ -49,6 +51,8 @@ export interface CatalogueLayers {
   readonly file?: CatalogueSection;
   /** Lowest precedence: a facilitator cannot claim a relayer that is listed for another one. */
   readonly signers?: readonly SupportedSigner[];
+  /** Relayers that the service accepted by itself, below even that. */
+  readonly accepted?: readonly AcceptedRelayer[];
   /** Payees of listed endpoints, also with the lowest precedence. */
   readonly listed?: readonly PayeeConfig[];
   /** For tests. */
@@ -60,7 +64,7 @@ export interface CatalogueLayers {
  * replaces the built-in one. Throws `UserError` for contradictions within or between them.
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
-  const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
+  const { file = { facilitators: [], payees: [] }, signers = [], accepted = [], listed = [] } = layers;
   const { builtIn = readBuiltInRelayers() } = layers;
   const facilitators = [...file.facilitators, ...section.facilitators];
   refuseContradictions(facilitators);
@@ -81,7 +85,10 @@ export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayer
       names.get(entry.facilitator) ?? FACILITATOR_NAMES[entry.facilitator] ?? entry.facilitator,
   }));
   return catalogueOf({
-    relayers: withSigners(lastOfEach(entries), signers, facilitators),
+    relayers: firstOfEach([
+      ...withSigners(lastOfEach(entries), signers, facilitators),
+      ...accepted.map(acceptedEntry),
+    ]),
     payees: firstOfEach([
       ...payeesOf(section, 'configured'),
       ...payeesOf(file, 'file'),
@@ -179,6 +186,11 @@ function withSigners(
       source: 'supported' as const,
     }));
   return firstOfEach([...entries, ...said]);
+}
+
+function acceptedEntry({ chain, address: at, firstSeen }: AcceptedRelayer): RelayerEntry {
+  const names = { facilitator: proposedId(at), facilitatorName: proposedName(at) };
+  return { chain, address: at, firstSeen, ...names, source: 'proposed' };
 }
 
 /** The facilitator that listed an address first keeps it. */

@@ -9,16 +9,21 @@ import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';
+import type { AcceptedRelayer } from '../proposals/decisions.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 import { publicFacilitators } from './public-facilitators.ts';
 
 /** The current sources of a catalogue. */
 export interface CatalogueSources {
   /**
-   * The catalogue of the files as they are now with the given signers and payees of listed endpoints; null when a file cannot be used: that is logged
+   * The catalogue of the files as they are now with the given signers, payees of listed endpoints and accepted relayers; null when a file cannot be used: that is logged
    * once until it changes, and the old catalogue stays in force.
    */
-  read(signers: readonly SupportedSigner[], listed?: readonly PayeeConfig[]): Catalogue | null;
+  read(
+    signers: readonly SupportedSigner[],
+    listed?: readonly PayeeConfig[],
+    accepted?: readonly AcceptedRelayer[],
+  ): Catalogue | null;
   /** Facilitators to ask for their signers, as of the last successful read. */
   facilitators(): CatalogueSection['facilitators'];
   /** Where endpoints are listed, as of the last successful read; null before the first. */
@@ -45,7 +50,11 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
     if (key !== lastLogged) say();
     lastLogged = key;
   };
-  const build = (signers: readonly SupportedSigner[], listed: readonly PayeeConfig[]): Catalogue | null => {
+  const build = (learned: {
+    readonly signers: readonly SupportedSigner[];
+    readonly listed: readonly PayeeConfig[];
+    readonly accepted: readonly AcceptedRelayer[];
+  }): Catalogue | null => {
     try {
       const section =
         config.configFile === null ? config.catalogue : readConfiguredCatalogue(config.configFile);
@@ -55,8 +64,7 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
       const whole = { ...section, facilitators: [...section.facilitators, ...open] };
       const catalogue = buildCatalogue(whole, {
         ...(file === undefined ? {} : { file }),
-        signers,
-        listed,
+        ...learned,
       });
       facilitators = [...configured, ...open];
       listings = {
@@ -64,7 +72,7 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
         wellKnown: [...(file?.wellKnown ?? []), ...(section.wellKnown ?? [])],
         endpoints: file === undefined ? null : (file.endpoints ?? NO_ENDPOINTS),
       };
-      const refused = refusedSigners(catalogue, signers);
+      const refused = refusedSigners(catalogue, learned.signers);
       logOnce(JSON.stringify(refused), () => {
         for (const { facilitator, chain, address } of refused)
           log.warn(
@@ -84,12 +92,13 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
   return {
     facilitators: () => facilitators,
     listings: () => listings,
-    read(signers, listed = NO_PAYEES) {
+    read(signers, listed = NO_PAYEES, accepted = []) {
       // Taken before reading, so that a file that changes during the read is read again.
-      const key = JSON.stringify([stampOf(config.configFile), stampOf(config.catalogue.file), signers]);
+      const stamps = [stampOf(config.configFile), stampOf(config.catalogue.file)];
+      const key = JSON.stringify([stamps, signers, accepted]);
       // Compares payees of endpoints by the identity of their list: serializing tens of thousands every second would be expensive.
       if (last?.key !== key || last.listed !== listed)
-        last = { key, listed, catalogue: build(signers, listed) };
+        last = { key, listed, catalogue: build({ signers, listed, accepted }) };
       return last.catalogue;
     },
   };

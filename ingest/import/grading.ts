@@ -13,6 +13,7 @@ import { isIngestRunning } from '../grading/regrade/follow.ts';
 import { changeCatalogue } from '../grading/regrade/regrade.ts';
 import { createCatalogueSources } from '../grading/sources.ts';
 import { loadSigners } from '../grading/supported.ts';
+import { loadAccepted } from '../proposals/decisions.ts';
 import type { Versions } from '../write/versions.ts';
 import { importProblems } from './problem.ts';
 
@@ -46,7 +47,11 @@ export async function openGrading(deps: {
   const { config, writer, log, dryRun } = deps;
   if (!(await isIngestRunning(writer))) {
     const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
-    const wanted = createCatalogueSources(config, log).read(signers, listed);
+    const wanted = createCatalogueSources(config, log).read(
+      signers,
+      listed,
+      await loadAccepted(writer, config.catalogue),
+    );
     if (wanted === null)
       throw importProblems(['the catalogue of the configuration cannot be read (see above)']);
     if (dryRun) return { catalogue: () => wanted, isStillTrue: () => Promise.resolve(true) };

@@ -140,6 +140,7 @@ const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
   chain_hour: ['facilitator_days'],
   wallet_rings: ['wallet_rings'],
   relayer_accounts: ['relayers'],
+  proposed_relayers: ['proposed_relayers'],
 };
 
 function estimateOf(

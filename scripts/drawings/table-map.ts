@@ -77,11 +77,12 @@ const GROUPS: readonly Group[] = [
   {
     name: 'facilitators and tokens',
     x: 590,
-    y: 350,
+    y: 290,
     w: 190,
     tables: {
       facilitators: ['chain', 'address'],
       relayers: ['chain', 'address'],
+      proposed_relayers: ['chain', 'address'],
       tokens: ['chain', 'address'],
     },
   },

@@ -10,6 +10,7 @@ import { addBackupCommands } from './backup/command.ts';
 import type { RestoreArguments } from './backup/restore.ts';
 import { addBundleCommands, type BundleArguments, type VerifyArguments } from './bundles/command.ts';
 import { addDoctorCommand } from './doctor/command.ts';
+import { addFacilitatorCommands, type FacilitatorOrder } from './facilitators/command.ts';
 
 /** What every command takes. */
 export interface Options {
@@ -30,6 +31,7 @@ export interface Actions {
   restore(options: Options, directory: string, given: RestoreArguments): Promise<void>;
   bundle(options: Options, given: BundleArguments): Promise<void>;
   verify(path: string, given: VerifyArguments): Promise<void>;
+  facilitators(options: Options, order: FacilitatorOrder): Promise<void>;
   /** For the commands of `admin`. */
   loadConfig(options: Options): Config;
   /** Help was shown (0), or the command line is wrong. */
@@ -99,6 +101,7 @@ export function commandLine(actions: Actions, version: string): Command {
     bundle: (given) => actions.bundle(options(), given),
     verify: (path, given) => actions.verify(path, given),
   });
+  addFacilitatorCommands(program, (order) => actions.facilitators(options(), order));
   addAdminCommands(program, () => actions.loadConfig(options()));
   addDoctorCommand(program, () => actions.loadConfig(options()));
   return program;

@@ -4,6 +4,7 @@ import { bigintField, integerField, textField } from '../../clickhouse/engine/ro
 import { type Sql, sql, texts, trustedText, unionAll } from '../../clickhouse/engine/sql.ts';
 import { NODE_VIEWS, PUBLIC_TABLE_STORES } from '../../clickhouse/guest/public-views.ts';
 import { openRows } from '../../clickhouse/tables/coverage.ts';
+import { openProposalsText } from '../../clickhouse/tables/proposals.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../core/domain/public-tables.ts';
@@ -182,7 +183,8 @@ export function createPublicTableRows(deps: {
 
 /** Rows of the generation that is published; its table also holds those before and after it. */
 const PUBLISHED = sql`SELECT 'wallet_verdicts', count() FROM wallet_verdicts WHERE gen IN (SELECT max(gen) FROM verdict_passes)
-  UNION ALL SELECT 'wallet_rings', count() FROM wallet_rings WHERE gen IN (SELECT max(gen) FROM ring_passes)`;
+  UNION ALL SELECT 'wallet_rings', count() FROM wallet_rings WHERE gen IN (SELECT max(gen) FROM ring_passes)
+  UNION ALL SELECT 'proposed_relayers', count() FROM proposed_relayers WHERE ${trustedText(openProposalsText())}`;
 
 async function readCounts(reader: Reader, tokens: number): Promise<ReadonlyMap<PublicTableName, number>> {
   const stores = PUBLIC_TABLE_NAMES.map((name) => PUBLIC_TABLE_STORES[name]).filter(

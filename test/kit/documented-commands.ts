@@ -172,6 +172,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'bundle':
     case 'verify':
     case 'import':
+    case 'facilitators':
     case 'doctor':
       return commandLineOf(verb, args);
     default:
@@ -225,6 +226,7 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
       restore: nothing,
       bundle: nothing,
       verify: nothing,
+      facilitators: nothing,
       loadConfig: () => {
         throw new Error('admin is carried out, not read');
       },

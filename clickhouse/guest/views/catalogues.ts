@@ -1,5 +1,6 @@
 import { USD_CURRENCY } from '../../../core/domain/amount.ts';
 import { offersText, unobservedText } from '../../tables/endpoints.ts';
+import { openProposalsText } from '../../tables/proposals.ts';
 import { accountText, known, timeOrNull, type ViewBody } from './body.ts';
 import { literal, type PublicFacts } from './facts.ts';
 
@@ -53,6 +54,18 @@ export function relayersBody(database: string): ViewBody<'relayers'> {
       read_at: 't.enriched_at',
     },
     from: `${database}.relayer_accounts AS t FINAL`,
+  };
+}
+
+export function proposedRelayersBody(database: string): ViewBody<'proposed_relayers'> {
+  return {
+    columns: {
+      address: accountText('address'),
+      accepted: `CAST((t.chain, t.address) IN (SELECT chain, address FROM ${database}.facilitator_relayers FINAL WHERE del = 0), 'Bool')`,
+      shared_with: "CAST(t.shared_with, 'Array(String)')",
+      supported_by: "CAST(t.supported_by, 'Array(String)')",
+    },
+    from: `${database}.proposed_relayers AS t WHERE ${openProposalsText(`${database}.`, 't.')}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { PROPOSAL_DAYS, PROPOSAL_MIN_SCORE, SHARED_PAYERS_MIN } from '../relayer-proposal.ts';
 import { UNOBSERVED_CODES } from '../unobserved.ts';
 import {
   addressColumn,
@@ -84,8 +85,8 @@ export const FACILITATORS = {
     column(
       'source',
       NAME,
-      'Where the entry is from: built-in table, configuration, catalogue file, or the /supported answer of the facilitator.',
-      ['built-in', 'configured', 'file', 'supported'],
+      'Where the entry is from: built-in table, configuration, catalogue file, the /supported answer of the facilitator, or proposed_relayers, where the service accepts by itself.',
+      ['built-in', 'configured', 'file', 'supported', 'proposed'],
     ),
   ],
 } as const satisfies PublicTable;
@@ -124,5 +125,40 @@ export const TOKENS = {
       'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one: amount_usd is 0 then.',
     ),
     column('usd_rate_source', TEXT_OR_NULL, 'Where a configured rate is from.'),
+  ],
+} as const satisfies PublicTable;
+
+export const PROPOSED_RELAYERS = {
+  meaning: `Relayers that no catalogue names and that behave as a facilitator's do, by their payments of the last ${PROPOSAL_DAYS} days. A guess with its evidence: the methodology says what the score cannot tell.`,
+  cheapBy: ['chain', 'address'],
+  columns: [
+    chain,
+    addressColumn('address', 'Address of the relayer.'),
+    column(
+      'score',
+      'Float64',
+      `${PROPOSAL_MIN_SCORE} to 1: how much it behaves as a facilitator. Not a probability.`,
+    ),
+    column('accepted', 'Bool', 'Whether the service accepted it by itself: it then counts as a facilitator.'),
+    column('settlement_count', 'UInt64', 'Payments in transactions that it sent.'),
+    column('relayed_count', 'UInt64', 'Of these, signed by others and relayed for them.'),
+    column('payer_count', 'UInt64', 'Different payers.'),
+    column(
+      'payer_spread',
+      'Float64',
+      'As how many payers of equal size they count: 1 where one makes nearly all payments.',
+    ),
+    column('shared_payer_count', 'UInt64', 'Payers that also pay through named facilitators.'),
+    column('payee_count', 'UInt64', 'Different payees.'),
+    column(
+      'shared_payee_count',
+      'UInt64',
+      `Of these, paid by ${SHARED_PAYERS_MIN} payers or more through named facilitators, too.`,
+    ),
+    column('shared_settlement_count', 'UInt64', 'Payments to these.'),
+    column('shared_with', 'Array(String)', 'Ids of those facilitators.'),
+    column('supported_by', 'Array(String)', 'Ids of facilitators whose /supported answer lists the address.'),
+    column('first_seen', TIME, 'Its first payment.'),
+    column('last_seen', TIME, 'Its newest payment.'),
   ],
 } as const satisfies PublicTable;

@@ -5,12 +5,13 @@ import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { publicFacts } from '../../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { BUILDER_CODES } from '../../../clickhouse/tables/catalogues.ts';
+import { RELAYER_DECISIONS } from '../../../clickhouse/tables/catalogues.ts';
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
+import { loadAccepted } from '../../proposals/decisions.ts';
 import { createVersions, highestVersion } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../changes.ts';
@@ -217,7 +218,11 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
   try {
     await requireTables(writer);
     const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
-    const wanted = createCatalogueSources(config, log).read(signers, listed);
+    const wanted = createCatalogueSources(config, log).read(
+      signers,
+      listed,
+      await loadAccepted(writer, config.catalogue),
+    );
     if (wanted === null) throw new UserError('the catalogue cannot be read');
     if (given.dryRun) printPreview(deps, given, await previewRegrade(writer, wanted));
     else printOutcome(deps, given, await follow(deps, given, writer, wanted));
@@ -230,7 +235,7 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
 async function requireTables(writer: Writer): Promise<void> {
   const { rows } = await writer.rows({
     name: 'regrade-tables',
-    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(BUILDER_CODES.name)}`,
+    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(RELAYER_DECISIONS.name)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

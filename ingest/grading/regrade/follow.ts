@@ -6,6 +6,7 @@ import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { createListedPayees, type ListedPayees } from '../../endpoints/activity.ts';
 import type { Listings } from '../../endpoints/sources.ts';
+import { createProposalWatch } from '../../proposals/decisions.ts';
 import { untilAcknowledged } from '../../write/batch-writer.ts';
 import type { Versions } from '../../write/versions.ts';
 import { type Catalogue, type CatalogueHolder, createCatalogueHolder } from '../catalogue.ts';
@@ -52,9 +53,12 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const sources = createCatalogueSources(config, log);
   const listed = deps.listed ?? createListedPayees();
   const signers = await createSignerWatch({ ...deps, facilitators: sources.facilitators });
+  const proposals = await createProposalWatch(deps);
+  const readSources = (): Catalogue | null =>
+    sources.read(signers.known(), listed.current(), proposals.accepted());
   const published = await acknowledged(() => readPublishedCatalogue(writer));
   // A file that is broken during a restart must not remove every name: the last published catalogue stays in force.
-  const first = sources.read(signers.known(), listed.current()) ?? published;
+  const first = readSources() ?? published;
   const begun = await changeCatalogue(deps, first);
   const holder = createCatalogueHolder(first);
   const ownOf = (pass: number | null): number[] => (pass === null ? [] : [pass]);
@@ -73,7 +77,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const nextCatalogue = async (seen: number): Promise<Catalogue> => {
     for (;;) {
       await delay(lookEveryMs, undefined, { signal });
-      const wanted = sources.read(signers.known(), listed.current());
+      const wanted = readSources();
       if (wanted !== null && !isSame(wanted, holder.current())) return wanted;
       if ((await acknowledged(() => highestPass(writer))) > seen) return holder.current();
     }
@@ -82,7 +86,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
     holder,
     listings: sources.listings,
     async follow() {
-      const [never] = await Promise.all([followFiles(), signers.watch()]);
+      const [never] = await Promise.all([followFiles(), signers.watch(), proposals.watch()]);
       return never;
     },
   };

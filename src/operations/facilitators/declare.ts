@@ -25,6 +25,7 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
+import { ProposalShape, proposalAnswer, statusParam } from './proposals.ts';
 import { type DistinctParties, distinctParties, type Relayer, type Relayers } from './read.ts';
 
 const RelayerShape = Type.Object(
@@ -38,7 +39,7 @@ const RelayerShape = Type.Object(
     facilitator_source: Type.Optional(
       Type.String({
         description:
-          'Where the catalogue has the entry from: built-in, configured, file, or supported (the /supported answer of the facilitator).',
+          'Where the catalogue has the entry from: built-in, configured, file, supported (the /supported answer of the facilitator), or proposed (accepted by the service itself, above the score that its operator set).',
       }),
     ),
     settlement_count: CountShape,
@@ -54,6 +55,7 @@ const RelayerShape = Type.Object(
       Type.String({ pattern: '^[0-9]+$', description: 'Native balance in its smallest unit (wei).' }),
     ),
     enriched_at: Type.Optional(TimeShape),
+    proposal: Type.Optional(ProposalShape),
   },
   { title: 'Relayer' },
 );
@@ -116,6 +118,7 @@ export const listFacilitators = defineOperation({
       facilitator: facilitatorParam,
       named_only: namedOnlyParam,
       enriched_only: enrichedOnlyParam,
+      status: statusParam,
     },
     output: Type.Object({
       facilitators: Type.Array(RelayerShape),
@@ -130,7 +133,7 @@ export const listFacilitators = defineOperation({
   words: {
     summary: 'Relayers per chain, busiest first, with their gas balances',
     description:
-      'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+      'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of every indexed chain unless `chain` names one. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. `status=proposed` lists relayers that no catalogue names and that behave as a facilitator’s do, with the evidence. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
     tool: 'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
     example: {
       facilitators: [EXAMPLE],
@@ -161,7 +164,7 @@ export const listFacilitators = defineOperation({
       names.of([]),
       freshness.statuses(),
     ]);
-    const matching = ranking.relayers.filter((relayer) => isWanted(relayer, input));
+    const matching = byStatus(ranking.relayers, input.status).filter((relayer) => isWanted(relayer, input));
     const page = matching.slice(offset, offset + limit);
     const parties = await distinctParties(reader, ranking, page);
     const relayersOf = async (served: readonly Chain[]) => ({
@@ -179,6 +182,15 @@ export const listFacilitators = defineOperation({
     };
   },
 });
+
+/** Sorting keeps the order of the ranking where scores are equal. */
+function byStatus(relayers: readonly Relayer[], status: 'named' | 'proposed'): readonly Relayer[] {
+  if (status === 'named') return relayers;
+  const scoreOf = ({ proposal }: Relayer): number => proposal?.score ?? 0;
+  return relayers
+    .filter(({ proposal }) => proposal !== null)
+    .toSorted((one, other) => scoreOf(other) - scoreOf(one));
+}
 
 interface RelayerFilter {
   readonly chain: string | undefined;
@@ -201,7 +213,7 @@ function relayerAnswer(
   parties: DistinctParties | undefined,
   directory: Directory,
 ): Static<typeof RelayerShape> {
-  const { facilitator, facilitatorSource, account } = relayer;
+  const { facilitator, facilitatorSource, account, proposal } = relayer;
   const name = facilitator === null ? null : directory.facilitatorName(facilitator);
   return {
     address: relayer.address,
@@ -222,5 +234,6 @@ function relayerAnswer(
           gas_balance: account.gasBalance.toString(),
           enriched_at: timeText(account.enrichedAt),
         }),
+    ...(proposal === null ? {} : { proposal: proposalAnswer(proposal) }),
   };
 }

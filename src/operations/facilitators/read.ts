@@ -13,6 +13,7 @@ import {
   unionAll,
 } from '../../../clickhouse/engine/sql.ts';
 import { closedSlices, openRows, type RollupCoverage } from '../../../clickhouse/tables/coverage.ts';
+import { decodeProposals, OPEN_PROPOSALS, type Proposal } from '../../../clickhouse/tables/proposals.ts';
 import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/account.ts';
@@ -41,6 +42,8 @@ export interface Relayer {
   readonly lastSeen: number;
   /** Null until the chain was asked. */
   readonly account: RelayerAccount | null;
+  /** Null for a relayer that is not proposed as a facilitator's. */
+  readonly proposal: Proposal | null;
 }
 
 interface RelayerAccount {
@@ -75,7 +78,7 @@ const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
 /** Relayers whose distinct parties are read with a new ranking: the busiest of those that pages of the old one showed. */
 const PARTIES_RENEWED_MAX = 200;
-/** Ranked per chain, in addition to the named and enriched ones: any wallet can be a relayer, and most relay once. */
+/** Ranked per chain, in addition to the named, proposed and enriched ones: any wallet can be a relayer, and most relay once. */
 const RANKED_PER_CHAIN = 10_100;
 /** Far above what catalogues and enrichment hold. */
 const KNOWN_MAX = 50_000;
@@ -109,6 +112,8 @@ async function readRanking(deps: Parameters<typeof createRelayers>[0]): Promise<
   const rankedAtMs = clock.nowMs();
   const coverage = await rollups.coverage();
   const totals = await readRelayerTotals(reader, RELAYERS_RESOURCE, coverage);
+  const proposed = decodeProposals((await ask(reader, RELAYERS_RESOURCE, OPEN_PROPOSALS)).rows);
+  const proposals = new Map(proposed.map((proposal) => [addressKey(proposal), proposal]));
   const { rows } = await ask(reader, RELAYERS_RESOURCE, {
     name: 'relayers-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
@@ -116,7 +121,10 @@ async function readRanking(deps: Parameters<typeof createRelayers>[0]): Promise<
     settings: { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 },
     sql: rankingSql(chains, { coverage, totals }),
   });
-  return { rankedAtMs, coverage, totals, relayers: rows.map(decodeRelayer), parties: new Map() };
+  const relayers = rows
+    .map(decodeRelayer)
+    .map((relayer) => ({ ...relayer, proposal: proposals.get(addressKey(relayer)) ?? null }));
+  return { rankedAtMs, coverage, totals, relayers, parties: new Map() };
 }
 
 function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'coverage' | 'totals'>): Sql {
@@ -141,10 +149,11 @@ function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'covera
     LEFT JOIN (SELECT chain, address, facilitator, source FROM facilitator_relayers FINAL WHERE del = 0) AS named USING (chain, address)
     LEFT JOIN (SELECT chain, address, nonce, gas_balance, enriched_at FROM relayer_accounts FINAL) AS accounts USING (chain, address)
     WHERE place <= ${uint32(RANKED_PER_CHAIN)} OR facilitator != '' OR enriched_at > toDateTime(0)
+      OR (chain, address) IN (SELECT chain, address FROM proposed_relayers WHERE gen IN (SELECT max(gen) FROM proposal_passes))
     ORDER BY settlements DESC, totals.chain, address`;
 }
 
-function decodeRelayer(row: readonly unknown[]): Relayer {
+function decodeRelayer(row: readonly unknown[]): Omit<Relayer, 'proposal'> {
   const facilitator = textField(row[2]);
   const enrichedAt = integerField(row[9]);
   return {

@@ -25,8 +25,8 @@ describe('the built-in table', () => {
   const catalogue = buildCatalogue({ facilitators: [], payees: [] });
 
   test('is complete, names each relayer once and every facilitator as it writes itself', () => {
-    expect(readBuiltInRelayers()).toHaveLength(130);
-    expect(catalogue.relayers).toHaveLength(130);
+    expect(readBuiltInRelayers()).toHaveLength(132);
+    expect(catalogue.relayers).toHaveLength(132);
     for (const { facilitator: id } of catalogue.relayers) expect(FACILITATOR_NAMES).toHaveProperty([id]);
     expect(new Set(catalogue.relayers.map(({ facilitator: id }) => id))).toEqual(
       new Set(Object.keys(FACILITATOR_NAMES)),
@@ -51,6 +51,21 @@ describe('the built-in table', () => {
   test('knows the code that Coinbase signs with', () => {
     expect(catalogue.builderCodes.get('cdp_facil1')).toBe('coinbase');
   });
+});
+
+test('a relayer that the service accepted has an id of its own, below every other source', () => {
+  const unknown = address('0x1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c');
+  const accepted = [relayer(unknown), relayer(COINBASE)];
+  const catalogue = buildCatalogue({ facilitators: [], payees: [] }, { accepted });
+  expect(catalogue.facilitatorOf(BASE, unknown, NOW)).toBe('proposed-1f2e3d4c5b6a7988');
+  expect(catalogue.relayers.find((entry) => entry.address === unknown)).toMatchObject({
+    facilitatorName: 'Proposed 0x1f2e3d4c…',
+    source: 'proposed',
+  });
+  expect(catalogue.facilitatorOf(BASE, COINBASE, NOW)).toBe('coinbase');
+  const own = facilitator('own', { relayers: [relayer(unknown)] });
+  const named = buildCatalogue({ facilitators: [own], payees: [] }, { accepted });
+  expect(named.facilitatorOf(BASE, unknown, NOW)).toBe('own');
 });
 
 describe('the configuration', () => {

@@ -154,7 +154,7 @@ test('operations, paths, parameters and prices', () => {
     [
       'listFacilitators',
       '/facilitators',
-      'limit offset chain facilitator named_only enriched_only',
+      'limit offset chain facilitator named_only enriched_only status',
       'keyed',
       0,
       0.001,

@@ -16,6 +16,7 @@ async function outcomeOf(...words: string[]): Promise<string> {
     restore: action('restore'),
     bundle: action('bundle'),
     verify: action('verify'),
+    facilitators: (_options, order) => Promise.resolve(void taken.push(JSON.stringify(order))),
     loadConfig: () => {
       throw new Error('no command here asks for it');
     },
@@ -49,6 +50,13 @@ test.each([
   [['verify', 'there', '--json'], 'verify'],
   [['verify'], "exit 1: error: missing required argument 'path'"],
   [['bundle', '--tabel', 'settlements'], "exit 1: error: unknown option '--tabel'"],
+  [['facilitators', 'review'], '{"do":"review","isJson":false}'],
+  [
+    ['facilitators', 'accept', 'base', '0x1', 'own'],
+    '{"do":"accept","chain":"base","address":"0x1","id":"own"}',
+  ],
+  [['facilitators', 'refuse', 'base', '0x1'], '{"do":"refuse","chain":"base","address":"0x1"}'],
+  [['facilitators', 'accept', 'base', '0x1'], "exit 1: error: missing required argument 'id'"],
   [['something'], "exit 1: error: there is no command 'something'"],
   [['start', 'now'], "exit 1: error: start takes no argument, and got 'now'"],
   [['backup'], "exit 1: error: missing required argument 'directory'"],
