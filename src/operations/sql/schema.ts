@@ -66,6 +66,8 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     "SELECT channel, payer, deposited_usd, paid_usd, balance_usd FROM channels WHERE payee = lower('0x4020615294c913f045dc10f0a5cdebd86c280001') ORDER BY balance_usd DESC LIMIT 20",
   channel_events:
     'SELECT payee, kind, count() AS events, sum(amount_usd) AS usd FROM channel_events WHERE block_time >= now() - INTERVAL 7 DAY GROUP BY payee, kind ORDER BY usd DESC LIMIT 20',
+  coverage_days:
+    'SELECT chain, day, authorization_count, named_count, unknown_count, missing_blocks FROM coverage_days WHERE day >= today() - 7 ORDER BY day DESC, chain',
 };
 
 /** What SQL may read and use, for its authors. */

@@ -1,0 +1,164 @@
+import { chainOf } from '../../../core/domain/chains.ts';
+import {
+  COVERAGE_METHOD,
+  DEAD_LETTER_COLUMNS,
+  DEAD_LETTER_REASONS,
+  KIND_COLUMNS,
+  METHOD_COLUMNS,
+} from '../../../core/domain/coverage.ts';
+import { EVIDENCE_METHODS, SEEN } from '../../../core/domain/evidence.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
+import { SETTLEMENT_KINDS } from '../../../core/domain/settlement.ts';
+import type { ViewBody } from './body.ts';
+
+/**
+ * The coverage of a chain by UTC day, counted from the rows themselves: no rollup has kinds, methods and authorizations. A condition on `day`
+ * reaches the sort key of `settlements`, so that only the rows of the days that were asked for are read.
+ */
+
+/** A count: of which rows of `settlements`, and of which dead letters. Absent: of none. */
+interface Count {
+  readonly name: string;
+  readonly rows?: string;
+  readonly letters?: string;
+}
+
+const COUNTS: readonly Count[] = [
+  { name: 'row_count', rows: '1' },
+  {
+    name: 'authorization_count',
+    rows: `bitAnd(seen, ${SEEN.authorization_used}) != 0`,
+    letters: "reason = 'unpaired_authorization'",
+  },
+  ...SETTLEMENT_KINDS.map((kind) => ({ name: KIND_COLUMNS[kind], rows: `kind = '${kind}'` })),
+  ...EVIDENCE_METHODS.map((method) => ({ name: METHOD_COLUMNS[method], rows: `method = '${method}'` })),
+  { name: 'named_count', rows: "kind = 'payment' AND facilitator != ''" },
+  { name: 'unknown_count', rows: "kind = 'payment' AND facilitator = ''" },
+  ...DEAD_LETTER_REASONS.map((reason) => ({
+    name: DEAD_LETTER_COLUMNS[reason],
+    letters: `reason = '${reason}'`,
+  })),
+];
+const countedFrom = (part: 'rows' | 'letters' | null): string =>
+  COUNTS.map((count) => {
+    const condition = part === null ? undefined : count[part];
+    return `${condition === undefined ? 'toUInt64(0)' : `countIf(${condition})`} AS ${count.name}`;
+  }).join(', ');
+
+/** Blocks and times of the rows of a day: where its blocks are known to be. */
+const ANCHORS = ['low_block', 'low_time', 'high_block', 'high_time'] as const;
+const NO_ANCHORS = ANCHORS.map((name) => `toUInt64(0) AS ${name}`).join(', ');
+
+/** Usual milliseconds between two blocks. Every chain of a configuration is in the table. */
+const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chainId }) => `'${chainOf(chainId)}'`).join(', ')}], [${KNOWN_CHAINS.map(({ blockTimeMs }) => `toUInt32(${blockTimeMs})`).join(', ')}], toUInt32(1000))`;
+/** A day whose rows span less says too little of how fast its blocks came. */
+const PACE_SECONDS_MIN = 3_600;
+const DAY_SECONDS = 86_400;
+
+/** What ingest reported last, by chain; zeros for a chain without a report. */
+const statusOf = (database: string): string =>
+  `(SELECT CAST(mapFromArrays(groupArray(toString(chain)), groupArray((indexed_block, toUnixTimestamp(indexed_time), greatest(head_block, indexed_block), state = 'imported', toString(backfill_source)))), 'Map(String, Tuple(UInt64, UInt64, UInt64, UInt8, String))') FROM ${database}chain_status FINAL)`;
+
+/**
+ * The ranges of blocks that were read, without overlaps. Only those for the set of contracts that was read last count: ranges that were read
+ * for another one promise nothing (ingest/write/checkpoints.ts).
+ */
+const readRanges = (database: string): string => `(
+    SELECT chain, min(range_start) AS from_block, max(range_end) AS to_block
+    FROM (
+      SELECT chain, range_start, range_end, sum(is_apart) OVER (PARTITION BY chain ORDER BY range_start, range_end) AS island
+      FROM (
+        SELECT chain, range_start, range_end, range_start > 1 + max(range_end) OVER (
+          PARTITION BY chain ORDER BY range_start, range_end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_apart
+        FROM ${database}checkpoints FINAL
+        WHERE del = 0 AND range_end >= range_start
+          AND (chain, contracts) IN (SELECT chain, argMax(contracts, ver) FROM ${database}checkpoints GROUP BY chain)
+      )
+    ) GROUP BY chain, island
+  )`;
+
+/** When a block was made that no row of its day dates: counted back from the newest indexed block. */
+const reckonedTime = (block: string): string =>
+  `toDateTime(greatest(0, toInt64(status[chain].2) - intDiv((toInt64(status[chain].1) - toInt64(${block})) * ${BLOCK_MS}, 1000)), 'UTC')`;
+
+/** The days that read blocks lie in. They have no counts: a day on which nothing was paid is a day, too. */
+const readDays = (
+  database: string,
+): string => `SELECT chain, arrayJoin(arrayMap(at -> toDate(first_day + at), range(toUInt32(greatest(0, 1 + toInt32(last_day) - toInt32(first_day)))))) AS day,
+    ${countedFrom(null)}, ${NO_ANCHORS}
+  FROM (
+    SELECT toString(chain) AS chain, toDate(${reckonedTime('from_block')}) AS first_day, toDate(${reckonedTime('to_block')}) AS last_day
+    FROM ${readRanges(database)} WHERE status[chain].2 > 0
+  )`;
+
+const letterDays = (
+  database: string,
+): string => `SELECT letters.chain AS chain, toDate(if(known.time > toDateTime(0, 'UTC'), known.time, letters.reckoned)) AS day,
+    ${countedFrom('letters')}, ${NO_ANCHORS}
+  FROM (
+    SELECT toString(chain) AS chain, block_number, toString(reason) AS reason, ${reckonedTime('block_number')} AS reckoned
+    FROM ${database}dead_letters FINAL WHERE del = 0
+  ) AS letters
+  LEFT JOIN (
+    SELECT toString(chain) AS chain, number, max(time) AS time FROM ${database}blocks FINAL
+    WHERE (chain, number) IN (SELECT chain, block_number FROM ${database}dead_letters) GROUP BY chain, number
+  ) AS known ON known.chain = letters.chain AND known.number = letters.block_number
+  GROUP BY chain, day`;
+
+/** Every day of every chain, with the counts and the blocks that lie in it. */
+function coverageDays(database: string): string {
+  const dayStart = "toUnixTimestamp(toDateTime(day, 'UTC'))";
+  const dayEnd = `(${dayStart} + ${DAY_SECONDS})`;
+  const pace = `if(high_time >= low_time + ${PACE_SECONDS_MIN} AND high_block > low_block, 1000 * (high_time - low_time) / (high_block - low_block), ${BLOCK_MS})`;
+  const back = (seconds: string): string => `toInt64(floor(1000 * (${seconds}) / block_ms))`;
+  return `(
+  WITH ${statusOf(database)} AS status,
+    (SELECT groupArray((toString(chain), from_block, to_block)) FROM ${readRanges(database)}) AS read
+  SELECT *,
+    if(is_placed, toNullable(toUInt64(greatest(first_at, 0))), NULL) AS first_block,
+    if(is_placed, toNullable(toUInt64(greatest(last_at, first_at, 0))), NULL) AS last_block,
+    arraySum(one -> if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
+      1 + least(one.3, ifNull(last_block, 0)) - greatest(one.2, ifNull(first_block, 0)), 0), read) AS in_read
+  FROM (
+    SELECT *, ${pace} AS block_ms, row_count > 0 OR status[chain].2 > 0 AS is_placed, status[chain].3 AS newest,
+      if(row_count > 0, toInt64(low_block) - ${back(`low_time - ${dayStart}`)},
+        toInt64(status[chain].1) - ${back(`toInt64(status[chain].2) - ${dayStart}`)}) AS first_at,
+      least(if(row_count > 0, toInt64(high_block) + ${back(`${dayEnd} - 1 - high_time`)},
+        toInt64(status[chain].1) - ${back(`toInt64(status[chain].2) - ${dayEnd}`)} - 1),
+        if(newest = 0, toInt64(9223372036854775807), toInt64(newest))) AS last_at,
+      arrayFilter(source -> source != '', arrayDistinct([
+        multiIf(status[chain].2 = 0, '', status[chain].4 = 1, 'import', 'rpc'), status[chain].5])) AS sources
+    FROM (
+      SELECT chain, day, ${COUNTS.map(({ name }) => `sum(${name}) AS ${name}`).join(', ')},
+        ${ANCHORS.map((name) => `max(${name}) AS ${name}`).join(', ')}
+      FROM (
+        SELECT toString(chain) AS chain, toDate(block_time) AS day, ${countedFrom('rows')},
+          min(block_number) AS low_block, toUInt64(toUnixTimestamp(min(block_time))) AS low_time,
+          max(block_number) AS high_block, toUInt64(toUnixTimestamp(max(block_time))) AS high_time
+        FROM ${database}settlements FINAL WHERE del = 0 GROUP BY chain, day
+        UNION ALL
+        ${letterDays(database)}
+        UNION ALL
+        ${readDays(database)}
+      ) GROUP BY chain, day
+    )
+  )
+)`;
+}
+
+/**
+ * Over the tables of all nodes: a day has rows on one node, and what ingest knows of it lies on another. `database`: a prefix of the tables.
+ */
+export function coverageDaysBody(database: string): ViewBody<'coverage_days'> {
+  return {
+    columns: {
+      chain: "CAST(t.chain, 'LowCardinality(String)')",
+      proposed_count: "CAST(NULL, 'Nullable(UInt64)')",
+      indexed_blocks: 'if(isNull(t.first_block), NULL, toNullable(t.in_read))',
+      missing_blocks:
+        'if(isNull(t.first_block), NULL, toNullable(1 + ifNull(t.last_block, 0) - ifNull(t.first_block, 0) - t.in_read))',
+      method_version: `CAST('${COVERAGE_METHOD}', 'LowCardinality(String)')`,
+    },
+    from: `${coverageDays(database)} AS t`,
+  };
+}
