@@ -27,10 +27,8 @@ export const COVERAGE_DAYS = {
       'authorization_count',
       'EIP-3009 authorizations that were used: the rows that they made, of any kind, and those without a transfer (unpaired_authorization_count).',
     ),
-    ...SETTLEMENT_KINDS.map((kind) => count(KIND_COLUMNS[kind], `Rows whose kind is ${kind}.`)),
-    ...EVIDENCE_METHODS.map((method) =>
-      count(METHOD_COLUMNS[method], `Rows of any kind whose evidence_method is ${method}.`),
-    ),
+    ...SETTLEMENT_KINDS.map((kind) => count(KIND_COLUMNS[kind], `Rows of the kind ${kind}.`)),
+    ...EVIDENCE_METHODS.map((method) => count(METHOD_COLUMNS[method], `Rows on the rung ${method}.`)),
     count('named_count', 'Payments that a named facilitator relayed.'),
     column(
       'proposed_count',
@@ -39,7 +37,7 @@ export const COVERAGE_DAYS = {
     ),
     count('unknown_count', 'All other payments.'),
     ...DEAD_LETTER_REASONS.map((reason) =>
-      count(DEAD_LETTER_COLUMNS[reason], `Logs that became no row, with the reason ${reason}.`),
+      count(DEAD_LETTER_COLUMNS[reason], `Logs without a row: ${reason}.`),
     ),
     blocks(
       'first_block',

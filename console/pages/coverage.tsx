@@ -1,0 +1,240 @@
+import type { ComponentChildren } from 'preact';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { ProblemState } from '../components/states.tsx';
+import { chainText, countText, shareText } from '../format.ts';
+import {
+  type Counted,
+  type CoverageSums,
+  coverageSums,
+  deadLettersOf,
+  otherRowsOf,
+} from '../parts/coverage-sums.ts';
+import { METHOD_NAMES } from '../parts/evidence-ladder.tsx';
+import { OpenInSql } from '../parts/open-in-sql.tsx';
+import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
+import { coverageSql } from '../parts/ranking-sql.ts';
+import { StatusTabs } from '../parts/status-tabs.tsx';
+import { Link } from '../router.tsx';
+import { type PageProps, withQuery } from '../routes.ts';
+import { useAnswer } from '../use-answer.ts';
+import type { Coverage, CoverageDay } from '../wire.ts';
+
+const PATH = '/coverage';
+const SPANS = [7, 30, 90] as const;
+
+/** What was seen of each chain on each day, and what is missing. */
+export function CoveragePage({ query }: PageProps) {
+  const chain = query.get('chain');
+  const days = SPANS.find((span) => String(span) === query.get('days')) ?? SPANS[0];
+  const { answer, problem, reload } = useAnswer<Coverage>(PATH, {
+    query: { days, ...(chain === null ? {} : { chain }) },
+  });
+  const isHere = problem === null || answer !== null;
+  return (
+    <>
+      <PageHead title="Coverage" tools={<OpenInSql {...coverageSql({ days, chain })} isButton />}>
+        What the index has seen of each chain on each day, and what it has not. Counts, and no amounts.
+      </PageHead>
+      <StatusTabs current={PATH} />
+      <FilterForm label="Filter coverage" query={query}>
+        <nav class="segmented window-choice" aria-label="Days">
+          {SPANS.map((span) => (
+            <Link
+              key={span}
+              to={withQuery(PATH, query, { days: span === SPANS[0] ? null : String(span) })}
+              current={span === days}
+            >
+              {span} days
+            </Link>
+          ))}
+        </nav>
+        <SelectFilter path={PATH} query={query} label="Chain" name="chain" options={useChainOptions()} />
+      </FilterForm>
+      {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
+      {isHere ? <CoverageBody days={answer?.days ?? null} /> : null}
+    </>
+  );
+}
+
+function CoverageBody({ days }: { readonly days: readonly CoverageDay[] | null }) {
+  const sums = coverageSums(days ?? []);
+  return (
+    <>
+      <CoverageStats sums={sums} isLoading={days === null} />
+      <DataTable
+        caption="Coverage by day"
+        columns={DAY_COLUMNS}
+        rows={days}
+        keyOf={({ chain, day }) => `${chain} ${day}`}
+        empty={<p class="state muted">No block of these days was read.</p>}
+      />
+      {days === null || days.length === 0 ? null : (
+        <div class="columns">
+          <Counts title="Evidence of the rows" of={sums.byMethod} nameOf={methodText} />
+          <Counts title="What the rows are" of={sums.byKind} nameOf={wordsOf}>
+            Only payments count in figures and rankings.
+          </Counts>
+          <Counts title="Logs that became no row" of={sums.byReason} nameOf={wordsOf} isFault>
+            They are read again, and go when they become a row.
+          </Counts>
+          <Limits />
+        </div>
+      )}
+    </>
+  );
+}
+
+const part = (some: number, whole: number): string => shareText(BigInt(some), BigInt(whole)) ?? '–';
+
+function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; readonly isLoading: boolean }) {
+  const { seen, unpaired, payments, named, blocksIndexed, blocksMissing, deadLetters } = sums;
+  const wholeBlocks = blocksIndexed + blocksMissing;
+  return (
+    <Stats>
+      <Stat name="Blocks read" isLoading={isLoading} note={`${countText(blocksMissing)} missing`}>
+        {part(blocksIndexed, wholeBlocks)}
+      </Stat>
+      <Stat name="Authorizations with a row" isLoading={isLoading} note={`of ${countText(seen)} seen`}>
+        {part(seen - unpaired, seen)}
+      </Stat>
+      <Stat name="Payments" isLoading={isLoading}>
+        {countText(payments)}
+      </Stat>
+      <Stat
+        name="By a named facilitator"
+        isLoading={isLoading}
+        note={`${countText(payments - named)} by others`}
+      >
+        {part(named, payments)}
+      </Stat>
+      <Stat name="Logs without a row" isLoading={isLoading}>
+        <span class={deadLetters > 0 ? 'warn' : undefined}>{countText(deadLetters)}</span>
+      </Stat>
+    </Stats>
+  );
+}
+
+const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
+  { name: 'Day', isRowHeader: true, cell: ({ day }) => day },
+  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  {
+    name: 'Blocks read',
+    isFigure: true,
+    help: 'Of the blocks of the day',
+    cell: ({ blocks }) =>
+      blocks === null ? <span class="muted">–</span> : part(blocks.indexed, blocks.indexed + blocks.missing),
+  },
+  {
+    name: 'Missing',
+    isFigure: true,
+    help: 'Blocks of the day that were not read',
+    cell: ({ blocks }) => <Fault count={blocks?.missing ?? null} />,
+  },
+  {
+    name: 'Payments',
+    isFigure: true,
+    card: 'lead',
+    cell: ({ by_kind: kinds }) => countText(kinds.payment),
+  },
+  {
+    name: 'Named',
+    isFigure: true,
+    help: 'Of the payments, those that a named facilitator relayed',
+    cell: ({ by_facilitator: { named }, by_kind: kinds }) => part(named, kinds.payment),
+  },
+  {
+    name: 'Other rows',
+    isFigure: true,
+    priority: 3,
+    help: 'Deposits, payouts and returns of channels and escrows',
+    cell: (day) => countText(otherRowsOf(day)),
+  },
+  {
+    name: 'Authorizations',
+    isFigure: true,
+    priority: 2,
+    help: 'EIP-3009 authorizations that were used',
+    cell: ({ authorizations }) => countText(authorizations.seen),
+  },
+  {
+    name: 'Without a row',
+    isFigure: true,
+    priority: 2,
+    help: 'Logs that became no row, authorizations without a transfer among them',
+    cell: (day) => <Fault count={deadLettersOf(day)} />,
+  },
+  {
+    name: 'Read from',
+    priority: 3,
+    cell: ({ sources }) => sources.map((one) => SOURCE_NAMES[one]).join(', '),
+  },
+];
+
+const SOURCE_NAMES = { rpc: 'node', portal: 'SQD Portal', import: 'import' } as const;
+
+function Fault({ count }: { readonly count: number | null }) {
+  if (count === null) return <span class="muted">–</span>;
+  return <span class={count > 0 ? 'warn' : 'muted'}>{countText(count)}</span>;
+}
+
+interface CountsProps {
+  readonly title: string;
+  readonly of: readonly Counted[];
+  nameOf(name: string): string;
+  /** Whether each of them is a fault. */
+  readonly isFault?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+function Counts({ title, of, nameOf, isFault = false, children }: CountsProps) {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  const whole = of.reduce((all, { count }) => all + count, 0);
+  const columns: readonly Column<Counted>[] = [
+    { name: 'What', isRowHeader: true, cell: ({ name }) => nameOf(name) },
+    {
+      name: 'Number',
+      isFigure: true,
+      cell: ({ count }) => (isFault ? <Fault count={count} /> : countText(count)),
+    },
+    { name: 'Share', isFigure: true, cell: ({ count }) => part(count, whole) },
+  ];
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+      </div>
+      {children === undefined ? null : <p class="note muted">{children}</p>}
+      <DataTable class="compact" caption={title} columns={columns} rows={of} keyOf={({ name }) => name} />
+    </section>
+  );
+}
+
+function methodText(name: string): string {
+  const names: Readonly<Record<string, string>> = METHOD_NAMES;
+  return names[name] ?? name;
+}
+
+function wordsOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function Limits() {
+  return (
+    <section class="card" aria-labelledby="limits-title">
+      <div class="card-head">
+        <h2 id="limits-title">What nobody can see</h2>
+      </div>
+      <p class="note">
+        100% is every settlement whose events a listed contract or token emits, on the chains that are read
+        here, in the blocks that were read.
+      </p>
+      <p class="note muted">
+        Payments that are collected off chain and settled in batches, tokens without a marker, private relays,
+        and chains that are not read are in no figure.{' '}
+        <a href="/docs/methodology#coverage">How it is counted</a>
+      </p>
+    </section>
+  );
+}
