@@ -62,13 +62,16 @@ function CoverageBody({ days }: { readonly days: readonly CoverageDay[] | null }
   return (
     <>
       <CoverageStats sums={sums} isLoading={days === null} />
-      <DataTable
-        caption="Coverage by day"
-        columns={DAY_COLUMNS}
-        rows={days}
-        keyOf={({ chain, day }) => `${chain} ${day}`}
-        empty={<p class="state muted">No block of these days was read.</p>}
-      />
+      <section aria-labelledby="days-title">
+        <h2 id="days-title">By day</h2>
+        <DataTable
+          caption="Coverage by day"
+          columns={DAY_COLUMNS}
+          rows={days}
+          keyOf={({ chain, day }) => `${chain} ${day}`}
+          empty={<p class="state muted">No block of these days was read.</p>}
+        />
+      </section>
       {days === null || days.length === 0 ? null : (
         <div class="columns">
           <Counts title="Evidence of the rows" of={sums.byMethod} nameOf={methodText} />
@@ -76,11 +79,11 @@ function CoverageBody({ days }: { readonly days: readonly CoverageDay[] | null }
             Only payments count in figures and rankings.
           </Counts>
           <Counts title="Logs that became no row" of={sums.byReason} nameOf={wordsOf} isFault>
-            They are read again, and go when they become a row.
+            They are read again, and leave this list when they become a row.
           </Counts>
-          <Limits />
         </div>
       )}
+      <Limits />
     </>
   );
 }
@@ -116,12 +119,18 @@ function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; reado
 }
 
 const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
-  { name: 'Day', isRowHeader: true, cell: ({ day }) => day },
-  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  { name: 'Day', isRowHeader: true, cell: ({ day }) => <span class="number">{day}</span> },
+  { name: 'Chain', card: 'meta', cell: ({ chain }) => chainText(chain) },
+  {
+    name: 'Read from',
+    priority: 3,
+    cell: ({ sources }) => sources.map((source) => SOURCE_NAMES[source]).join(', ') || '–',
+  },
   {
     name: 'Blocks read',
     isFigure: true,
-    help: 'Of the blocks of the day',
+    card: 'lead',
+    help: 'Of the blocks of the day; a dash where no record says which were read',
     cell: ({ blocks }) =>
       blocks === null ? <span class="muted">–</span> : part(blocks.indexed, blocks.indexed + blocks.missing),
   },
@@ -134,7 +143,7 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
   {
     name: 'Payments',
     isFigure: true,
-    card: 'lead',
+    card: 'meta',
     cell: ({ by_kind: kinds }) => countText(kinds.payment),
   },
   {
@@ -146,28 +155,21 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
   {
     name: 'Other rows',
     isFigure: true,
-    priority: 3,
+    priority: 2,
     help: 'Deposits, payouts and returns of channels and escrows',
     cell: (day) => countText(otherRowsOf(day)),
   },
   {
     name: 'Authorizations',
     isFigure: true,
-    priority: 2,
     help: 'EIP-3009 authorizations that were used',
     cell: ({ authorizations }) => countText(authorizations.seen),
   },
   {
     name: 'Without a row',
     isFigure: true,
-    priority: 2,
     help: 'Logs that became no row, authorizations without a transfer among them',
     cell: (day) => <Fault count={deadLettersOf(day)} />,
-  },
-  {
-    name: 'Read from',
-    priority: 3,
-    cell: ({ sources }) => sources.map((one) => SOURCE_NAMES[one]).join(', '),
   },
 ];
 
@@ -197,7 +199,8 @@ function Counts({ title, of, nameOf, isFault = false, children }: CountsProps) {
       isFigure: true,
       cell: ({ count }) => (isFault ? <Fault count={count} /> : countText(count)),
     },
-    { name: 'Share', isFigure: true, cell: ({ count }) => part(count, whole) },
+    // A share of faults says nothing.
+    ...(isFault ? [] : [{ name: 'Share', isFigure: true, cell: ({ count }: Counted) => part(count, whole) }]),
   ];
   return (
     <section class="card" aria-labelledby={id}>
@@ -205,7 +208,13 @@ function Counts({ title, of, nameOf, isFault = false, children }: CountsProps) {
         <h2 id={id}>{title}</h2>
       </div>
       {children === undefined ? null : <p class="note muted">{children}</p>}
-      <DataTable class="compact" caption={title} columns={columns} rows={of} keyOf={({ name }) => name} />
+      <DataTable
+        class="compact counts"
+        caption={title}
+        columns={columns}
+        rows={of}
+        keyOf={({ name }) => name}
+      />
     </section>
   );
 }
@@ -222,17 +231,12 @@ function wordsOf(name: string): string {
 
 function Limits() {
   return (
-    <section class="card" aria-labelledby="limits-title">
-      <div class="card-head">
-        <h2 id="limits-title">What nobody can see</h2>
-      </div>
-      <p class="note">
+    <section aria-labelledby="limits-title">
+      <h2 id="limits-title">What 100% means, and what nobody can see</h2>
+      <p>
         100% is every settlement whose events a listed contract or token emits, on the chains that are read
-        here, in the blocks that were read.
-      </p>
-      <p class="note muted">
-        Payments that are collected off chain and settled in batches, tokens without a marker, private relays,
-        and chains that are not read are in no figure.{' '}
+        here, in the blocks that were read. Payments that are collected off chain and settled in batches,
+        tokens without a marker, private relays, and chains that are not read are in no figure.{' '}
         <a href="/docs/methodology#coverage">How it is counted</a>
       </p>
     </section>

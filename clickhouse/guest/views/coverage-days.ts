@@ -25,6 +25,7 @@ interface Count {
 
 const COUNTS: readonly Count[] = [
   { name: 'row_count', rows: '1' },
+  { name: 'letter_count', letters: '1' },
   {
     name: 'authorization_count',
     rows: `bitAnd(seen, ${SEEN.authorization_used}) != 0`,
@@ -114,11 +115,9 @@ function coverageDays(database: string): string {
   return `(
   WITH ${statusOf(database)} AS status,
     (SELECT groupArray((toString(chain), from_block, to_block)) FROM ${readRanges(database)}) AS read
-  SELECT *,
-    if(is_placed, toNullable(toUInt64(greatest(first_at, 0))), NULL) AS first_block,
-    if(is_placed, toNullable(toUInt64(greatest(last_at, first_at, 0))), NULL) AS last_block,
-    arraySum(one -> if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
-      1 + least(one.3, ifNull(last_block, 0)) - greatest(one.2, ifNull(first_block, 0)), 0), read) AS in_read
+  SELECT *, toUInt64(greatest(first_at, 0)) AS first_block, toUInt64(greatest(last_at, first_at, 0)) AS last_block,
+    if(is_placed, toUInt64(arraySum(one -> if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
+      1 + least(one.3, last_block) - greatest(one.2, first_block), 0), read)), toUInt64(0)) AS in_read
   FROM (
     SELECT *, ${pace} AS block_ms, row_count > 0 OR status[chain].2 > 0 AS is_placed, status[chain].3 AS newest,
       if(row_count > 0, toInt64(low_block) - ${back(`low_time - ${dayStart}`)},
@@ -143,8 +142,12 @@ function coverageDays(database: string): string {
       ) GROUP BY chain, day
     )
   )
+  WHERE row_count + letter_count > 0 OR in_read > 0
 )`;
 }
+
+/** A day without a recorded block has none that are known to be missing: its rows may be of an import without a record. */
+const ifRead = (figure: string): string => `if(t.in_read = 0, NULL, ${figure})`;
 
 /**
  * Over the tables of all nodes: a day has rows on one node, and what ingest knows of it lies on another. `database`: a prefix of the tables.
@@ -154,9 +157,10 @@ export function coverageDaysBody(database: string): ViewBody<'coverage_days'> {
     columns: {
       chain: "CAST(t.chain, 'LowCardinality(String)')",
       proposed_count: "CAST(NULL, 'Nullable(UInt64)')",
-      indexed_blocks: 'if(isNull(t.first_block), NULL, toNullable(t.in_read))',
-      missing_blocks:
-        'if(isNull(t.first_block), NULL, toNullable(1 + ifNull(t.last_block, 0) - ifNull(t.first_block, 0) - t.in_read))',
+      first_block: ifRead('t.first_block'),
+      last_block: ifRead('t.last_block'),
+      indexed_blocks: ifRead('t.in_read'),
+      missing_blocks: ifRead('toUInt64(1 + t.last_block - t.first_block - t.in_read)'),
       method_version: `CAST('${COVERAGE_METHOD}', 'LowCardinality(String)')`,
     },
     from: `${coverageDays(database)} AS t`,

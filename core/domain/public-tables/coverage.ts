@@ -41,9 +41,9 @@ export const COVERAGE_DAYS = {
     ),
     blocks(
       'first_block',
-      'First block of the day, from the nearest block whose time is known; NULL where none is.',
+      'First block of the day, reckoned from the nearest row; NULL where no read of its blocks is recorded, as after some imports.',
     ),
-    blocks('last_block', 'Last block of the day, likewise; of the present day the newest one known.'),
+    blocks('last_block', 'Last block of the day, likewise; of the present day the newest one.'),
     blocks('indexed_blocks', 'Blocks from first_block to last_block that were read.'),
     blocks('missing_blocks', 'Blocks from first_block to last_block that were not read.'),
     column(
