@@ -3,13 +3,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { ProblemState } from '../components/states.tsx';
 import { chainText, countText, shareText } from '../format.ts';
-import {
-  type Counted,
-  type CoverageSums,
-  coverageSums,
-  deadLettersOf,
-  otherRowsOf,
-} from '../parts/coverage-sums.ts';
+import { type Counted, type CoverageSums, coverageSums, deadLettersOf } from '../parts/coverage-sums.ts';
 import { METHOD_NAMES } from '../parts/evidence-ladder.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
@@ -93,12 +87,13 @@ const part = (some: number, whole: number): string => shareText(BigInt(some), Bi
 function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; readonly isLoading: boolean }) {
   const { seen, unpaired, payments, named, blocksIndexed, blocksMissing, deadLetters } = sums;
   const wholeBlocks = blocksIndexed + blocksMissing;
+  const noted = (note: string) => (isLoading ? {} : { note });
   return (
     <Stats>
-      <Stat name="Blocks read" isLoading={isLoading} note={`${countText(blocksMissing)} missing`}>
+      <Stat name="Blocks read" isLoading={isLoading} {...noted(`${countText(blocksMissing)} missing`)}>
         {part(blocksIndexed, wholeBlocks)}
       </Stat>
-      <Stat name="Authorizations with a row" isLoading={isLoading} note={`of ${countText(seen)} seen`}>
+      <Stat name="Authorizations with a row" isLoading={isLoading} {...noted(`of ${countText(seen)} seen`)}>
         {part(seen - unpaired, seen)}
       </Stat>
       <Stat name="Payments" isLoading={isLoading}>
@@ -107,7 +102,7 @@ function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; reado
       <Stat
         name="By a named facilitator"
         isLoading={isLoading}
-        note={`${countText(payments - named)} by others`}
+        {...noted(`${countText(payments - named)} by others`)}
       >
         {part(named, payments)}
       </Stat>
@@ -151,13 +146,6 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
     isFigure: true,
     help: 'Of the payments, those that a named facilitator relayed',
     cell: ({ by_facilitator: { named }, by_kind: kinds }) => part(named, kinds.payment),
-  },
-  {
-    name: 'Other rows',
-    isFigure: true,
-    priority: 2,
-    help: 'Deposits, payouts and returns of channels and escrows',
-    cell: (day) => countText(otherRowsOf(day)),
   },
   {
     name: 'Authorizations',

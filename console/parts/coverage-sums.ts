@@ -48,8 +48,3 @@ export function coverageSums(days: readonly CoverageDay[]): CoverageSums {
 export function deadLettersOf({ dead_letters: letters }: CoverageDay): number {
   return Object.values(letters).reduce((all, count) => all + count, 0);
 }
-
-/** Rows that are no payments. */
-export function otherRowsOf({ by_kind: kinds }: CoverageDay): number {
-  return Object.values(kinds).reduce((all, count) => all + count, 0) - kinds.payment;
-}

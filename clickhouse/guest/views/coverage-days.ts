@@ -56,9 +56,17 @@ const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chainId }) =
 const PACE_SECONDS_MIN = 3_600;
 const DAY_SECONDS = 86_400;
 
-/** What ingest reported last, by chain; zeros for a chain without a report. */
-const statusOf = (database: string): string =>
-  `(SELECT CAST(mapFromArrays(groupArray(toString(chain)), groupArray((indexed_block, toUnixTimestamp(indexed_time), greatest(head_block, indexed_block), state = 'imported', toString(backfill_source)))), 'Map(String, Tuple(UInt64, UInt64, UInt64, UInt8, String))') FROM ${database}chain_status FINAL)`;
+/**
+ * The rows of `from` with what ingest reported last of their chain, zeros where it did not, and the usual time between its blocks. As columns
+ * of a subquery: the engine analyses an expression once for each use of its alias, which cost a second for this statement.
+ */
+const reported = (
+  database: string,
+  from: string,
+): string => `(SELECT *, (SELECT CAST(mapFromArrays(groupArray(toString(chain)), groupArray((indexed_block, toUnixTimestamp(indexed_time), greatest(head_block, indexed_block), state = 'imported', toString(backfill_source)))), 'Map(String, Tuple(UInt64, UInt64, UInt64, UInt8, String))') FROM ${database}chain_status FINAL)[toString(chain)] AS report,
+    toInt64(report.1) AS known_block, toInt64(report.2) AS known_time, toInt64(report.3) AS newest, report.4 AS is_imported, report.5 AS backfilled_from,
+    ${BLOCK_MS} AS usual_ms
+  FROM ${from})`;
 
 /**
  * The ranges of blocks that were read, without overlaps. Only those for the set of contracts that was read last count: ranges that were read
@@ -80,7 +88,7 @@ const readRanges = (database: string): string => `(
 
 /** When a block was made that no row of its day dates: counted back from the newest indexed block. */
 const reckonedTime = (block: string): string =>
-  `toDateTime(greatest(0, toInt64(status[chain].2) - intDiv((toInt64(status[chain].1) - toInt64(${block})) * ${BLOCK_MS}, 1000)), 'UTC')`;
+  `toDateTime(greatest(0, known_time - intDiv((known_block - toInt64(${block})) * usual_ms, 1000)), 'UTC')`;
 
 /** The days that read blocks lie in. They have no counts: a day on which nothing was paid is a day, too. */
 const readDays = (
@@ -89,7 +97,7 @@ const readDays = (
     ${countedFrom(null)}, ${NO_ANCHORS}
   FROM (
     SELECT toString(chain) AS chain, toDate(${reckonedTime('from_block')}) AS first_day, toDate(${reckonedTime('to_block')}) AS last_day
-    FROM ${readRanges(database)} WHERE status[chain].2 > 0
+    FROM ${reported(database, readRanges(database))} WHERE known_time > 0
   )`;
 
 const letterDays = (
@@ -98,7 +106,7 @@ const letterDays = (
     ${countedFrom('letters')}, ${NO_ANCHORS}
   FROM (
     SELECT toString(chain) AS chain, block_number, toString(reason) AS reason, ${reckonedTime('block_number')} AS reckoned
-    FROM ${database}dead_letters FINAL WHERE del = 0
+    FROM ${reported(database, `(SELECT chain, block_number, reason FROM ${database}dead_letters FINAL WHERE del = 0)`)}
   ) AS letters
   LEFT JOIN (
     SELECT toString(chain) AS chain, number, max(time) AS time FROM ${database}blocks FINAL
@@ -109,25 +117,9 @@ const letterDays = (
 /** Every day of every chain, with the counts and the blocks that lie in it. */
 function coverageDays(database: string): string {
   const dayStart = "toUnixTimestamp(toDateTime(day, 'UTC'))";
-  const dayEnd = `(${dayStart} + ${DAY_SECONDS})`;
-  const pace = `if(high_time >= low_time + ${PACE_SECONDS_MIN} AND high_block > low_block, 1000 * (high_time - low_time) / (high_block - low_block), ${BLOCK_MS})`;
-  const back = (seconds: string): string => `toInt64(floor(1000 * (${seconds}) / block_ms))`;
-  return `(
-  WITH ${statusOf(database)} AS status,
-    (SELECT groupArray((toString(chain), from_block, to_block)) FROM ${readRanges(database)}) AS read
-  SELECT *, toUInt64(greatest(first_at, 0)) AS first_block, toUInt64(greatest(last_at, first_at, 0)) AS last_block,
-    if(is_placed, toUInt64(arraySum(one -> if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
-      1 + least(one.3, last_block) - greatest(one.2, first_block), 0), read)), toUInt64(0)) AS in_read
-  FROM (
-    SELECT *, ${pace} AS block_ms, row_count > 0 OR status[chain].2 > 0 AS is_placed, status[chain].3 AS newest,
-      if(row_count > 0, toInt64(low_block) - ${back(`low_time - ${dayStart}`)},
-        toInt64(status[chain].1) - ${back(`toInt64(status[chain].2) - ${dayStart}`)}) AS first_at,
-      least(if(row_count > 0, toInt64(high_block) + ${back(`${dayEnd} - 1 - high_time`)},
-        toInt64(status[chain].1) - ${back(`toInt64(status[chain].2) - ${dayEnd}`)} - 1),
-        if(newest = 0, toInt64(9223372036854775807), toInt64(newest))) AS last_at,
-      arrayFilter(source -> source != '', arrayDistinct([
-        multiIf(status[chain].2 = 0, '', status[chain].4 = 1, 'import', 'rpc'), status[chain].5])) AS sources
-    FROM (
+  const pace = `if(high_time >= low_time + ${PACE_SECONDS_MIN} AND high_block > low_block, 1000 * (high_time - low_time) / (high_block - low_block), usual_ms)`;
+  const blocksIn = (seconds: string): string => `toInt64(floor(1000 * (${seconds}) / block_ms))`;
+  const counted = `(
       SELECT chain, day, ${COUNTS.map(({ name }) => `sum(${name}) AS ${name}`).join(', ')},
         ${ANCHORS.map((name) => `max(${name}) AS ${name}`).join(', ')}
       FROM (
@@ -140,8 +132,28 @@ function coverageDays(database: string): string {
         UNION ALL
         ${readDays(database)}
       ) GROUP BY chain, day
+    )`;
+  // Each step is a subquery of its own: see `reported`.
+  const paced = `(SELECT *, ${pace} AS block_ms, ${dayStart} AS day_start FROM ${reported(database, counted)})`;
+  const placed = `(
+    SELECT *, toUInt64(greatest(0, first_at)) AS first_block, toUInt64(greatest(0, first_at, last_at)) AS last_block
+    FROM (
+      SELECT *, if(row_count > 0, toInt64(low_block) - ${blocksIn('low_time - day_start')},
+          known_block - ${blocksIn('known_time - day_start')}) AS first_at,
+        least(if(newest = 0, toInt64(9223372036854775807), newest),
+          if(row_count > 0, toInt64(high_block) + ${blocksIn(`day_start + ${DAY_SECONDS - 1} - high_time`)},
+            known_block - ${blocksIn(`known_time - day_start - ${DAY_SECONDS}`)} - 1)) AS last_at
+      FROM ${paced}
     )
-  )
+  )`;
+  return `(
+  SELECT *, if(known_time = 0 AND row_count = 0, toUInt64(0), toUInt64(arraySum(one ->
+      if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
+        1 + least(one.3, last_block) - greatest(one.2, first_block), 0),
+      (SELECT groupArray((toString(chain), from_block, to_block)) FROM ${readRanges(database)})))) AS in_read,
+    arrayFilter(source -> source != '', arrayDistinct([
+      multiIf(known_time = 0, '', is_imported = 1, 'import', 'rpc'), backfilled_from])) AS sources
+  FROM ${placed}
   WHERE row_count + letter_count > 0 OR in_read > 0
 )`;
 }
