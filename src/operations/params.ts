@@ -98,7 +98,8 @@ export function readWhole(raw: unknown, name: string, max: number): number {
   throw invalid(name, `${name} must be from 1 to ${max}.`);
 }
 
-function wholeOf(raw: unknown, name: string): number {
+/** A whole number, as text or JSON. */
+export function wholeOf(raw: unknown, name: string): number {
   const isWhole =
     typeof raw === 'number' ? Number.isInteger(raw) : typeof raw === 'string' && /^[+-]?\d{1,30}$/.test(raw);
   if (isWhole) return Number(raw);

@@ -10,7 +10,7 @@ import {
 import { counterpartyParam } from '../common-params.ts';
 import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names.ts';
-import { type Param, readWhole } from '../params.ts';
+import { type Param, readWhole, wholeOf } from '../params.ts';
 import {
   AddressShape,
   CountShape,
