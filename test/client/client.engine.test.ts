@@ -116,6 +116,7 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
     '/bundles/eip155%3A8453/settlements/manifest.json?describe=true',
   ],
   getTelemetry: [[], '/telemetry'],
+  getCoverage: [[{ days: 7, chain: 'eip155:8453' }], '/coverage?days=7&chain=eip155%3A8453'],
   getSqlSchema: [[], '/sql/schema'],
   listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
   getSqlJob: [[{ job: JOB }], `/sql/jobs/${JOB}`],
