@@ -276,8 +276,8 @@ test('the table and the operation say the same, and a condition on the day reads
     maxRows: 100,
   });
   const { body } = await fileApi.get('/v0/coverage');
-  // biome-ignore lint/suspicious/noExplicitAny: an answer
   expect(
+    // biome-ignore lint/suspicious/noExplicitAny: an answer
     body.days.map(({ day, authorizations, by_kind, by_facilitator, blocks }: any) => [
       day,
       authorizations.seen,
