@@ -428,6 +428,19 @@ Pages are cut
   getTelemetry: Method<'getTelemetry'>;
 
   /**
+   * What was seen of each chain on each day, and what is missing.
+   *
+   * Counts and shares by chain and UTC day: authorizations, rows by kind, evidence and facilitator, logs
+   * that became no row, and blocks that were not read. No amounts. What the figures can show and what they
+   * cannot: [methodology](/docs/methodology#coverage). In SQL: `coverage_days`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/coverage`
+   */
+  getCoverage: Method<'getCoverage'>;
+
+  /**
    * Tables, columns, functions and limits of SQL.
    *
    * Without parameters the public tables in one line each, the limits, and example queries. `table` gives a
@@ -684,6 +697,7 @@ export const ROUTES = {
   listBundles: { path: '/bundles', rows: 'bundles', paging: 'before' },
   getBundleFile: { path: '/bundles/{chain}/{table}/{file}' },
   getTelemetry: { path: '/telemetry' },
+  getCoverage: { path: '/coverage' },
   getSqlSchema: { path: '/sql/schema' },
   listSqlJobs: { path: '/sql/jobs', rows: 'jobs', paging: 'offset' },
   getSqlJob: { path: '/sql/jobs/{job}' },

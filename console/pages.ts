@@ -206,6 +206,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/status.tsx').then(({ StatusPage }) => StatusPage),
   },
   {
+    path: '/coverage',
+    title: 'Coverage',
+    inNavigation: false,
+    section: '/status',
+    load: () => import('./pages/coverage.tsx').then(({ CoveragePage }) => CoveragePage),
+  },
+  {
     path: '/account',
     title: 'Account',
     inNavigation: false,

@@ -11,6 +11,7 @@ import {
 } from './views/catalogues.ts';
 import { channelEventsBody, channelsBody } from './views/channels.ts';
 import { coverageStatement } from './views/coverage.ts';
+import { coverageDaysBody } from './views/coverage-days.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
@@ -46,6 +47,7 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   channels: 'channel_rows',
   channel_events: 'channel_rows',
   proposed_relayers: 'proposed_relayers',
+  coverage_days: null,
 };
 
 /** The databases of the views and their tables, and what the views show. */
@@ -72,7 +74,7 @@ export function publicViewStatements(
   const into = publicDatabaseOf(database);
   return [
     ...storedViewStatements({ into, rows: database, beside: database, facts, idKey, hasFacts: true }),
-    ...overviewStatements(into, idKey),
+    ...overviewStatements({ into, beside: database, idKey }),
   ];
 }
 
@@ -85,20 +87,25 @@ export function storedViewStatements(names: PublicViewNames): string[] {
   ];
 }
 
-/** The views over other public tables, made after those: on a cluster once, over all nodes. */
-export function overviewStatements(into: string, idKey: WalletIdKey): string[] {
+/** The views over other public tables, made after those, and over tables of all nodes: on a cluster once. */
+export function overviewStatements({
+  into,
+  beside,
+  idKey,
+}: Pick<PublicViewNames, 'into' | 'beside' | 'idKey'>): string[] {
   return [
     viewStatement(into, 'wallets', walletsBody(into, idKey), INVOKER),
     viewStatement(into, 'channels', channelsBody(into), INVOKER),
+    viewStatement(into, 'coverage_days', coverageDaysBody(`${beside}.`), DEFINER),
   ];
 }
 
 const INVOKER = 'SQL SECURITY INVOKER';
 const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
-type Overview = 'wallets' | 'channels';
-type StoredView = Exclude<PublicTableName, Overview>;
+const OVERVIEWS = ['wallets', 'channels', 'coverage_days'] as const satisfies readonly PublicTableName[];
+type StoredView = Exclude<PublicTableName, (typeof OVERVIEWS)[number]>;
 export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter(
-  (name): name is StoredView => name !== 'wallets' && name !== 'channels',
+  (name): name is StoredView => !OVERVIEWS.some((overview) => overview === name),
 );
 
 function viewStatement(

@@ -303,7 +303,7 @@ async function makeViews(
     cluster,
     STORED_VIEWS.map((name) => ({ ...published, name, key: null })),
   );
-  for (const view of overviewStatements(published.database, idKey))
+  for (const view of overviewStatements({ into: published.database, beside: database, idKey }))
     await runDdl(writer, 'declared-view', trustedText(view));
   for (const name of PUBLIC_TABLE_NAMES)
     await runDdl(writer, 'view-of-all-nodes', trustedText(viewOfAllNodes(database, name)));

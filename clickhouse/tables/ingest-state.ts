@@ -1,3 +1,4 @@
+import type { DEAD_LETTER_REASONS } from '../../core/domain/coverage.ts';
 import {
   chain,
   enumeration,
@@ -128,12 +129,7 @@ export const CHAIN_STATUS = {
  * - `unknown_channel`: an event of a channel whose parties neither its transaction nor an earlier row names;
  * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.
  */
-export type DeadLetterReason =
-  | 'malformed_log'
-  | 'unpaired_authorization'
-  | 'unpaired_proxy'
-  | 'unknown_channel'
-  | 'amount_out_of_range';
+export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
 /** Logs that could not become a row, with the reason. */
 export const DEAD_LETTERS = {

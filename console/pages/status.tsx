@@ -4,6 +4,7 @@ import { Time } from '../components/time.tsx';
 import { durationText } from '../format.ts';
 import { ChainHealth, IdentityHealth, SourceHealth, TELEMETRY_EVERY_MS } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
+import { StatusTabs } from '../parts/status-tabs.tsx';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Telemetry } from '../wire.ts';
@@ -18,6 +19,7 @@ export function StatusPage(_props: PageProps) {
       <PageHead title="Status of the index">
         Progress and faults of the index on every chain. Free, without a key.
       </PageHead>
+      <StatusTabs current="/status" />
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the status" /> : null}
       {answer === null ? null : <StatusBody answer={answer} />}

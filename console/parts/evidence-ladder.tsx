@@ -8,7 +8,7 @@ type Reason = Evidence['reasons'][number];
 /** Methods that stand for a strength of evidence, strongest first. A deposit and a row that was not examined are on no rung. */
 const RUNGS = EVIDENCE_METHODS.filter((method) => method !== 'channel_move' && method !== 'not_examined');
 
-const METHOD_NAMES: Readonly<Record<Evidence['method'], string>> = {
+export const METHOD_NAMES: Readonly<Record<Evidence['method'], string>> = {
   facilitator_relay: 'Relayed by a named facilitator',
   builder_code: 'Carries a facilitator code',
   catalogued_payee: 'Paid to a catalogued payee',

@@ -96,6 +96,25 @@ LIMIT ${ROWS}`,
   );
 }
 
+/** Not of a ranking: what was seen of each chain on each day, and what is missing. */
+export function coverageSql({
+  days,
+  chain,
+}: {
+  readonly days: number;
+  readonly chain: string | null;
+}): Question {
+  return question(
+    `-- What was seen of each chain on each day, and what is missing, the last ${days} days.
+SELECT day, chain, indexed_blocks, missing_blocks, payment_count, named_count, unknown_count, deposit_count,
+  authorization_count, unpaired_authorization_count
+FROM coverage_days
+WHERE day > today() - ${days}${chainCondition(chain)}
+ORDER BY day DESC, chain`,
+    chain,
+  );
+}
+
 export function endpointsSql(): Question {
   return question(
     `-- Listed resources by the payments of the last 30 days that fit their own offers.

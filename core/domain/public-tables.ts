@@ -30,6 +30,7 @@ import {
   txHash,
   walletId,
 } from './public-tables/column.ts';
+import { COVERAGE_DAYS } from './public-tables/coverage.ts';
 import { FACILITATOR_DAYS, MERCHANT_DAYS, PAIR_DAYS, PAYER_DAYS } from './public-tables/days.ts';
 import { TRANSACTION_FEES } from './public-tables/fees.ts';
 import { AGENTS, ATTESTATIONS } from './public-tables/identities.ts';
@@ -135,6 +136,7 @@ export const PUBLIC_TABLES = {
   channels: CHANNELS,
   channel_events: CHANNEL_EVENTS,
   proposed_relayers: PROPOSED_RELAYERS,
+  coverage_days: COVERAGE_DAYS,
 } as const satisfies Record<string, PublicTable>;
 
 export type PublicTableName = keyof typeof PUBLIC_TABLES;

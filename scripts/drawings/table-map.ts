@@ -39,6 +39,7 @@ const GROUPS: readonly Group[] = [
       payer_days: ['day', 'payer'],
       pair_days: ['day', 'payer', 'payee'],
       facilitator_days: ['day', 'facilitator'],
+      coverage_days: ['chain', 'day'],
     },
   },
   {
@@ -92,7 +93,7 @@ const HEAD = 30;
 const BOX_HEIGHT = 56;
 const GAP = 12;
 const MARGIN = 12;
-const HEIGHT = 600;
+const HEIGHT = 664;
 
 export function tableMap(): string {
   const placed = GROUPS.flatMap(({ tables }) => Object.keys(tables));

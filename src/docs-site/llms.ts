@@ -116,18 +116,22 @@ function withoutLinks(markdown: string): string {
 /** A last cell that is shorter than this is repeated: a reference to it would be no shorter. */
 const CELL_KEPT_CHARS = 20;
 
-/** Many operations have the same parameters, and many tables the same columns: the first row is whole, its copies refer to it. */
+/**
+ * Many operations have the same parameters, and many tables the same columns: the first row is whole, its copies refer to it. Cells stand
+ * without the spaces around them, which are a fiftieth of the text.
+ */
 function withoutRepeatedRows(markdown: string): string {
   const seen = new Set<string>();
   const rowOf = (line: string): string => {
     if (line.startsWith('|-')) return line.replaceAll('---', '-');
     if (!line.startsWith('| ')) return line;
+    const row = line.replaceAll(' | ', '|').replace(/^\| /, '|').replace(/ \|$/, '|');
     if (!seen.has(line)) {
       seen.add(line);
-      return line;
+      return row;
     }
-    const last = line.lastIndexOf(' | ');
-    return line.length - last < CELL_KEPT_CHARS ? line : `${line.slice(0, last)} | as above |`;
+    const last = row.lastIndexOf('|', row.length - 2);
+    return row.length - last < CELL_KEPT_CHARS ? row : `${row.slice(0, last)}|as above|`;
   };
   return markdown.split('\n').map(rowOf).join('\n');
 }

@@ -11,6 +11,7 @@ import { listBundles } from './bundles/list.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
 import { getChannel, listEntityChannels } from './channels/declare.ts';
+import { getCoverage } from './coverage/declare.ts';
 import type { ServiceDeps } from './create-deps.ts';
 import { getDashboard, getDashboardPanel, listDashboards } from './dashboards/declare.ts';
 import { deleteDashboard, saveDashboard } from './dashboards/save.ts';
@@ -75,6 +76,7 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   listBundles,
   getBundleFile,
   getTelemetry,
+  getCoverage,
   getSqlSchema,
   runSql,
   createSqlJob,

@@ -90,3 +90,18 @@ export function readChoice<Choice extends string>(
     throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);
   return choice;
 }
+
+/** A whole number from 1 to `max`. Refused outside that range, not clamped: less would be the answer to another question. */
+export function readWhole(raw: unknown, name: string, max: number): number {
+  const value = wholeOf(raw, name);
+  if (value >= 1 && value <= max) return value;
+  throw invalid(name, `${name} must be from 1 to ${max}.`);
+}
+
+/** A whole number, as text or JSON. */
+export function wholeOf(raw: unknown, name: string): number {
+  const isWhole =
+    typeof raw === 'number' ? Number.isInteger(raw) : typeof raw === 'string' && /^[+-]?\d{1,30}$/.test(raw);
+  if (isWhole) return Number(raw);
+  throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
+}

@@ -33,8 +33,7 @@ const payee = addressColumn('payee', 'Address that it pays.');
 const units = (what: string): string => `${what}, in atomic units of the token.`;
 
 export const CHANNEL_EVENTS = {
-  meaning:
-    'Every deposit, payment and return of a payment channel or escrow once, ordered by channel.',
+  meaning: 'Every deposit, payment and return of a payment channel or escrow once, ordered by channel.',
   cheapBy: ['channel', 'payer', 'payee', 'block_time'],
   columns: [
     id,
@@ -60,8 +59,7 @@ export const CHANNEL_EVENTS = {
 } as const satisfies PublicTable;
 
 export const CHANNELS = {
-  meaning:
-    'Every payment channel and escrow once, with its sums and balance.',
+  meaning: 'Every payment channel and escrow once, with its sums and balance.',
   cheapBy: ['channel', 'payer', 'payee'],
   columns: [
     id,

@@ -7,11 +7,10 @@ import {
   type GraphNode,
   type PaymentPair,
 } from '../../../core/domain/payment-graph.ts';
-import { fail } from '../../../core/errors.ts';
 import { counterpartyParam } from '../common-params.ts';
 import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names.ts';
-import { type Param, quoted } from '../params.ts';
+import { type Param, readWhole, wholeOf } from '../params.ts';
 import {
   AddressShape,
   CountShape,
@@ -64,23 +63,6 @@ export const graphWalletParam: Param<Address | undefined> = {
   description: 'Only settlements that this wallet is a party of: the graph around it.',
   toolText: 'Only settlements of this wallet.',
 };
-
-/** Refused outside its range, not clamped: a smaller window would be the answer to another question. */
-function readWhole(raw: unknown, name: string, max: number): number {
-  const value = wholeOf(raw, name);
-  if (value >= 1 && value <= max) return value;
-  throw fail('invalid_parameter', { parameter: name, detail: `${name} must be from 1 to ${max}.` });
-}
-
-function wholeOf(raw: unknown, name: string): number {
-  const isWhole =
-    typeof raw === 'number' ? Number.isInteger(raw) : typeof raw === 'string' && /^[+-]?\d{1,30}$/.test(raw);
-  if (isWhole) return Number(raw);
-  throw fail('invalid_parameter', {
-    parameter: name,
-    detail: `${name} must be an integer, not ${quoted(raw)}.`,
-  });
-}
 
 /** Shapes of the payment graph. */
 

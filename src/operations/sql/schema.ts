@@ -68,6 +68,8 @@ const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {
     'SELECT payee, kind, count() AS events, sum(amount_usd) AS usd FROM channel_events WHERE block_time >= now() - INTERVAL 7 DAY GROUP BY payee, kind ORDER BY usd DESC LIMIT 20',
   proposed_relayers:
     'SELECT chain, address, score, payer_count, payee_count, shared_with FROM proposed_relayers ORDER BY score DESC LIMIT 20',
+  coverage_days:
+    'SELECT chain, day, authorization_count, named_count, unknown_count, missing_blocks FROM coverage_days WHERE day >= today() - 7 ORDER BY day DESC, chain',
 };
 
 /** What SQL may read and use, for its authors. */

@@ -131,7 +131,9 @@ test('payments need a payee and a token that can carry the prices, each once', (
   expect(problems({})).toContain('name at least one chain and payTo');
   expect(problems({ accept: [{ chain: 'bse', payTo }] })).toContain('payment.accept.0.chain: unknown chain');
   expect(problems({ accept: [{ chain: 'base', payTo: payTo.replace('B', 'b') }] })).toContain('checksum');
-  expect(problems({ accept: [{ chain: 'base', payTo, asset: payTo }] })).toContain('not a dollar token with EIP-3009 that we know');
+  expect(problems({ accept: [{ chain: 'base', payTo, asset: payTo }] })).toContain(
+    'not a dollar token with EIP-3009 that we know',
+  );
   const twice = { chain: 'base', payTo };
   expect(problems({ accept: [twice, twice] })).toContain('named twice');
   expect(load({ payment: { facilitatorUrl, accept: [twice] } }).payment.accept).toMatchObject([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { address, type Hash } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
-import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
 import { BATCH_EVENTS } from '../../../ingest/decode/channels/events.ts';
+import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
 import { CHANNEL_TOPICS, logFilterOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import {

@@ -259,9 +259,9 @@ describe('for language models', () => {
         reader !== 'design' && slug !== 'console',
       ]);
     for (const code of ERROR_CODES) expect(body).toContain(`\n## ${code}\n`);
-    const limits = body.match(/^\| `limit` \| query \| `50` \|.*$/gm) ?? [];
+    const limits = body.match(/^\|`limit`\|query\|`50`\|.*$/gm) ?? [];
     expect(limits[0]).toContain('Rows on a page');
-    expect(new Set(limits.slice(1))).toEqual(new Set(['| `limit` | query | `50` | as above |']));
+    expect(new Set(limits.slice(1))).toEqual(new Set(['|`limit`|query|`50`|as above|']));
   });
 });
 

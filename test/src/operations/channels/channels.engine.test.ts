@@ -46,16 +46,15 @@ const ROWS = [
   ...moves(HALF_KNOWN, [{ ...of('payment', 40n), payer: OTHER }], NOON + 200),
 ];
 
-const seeded = test.extend('seeded', { scope: 'file' }, async ({ engine }) => {
+test.beforeAll(async ({ engine }) => {
   await reportChain(engine.writer, BASE);
   await insertSettlements(engine.writer, ROWS);
-  return true;
 });
 
 const get = async (api: TestApi, path: string) => (await api.get(path)).body;
 
 describe('a channel', () => {
-  seeded('holds its deposits less what was paid and returned', async ({ api, seeded: _ }) => {
+  test('holds its deposits less what was paid and returned', async ({ api }) => {
     const body = await get(api, `/v0/channels/${OPEN}`);
     expect(body.channel).toMatchObject({
       payer: BUYER,
@@ -76,17 +75,17 @@ describe('a channel', () => {
     ]);
   });
 
-  seeded('that is an escrow gives back after a capture what it held no more', async ({ api, seeded: _ }) => {
+  test('that is an escrow gives back after a capture what it held no more', async ({ api }) => {
     const { channel, settlements } = await get(api, `/v0/channels/${ESCROW}`);
     expect(channel).toMatchObject({ balance: { amount: '0' }, returned: { amount: '100' } });
     expect(settlements[1]).toMatchObject({ kind: 'payment', fee_amount: '9' });
   });
 
-  seeded('whose first deposit is not indexed has no balance', async ({ api, seeded: _ }) => {
+  test('whose first deposit is not indexed has no balance', async ({ api }) => {
     expect((await get(api, `/v0/channels/${HALF_KNOWN}`)).channel.balance).toBeNull();
   });
 
-  seeded('that is not indexed is a 404, and a text that is no id a 400', async ({ api, seeded: _ }) => {
+  test('that is not indexed is a 404, and a text that is no id a 400', async ({ api }) => {
     expect(await api.get(`/v0/channels/${hash(0xdead)}`)).toMatchObject({
       status: 404,
       body: { code: 'channel_not_found' },
@@ -96,20 +95,17 @@ describe('a channel', () => {
 });
 
 describe('the channels of a wallet', () => {
-  seeded(
-    'are those that it pays from or is paid from, page by page, newest first',
-    async ({ api, seeded: _ }) => {
-      const idsOf = ({ channels }: { channels: readonly { channel: string }[] }) =>
-        channels.map(({ channel }) => channel);
-      expect(idsOf(await get(api, `/v0/entities/${SHOP}/channels`))).toEqual([HALF_KNOWN, ESCROW, OPEN]);
-      expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payer`))).toEqual([ESCROW, OPEN]);
-      expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payee`))).toEqual([]);
-      const first = await get(api, `/v0/entities/${SHOP}/channels?limit=2`);
-      const rest = await get(api, `/v0/entities/${SHOP}/channels?limit=2&before=${first.next_before}`);
-      expect([...idsOf(first), ...idsOf(rest)]).toEqual([HALF_KNOWN, ESCROW, OPEN]);
-      expect(rest.next_before).toBeNull();
-      const stolen = await api.get(`/v0/entities/${BUYER}/channels?before=${first.next_before}`);
-      expect(stolen.status).toBe(400);
-    },
-  );
+  test('are those that it pays from or is paid from, page by page, newest first', async ({ api }) => {
+    const idsOf = ({ channels }: { channels: readonly { channel: string }[] }) =>
+      channels.map(({ channel }) => channel);
+    expect(idsOf(await get(api, `/v0/entities/${SHOP}/channels`))).toEqual([HALF_KNOWN, ESCROW, OPEN]);
+    expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payer`))).toEqual([ESCROW, OPEN]);
+    expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payee`))).toEqual([]);
+    const first = await get(api, `/v0/entities/${SHOP}/channels?limit=2`);
+    const rest = await get(api, `/v0/entities/${SHOP}/channels?limit=2&before=${first.next_before}`);
+    expect([...idsOf(first), ...idsOf(rest)]).toEqual([HALF_KNOWN, ESCROW, OPEN]);
+    expect(rest.next_before).toBeNull();
+    const stolen = await api.get(`/v0/entities/${BUYER}/channels?before=${first.next_before}`);
+    expect(stolen.status).toBe(400);
+  });
 });
