@@ -302,6 +302,7 @@ export const TAGS: readonly {
     description: 'Whether the service and its index are well.',
     operations: [
       'getTelemetry',
+      'getCoverage',
       'getHealth',
       'getReadiness',
       'getOpenApi',

@@ -148,7 +148,7 @@ describe('operations', () => {
     const priced = operations.filter(
       ({ object }) => 'price' in ((object['x-payment-info'] ?? {}) as JsonObject),
     );
-    expect(priced.length).toBe(23);
+    expect(priced.length).toBe(24);
     for (const { object } of priced)
       expect(object['x-payment-info']).toMatchObject({
         protocols: [{ x402: {} }],

@@ -200,6 +200,7 @@ test('operations, paths, parameters and prices', () => {
     ['listBundles', '/bundles', 'limit before chain table since until', 'free', 0, 0],
     ['getBundleFile', '/bundles/{chain}/{table}/{file}', 'chain table file describe', 'keyed', 0, 0.001],
     ['getTelemetry', '/telemetry', '', 'free', 0, 0],
+    ['getCoverage', '/coverage', 'chain days', 'keyed', 0, 0.001],
     ['getSqlSchema', '/sql/schema', 'table functions', 'free', 0, 0],
     [
       'runSql',
