@@ -148,7 +148,7 @@ describe('operations', () => {
     expect(Object.keys(CALLS).sort()).toEqual(declared.sort());
   });
 
-  // Jobs and results are made by test/src/jobs, files by `bundle` (test/src/operations/bundles), queries by test/src/operations/saved, panels by test/src/operations/dashboards.
+  // Jobs and results are made by test/src/jobs, files by `bundle` (test/src/operations/bundles), queries by test/src/operations/saved, panels by test/src/operations/dashboards, channels by test/src/operations/channels.
   const made = [
     'getSqlJob',
     'getResult',
@@ -162,6 +162,7 @@ describe('operations', () => {
     'getPublicQuery',
     'getOwnerOpenApi',
     'getDashboardPanel',
+    'getChannel',
   ];
   const served = OPERATIONS.filter(
     ({ id, method, price }) => method === 'GET' && price.class !== 'sold' && !made.includes(id),

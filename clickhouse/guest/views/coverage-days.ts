@@ -100,9 +100,12 @@ const readDays = (
     FROM ${reported(database, readRanges(database))} WHERE known_time > 0
   )`;
 
+/** As a column holds it where there is none; callers' joins give NULL in its place. */
+const NO_TIME = "toDateTime(0, 'UTC')";
+
 const letterDays = (
   database: string,
-): string => `SELECT letters.chain AS chain, toDate(if(known.time > toDateTime(0, 'UTC'), known.time, letters.reckoned)) AS day,
+): string => `SELECT letters.chain AS chain, toDate(if(ifNull(known.time, ${NO_TIME}) > ${NO_TIME}, assumeNotNull(known.time), letters.reckoned)) AS day,
     ${countedFrom('letters')}, ${NO_ANCHORS}
   FROM (
     SELECT toString(chain) AS chain, block_number, toString(reason) AS reason, ${reckonedTime('block_number')} AS reckoned

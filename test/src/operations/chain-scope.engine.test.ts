@@ -196,8 +196,14 @@ const ASKED: Readonly<Record<string, Asked>> = {
     recount: (chain) => [offersOn(chain)],
   },
 };
-/** Has its own tests: its files are of one chain each. */
-const ELSEWHERE_TESTED = ['getDashboard', 'getDashboardPanel', 'listBundles'];
+/** Have their own tests. */
+const ELSEWHERE_TESTED = [
+  'getCoverage',
+  'getDashboard',
+  'getDashboardPanel',
+  'listBundles',
+  'listEntityChannels',
+];
 
 const asking = (path: string, chain: string | undefined) => {
   const separator = path.includes('?') ? '&' : '?';

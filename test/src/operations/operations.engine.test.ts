@@ -81,6 +81,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listDashboards: '/v0/dashboards',
   getDashboard: '/v0/dashboards/index/home',
   getTelemetry: '/v0/telemetry',
+  getCoverage: '/v0/coverage',
   getSqlSchema: '/v0/sql/schema',
   runSql: '/v0/sql',
   mintTrialKey: '/v0/test/x402',

@@ -3,7 +3,16 @@ import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Hash } from '../../../../core/domain/account.ts';
 import type { TestApi } from '../../../kit/api.ts';
 import { test } from '../../../kit/fixtures.ts';
-import { BASE, hash, insertSettlements, NOON, reportChain, settlement, wallet } from '../../../kit/rows.ts';
+import {
+  BASE,
+  hash,
+  insertSettlements,
+  NOON,
+  POLYGON,
+  reportChain,
+  settlement,
+  wallet,
+} from '../../../kit/rows.ts';
 
 /** Channels and escrows over the API: what they hold, who is in them, and their rows. */
 
@@ -101,6 +110,8 @@ describe('the channels of a wallet', () => {
     expect(idsOf(await get(api, `/v0/entities/${SHOP}/channels`))).toEqual([HALF_KNOWN, ESCROW, OPEN]);
     expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payer`))).toEqual([ESCROW, OPEN]);
     expect(idsOf(await get(api, `/v0/entities/${BUYER}/channels?role=payee`))).toEqual([]);
+    expect(idsOf(await get(api, `/v0/entities/${SHOP}/channels?chain=${POLYGON}`))).toEqual([]);
+    expect(idsOf(await get(api, `/v0/entities/${SHOP}/channels?chain=${BASE}`))).toHaveLength(3);
     const first = await get(api, `/v0/entities/${SHOP}/channels?limit=2`);
     const rest = await get(api, `/v0/entities/${SHOP}/channels?limit=2&before=${first.next_before}`);
     expect([...idsOf(first), ...idsOf(rest)]).toEqual([HALF_KNOWN, ESCROW, OPEN]);
