@@ -29,6 +29,7 @@ test('codes and statuses', () => {
     snapshot_gone: 410,
     not_found: 404,
     transaction_not_found: 404,
+    channel_not_found: 404,
     job_not_found: 404,
     result_not_found: 404,
     query_not_found: 404,
