@@ -32,7 +32,7 @@ function introduction({ publicUrl }: LlmsFacts): string {
 
 > An index of agent payments: x402 settlements and ERC-8004 agent identities, read from EVM chains, graded by evidence, served as JSON, as MCP tools and to SQL.
 
-- Routes are under \`${publicUrl}/v0\`; nearly every operation is also an MCP tool at \`${publicUrl}/mcp\`. \`GET ${publicUrl}/v0\` lists the operations as JSON.
+- Routes are under \`${publicUrl}/v0\`; most operations are MCP tools too, at \`${publicUrl}/mcp\`. \`GET ${publicUrl}/v0\` lists the operations as JSON.
 - \`GET /v0/account\` needs no key and describes your account, what you may call and what it costs.
 - Send a key as \`X-API-Key\` or \`Authorization: Bearer\`. Without one, priced routes answer 402 with an x402 offer where the deployment sells calls.
 - SQL: \`POST /v0/sql\` runs a ClickHouse SELECT. \`GET /v0/sql/schema\` names the tables, \`?table=settlements\` has one with its columns and an example, \`?functions=date\` finds functions.
