@@ -76,7 +76,7 @@ export function createChannelMix(deps: ChannelMixDependencies): ChannelMix {
   const sent = (from: Relayer | Merchant, data: Hex, settlements: number): PlannedTransaction => ({
     transaction: { from: from.address, to: BATCH_SETTLEMENT, data, gas: GAS },
     settlements,
-    // Only x402 uses the contract, whoever sends the claim.
+    // The contract serves x402 only, so a claim has this grade also if the seller sends it.
     expected: 'facilitator' in from && from.facilitator !== null ? 'facilitator_relay' : 'builder_code',
   });
   const operated = ({ operator }: OpenEscrow, data: Hex): PlannedTransaction => ({

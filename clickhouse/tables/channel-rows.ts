@@ -31,3 +31,13 @@ export const CHANNEL_ROWS = {
   versions: ['ver'],
   retraction: { tombstones: 'byTime' },
 } as const satisfies Table;
+
+/**
+ * Four sums over the rows of a channel, as a list of expressions: deposited, paid, returned, and what is out of it. A refund of an escrowed
+ * payment is returned and not taken out: the operator pays it after the capture. `amount`: the column that is summed.
+ */
+export function channelSums(amount: string): string {
+  return `sumIf(${amount}, kind = 'deposit'), sumIf(${amount}, kind = 'payment'),
+    sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
+    sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund'))`;
+}

@@ -220,7 +220,7 @@ function wordsOf(name: string): string {
 function Limits() {
   return (
     <section aria-labelledby="limits-title">
-      <h2 id="limits-title">What 100% means, and what nobody can see</h2>
+      <h2 id="limits-title">What 100 % means, and what no index can see</h2>
       <p>
         100% is every settlement whose events a listed contract or token emits, on the chains that are read
         here, in the blocks that were read. Payments that are collected off chain and settled in batches,

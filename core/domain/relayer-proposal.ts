@@ -43,7 +43,7 @@ const SHARED_PAYERS = { none: 0.2, full: 0.7 };
 const SHARED_PAYEES = { none: 1, full: 8 };
 /** Of its payments: wallets reach some sellers by chance; facilitators share sellers, and have some of their own. */
 const SHARED_PAYMENTS = { none: 0.1, full: 0.5 };
-/** What a listing in `/supported` closes of the distance to 1: it is a claim of whoever answers there. */
+/** A listing in `/supported` raises the mean by this share of what it lacks to 1. Not to 1: the facilitator that answers claims the address. */
 const SUPPORTED_WEIGHT = 0.6;
 
 /**

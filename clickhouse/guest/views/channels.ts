@@ -1,4 +1,5 @@
 import { accountLiteral } from '../../engine/account.ts';
+import { channelSums } from '../../tables/channel-rows.ts';
 import { accountText, known, transactionText, USD, type ViewBody } from './body.ts';
 import { decimalsText, type PublicFacts } from './facts.ts';
 import { CHANNEL_TEXT, TIER } from './settlements.ts';
@@ -25,16 +26,9 @@ export function channelEventsBody(database: string, facts: PublicFacts): ViewBod
 
 /**
  * Over the public table of its rows, not over the stored one: on a cluster only that has all of them. Grouped by the parties too, which a
- * channel has one each of, so that a condition on them narrows the read.
- *
- * A refund of an escrowed payment comes from the operator after a capture: it returns money that the escrow held no more. A charge takes
- * money that was never deposited.
+ * channel has one each of, so that a condition on them narrows the read. A charge of an escrow takes money that was never deposited.
  */
 export function channelsBody(published: string): ViewBody<'channels'> {
-  const sums = (amount: string): string => `tuple(
-    sumIf(${amount}, kind = 'deposit'), sumIf(${amount}, kind = 'payment'),
-    sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
-    sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund')))`;
   const isBalanced = "t.units.1 >= t.units.4 OR (t.scheme = 'auth-capture' AND t.units.1 = 0)";
   const isEmptied = 't.units.1 < t.units.4';
   return {
@@ -52,7 +46,7 @@ export function channelsBody(published: string): ViewBody<'channels'> {
     },
     from: `(
   SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
-    ${sums('amount')} AS units, ${sums('amount_usd')} AS usd,
+    tuple(${channelSums('amount')}) AS units, tuple(${channelSums('amount_usd')}) AS usd,
     countIf(kind = 'payment') AS payment_count, min(block_time) AS opened_at, max(block_time) AS last_event_at
   FROM ${published}.channel_events
   GROUP BY channel, chain, scheme, payer, payee, asset

@@ -1,4 +1,4 @@
-import { accountText, addressBytes } from '../../../clickhouse/engine/account.ts';
+import { accountText } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import {
   addressField,
@@ -7,7 +7,8 @@ import {
   integerField,
   textField,
 } from '../../../clickhouse/engine/row-reader.ts';
-import { allOf, type Sql, sql, text, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { allOf, type Sql, sql, text, texts, trustedText, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { channelSums } from '../../../clickhouse/tables/channel-rows.ts';
 import {
   decodeSettlement,
   LISTED_COLUMNS,
@@ -110,25 +111,20 @@ function isChannel(channel: Hash): Sql {
 }
 
 function partyIs({ wallet, role }: Pick<ChannelsQuery, 'wallet' | 'role'>): Sql {
-  const paid = sql`payer = ${addressBytes(wallet)}`;
-  const received = sql`payee = ${addressBytes(wallet)}`;
+  // The indexes are on the texts (clickhouse/tables/channel-rows.ts).
+  const paid = sql`${accountText('payer')} = ${text(wallet)}`;
+  const received = sql`${accountText('payee')} = ${text(wallet)}`;
   if (role === 'any') return sql`(${paid} OR ${received})`;
   return role === 'payer' ? paid : received;
 }
 
-/**
- * What is out of a channel is what was paid and returned; of an escrow a refund is not, which the operator pays after the capture. A charge
- * takes money that was never deposited.
- */
+/** Every channel that has rows under the conditions. A charge of an escrow takes money that was never deposited. */
 function channelsSql(conditions: readonly Sql[]): Sql {
-  const sums = (
-    amount: Sql,
-  ): Sql => sql`[sumIf(${amount}, kind = 'deposit'), sumIf(${amount}, kind = 'payment'),
-      sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
-      sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund'))]`;
+  const sums = (amount: string): Sql =>
+    trustedText(`arrayMap(sum -> toString(sum), [${channelSums(amount)}])`);
   return sql`SELECT concat('0x', lower(hex(channel))) AS id, chain, scheme, ${accountText('any(payer)')}, ${accountText('any(payee)')},
-      ${accountText('any(asset)')}, any(asset_symbol), arrayMap(x -> toString(x), ${sums(sql`amount`)}),
-      arrayMap(x -> toString(x), ${sums(sql`toDecimal128(amount_usd, 6)`)}), max(usd_known), countIf(kind = 'payment'), count(),
+      ${accountText('any(asset)')}, any(asset_symbol), ${sums('amount')},
+      ${sums('toDecimal128(amount_usd, 6)')}, max(usd_known), countIf(kind = 'payment'), count(),
       toUnixTimestamp(min(block_time)) AS opened, toUnixTimestamp(max(block_time))
     FROM (SELECT * FROM channel_rows FINAL WHERE ${allOf(conditions)}) WHERE del = 0 GROUP BY channel, chain, scheme`;
 }

@@ -78,7 +78,7 @@ const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
 /** Relayers whose distinct parties are read with a new ranking: the busiest of those that pages of the old one showed. */
 const PARTIES_RENEWED_MAX = 200;
-/** Ranked per chain, in addition to the named, proposed and enriched ones: any wallet can be a relayer, and most relay once. */
+/** Ranked per chain, in addition to the named, proposed and enriched ones: any wallet can be a relayer, and most send one payment. */
 const RANKED_PER_CHAIN = 10_100;
 /** Far above what catalogues and enrichment hold. */
 const KNOWN_MAX = 50_000;

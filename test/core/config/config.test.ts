@@ -65,6 +65,24 @@ test('an unknown chain lists the known ones', () => {
   expect(problemsOf({ chains: [{ chain: 'bse' }] })[0]).toMatch(/unknown chain "bse".*base \(eip155:8453\)/);
 });
 
+test('an EVM chain that is not built in needs its nodes, tokens and finality, and is then a chain like any other', () => {
+  expect(problemsOf({ chains: [{ chain: 'eip155:100' }] })).toEqual([
+    expect.stringContaining('eip155:100 is not built in and needs rpcUrls, tokens, finalityDepth'),
+  ]);
+  const token = { address: '0x00000000000000000000000000000000000000aa', symbol: 'EURe', decimals: 18 };
+  const entry = { chain: 'eip155:100', name: 'Gnosis', rpcUrls: ['http://a/1'], finalityDepth: 20 };
+  const rate = { usd: '1.0842', source: 'ECB, 2026-11-27' };
+  const [chain] = load({
+    chains: [{ ...entry, tokens: [{ ...token, currency: 'EUR', usdRate: rate }] }],
+  }).chains;
+  expect(chain).toMatchObject({ chain: 'eip155:100', finalityDepth: 20, explorerUrl: null, portal: null });
+  expect(chain?.facts).toMatchObject({ name: 'Gnosis', v1Name: null });
+  expect(chain?.tokens).toMatchObject([{ symbol: 'EURe', currency: 'EUR', usdRate: rate }]);
+  expect(problemsOf({ chains: [{ ...entry, tokens: [{ ...token, usdRate: rate }] }] })).toEqual([
+    expect.stringContaining('usdRate: a token of dollars has none'),
+  ]);
+});
+
 test('a configured address with a wrong checksum is refused', () => {
   const payees = [{ chain: 'base', address: '0x833589fcd6eDb6E08f4c7C32D4f71b54bdA02913' }];
   expect(problemsOf({ catalogue: { payees } })[0]).toContain('checksum');
