@@ -1,11 +1,10 @@
+import { isAddressText } from './account-texts.ts';
 import { groupDigits } from './format.ts';
 import type { SqlResult } from './wire.ts';
 
 /** Cells of SQL results: their kind, text and layout in the grid. Pure, so that tests can run it outside a browser. */
 
 export type ValueKind = 'number' | 'time' | 'address' | 'text';
-
-const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** By the type of the engine, without its wrappers. */
 export function kindOf(type: string): Exclude<ValueKind, 'address'> {
@@ -38,7 +37,7 @@ export function friendlyType(type: string): string {
 }
 
 export function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && ADDRESS.test(value);
+  return typeof value === 'string' && isAddressText(value);
 }
 
 /** The value as it was sent, for copying. */

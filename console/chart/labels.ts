@@ -1,3 +1,4 @@
+import { isAddressText, isTransactionText, keptCase } from '../account-texts.ts';
 import { aboutText, groupDigits } from '../format.ts';
 import type { Axis, Prepared } from './series.ts';
 import type { ChartKind } from './spec.ts';
@@ -8,7 +9,8 @@ const LABEL_CHARS_MAX = 20;
 
 /** A name that fits an axis: addresses keep both ends, other names their beginning. */
 export function shortLabel(label: string): string {
-  if (/^0x[0-9a-f]{40,}$/i.test(label)) return `${label.slice(0, 6)}…${label.slice(-4)}`;
+  const account = keptCase(label);
+  if (isAddressText(account) || isTransactionText(account)) return `${label.slice(0, 6)}…${label.slice(-4)}`;
   return label.length > LABEL_CHARS_MAX ? `${label.slice(0, LABEL_CHARS_MAX - 1)}…` : label;
 }
 

@@ -1,4 +1,5 @@
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
+import { isAddressText, keptCase } from '../account-texts.ts';
 import { rawText } from '../cells.ts';
 import { CHAIN_NAMES } from '../chain-names.ts';
 import { shortAddress } from '../format.ts';
@@ -34,15 +35,14 @@ function knownName(column: string, id: string, kind: AxisKind): string {
   if (kind === 'time') return dateText(id);
   if (/facilitator/i.test(column)) return FACILITATOR_NAMES[id] ?? id;
   if (/chain|network/i.test(column)) return CHAIN_NAMES[id] ?? CHAIN_NAMES[`eip155:${id}`] ?? id;
-  return /asset|token/i.test(column) ? (TOKEN_SYMBOLS[id.toLowerCase()] ?? id) : id;
+  return /asset|token/i.test(column) ? (TOKEN_SYMBOLS[keptCase(id)] ?? id) : id;
 }
 
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const NAMES = /(^|_)(name|title|label|symbol)$/i;
 
 /** From a column of names: one that gives each address of this column a single name, or none. */
 function namesBeside({ columns, rows }: ChartData, at: number): ReadonlyMap<string, string> {
-  if (!rows.some((row) => ADDRESS.test(rawText(row[at])))) return new Map();
+  if (!rows.some((row) => isAddressText(keptCase(rawText(row[at]))))) return new Map();
   const own = columns[at]?.name ?? '';
   const candidates = columns.flatMap(({ name }, other) => (other !== at && NAMES.test(name) ? [other] : []));
   // `payee_name` before `name`.
@@ -74,7 +74,7 @@ export function isNameColumn(data: ChartData, at: number): boolean {
   return data.columns.some(
     (_column, other) =>
       other !== at &&
-      data.rows.some((row) => ADDRESS.test(rawText(row[other]))) &&
+      data.rows.some((row) => isAddressText(keptCase(rawText(row[other])))) &&
       singleNames(data.rows, other, at) !== null,
   );
 }

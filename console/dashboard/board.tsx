@@ -1,4 +1,5 @@
 import { PERIODS } from '../../core/domain/dashboard.ts';
+import { ADDRESS_MAX_CHARS } from '../account-texts.ts';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { FilterForm, SelectFilter, TextFilter, useChainOptions } from '../parts/page-head.tsx';
 import { Link } from '../router.tsx';
@@ -15,8 +16,6 @@ interface BoardPlace {
   readonly path: string;
   readonly query: URLSearchParams;
 }
-
-const ADDRESS_CHARS = 42;
 
 /** The dashboard of the API for the choice of an address. */
 export function useBoard(name: Pick<Dashboard, 'owner' | 'slug'>, query: URLSearchParams) {
@@ -56,7 +55,13 @@ export function BoardFilters({ board, choice, path, query }: BoardChoiceProps) {
         <SelectFilter {...field} label="Chain" name="chain" options={options} />
       ) : null}
       {board?.takes.includes('wallet') ? (
-        <TextFilter {...field} label="Wallet" name="wallet" placeholder="0x…" maxLength={ADDRESS_CHARS} />
+        <TextFilter
+          {...field}
+          label="Wallet"
+          name="wallet"
+          placeholder="0x… or base58"
+          maxLength={ADDRESS_MAX_CHARS}
+        />
       ) : null}
     </FilterForm>
   );

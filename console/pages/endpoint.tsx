@@ -1,4 +1,5 @@
 import { unobservedMeaning } from '../../core/domain/unobserved.ts';
+import { isAddressText } from '../account-texts.ts';
 import { segment } from '../api.ts';
 import { Chip } from '../components/chip.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -136,16 +137,14 @@ function NotListed({ url, host }: { readonly url: string | null; readonly host: 
   );
 }
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
-
 function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
   const { pay_to: payTo } = endpoint;
   const headline = headlineOffer(endpoint);
-  const isEvm = EVM_ADDRESS.test(payTo);
+  const hasPage = isAddressText(payTo);
   return (
     <>
       <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
-      {isEvm ? <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" /> : null}
+      {hasPage ? <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" /> : null}
       <CallEndpoint endpoint={endpoint} />
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers</h2>
@@ -309,7 +308,7 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
 
 /** Chains that are not indexed have addresses of other forms, which have no page. */
 function PaidTo({ address }: { readonly address: string }) {
-  if (EVM_ADDRESS.test(address)) return <WalletLink wallet={address} party="payee" />;
+  if (isAddressText(address)) return <WalletLink wallet={address} party="payee" />;
   return (
     <span class="mono" title={address}>
       {shortAddress(address)}
@@ -347,7 +346,7 @@ interface FittingPaymentsProps {
 /** Payments to the payee in the asset and at the price of the headline offer: the payments that activity counts, newest first. */
 function FittingPayments({ payTo, offer, since }: FittingPaymentsProps) {
   const { chain, asset, price_usd: price, scheme } = offer;
-  const canAsk = chain !== null && EVM_ADDRESS.test(asset) && price !== null;
+  const canAsk = chain !== null && isAddressText(asset) && price !== null;
   const { rows, ...list } = useCursorList<EntitySettlements, Settlement>(
     canAsk ? `/entities/${segment(payTo)}/settlements` : null,
     {

@@ -1,3 +1,4 @@
+import { keptCase } from '../account-texts.ts';
 import { segment } from '../api.ts';
 import { useChains } from '../chains.ts';
 import { DayChart } from '../chart/day-chart.tsx';
@@ -354,5 +355,5 @@ LIMIT 100`;
 
 /** The SQL page with a query about a wallet and its parameters filled in. */
 function walletSqlPath(wallet: string, party: WalletRole): string {
-  return `/sql${fragmentOf({ sql: COUNTERPARTIES_SQL, tier: DEFAULT_TIER, params: { wallet: wallet.toLowerCase(), role: party } })}`;
+  return `/sql${fragmentOf({ sql: COUNTERPARTIES_SQL, tier: DEFAULT_TIER, params: { wallet: keptCase(wallet), role: party } })}`;
 }

@@ -1,4 +1,5 @@
 import { DOLLAR_TOKENS } from '../../client/dollar-tokens.ts';
+import { keptCase } from '../account-texts.ts';
 import { chainText, groupDigits, moneyText, tokenText } from '../format.ts';
 import type { Endpoint } from '../wire.ts';
 
@@ -44,8 +45,8 @@ function offerOf(
   const payTo = textOf(offer, 'payTo');
   const amount = textOf(offer, 'amount') || textOf(offer, 'maxAmountRequired');
   const same = accepts.find((listed) => listed.network === network);
-  const chain = /^eip155:\d+$/.test(network) ? network : (same?.chain ?? null);
-  const decimals = chain === null ? undefined : DOLLAR_TOKENS[`${chain}/${asset.toLowerCase()}`];
+  const chain = /^(eip155|solana):/.test(network) ? network : (same?.chain ?? null);
+  const decimals = chain === null ? undefined : DOLLAR_TOKENS[`${chain}/${keptCase(asset)}`];
   const isAmount = /^\d{1,78}$/.test(amount);
   const claimant = claimants.find(({ pay_to: listed }) => isSameAccount(listed, payTo));
   const counted = claimant?.settlement_count_30d ?? 0;
@@ -67,7 +68,7 @@ function payeeOf(isListed: boolean, counted: number): AskedOffer['payee'] {
 }
 
 function isSameAccount(one: string, other: string): boolean {
-  return /^0x/i.test(one) ? one.toLowerCase() === other.toLowerCase() : one === other;
+  return keptCase(one) === keptCase(other);
 }
 
 function headerJson(header: string | null): unknown {

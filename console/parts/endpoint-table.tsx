@@ -1,4 +1,5 @@
 import { unobservedMeaning } from '../../core/domain/unobserved.ts';
+import { isAddressText } from '../account-texts.ts';
 import { Chip } from '../components/chip.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
@@ -98,14 +99,12 @@ function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
-
 /** The payee, whether listings disagree about it, and whether the domain itself publishes the offer. */
 function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
   const { pay_to: payTo, network, contested, published_by_domain: isPublished, claimants } = endpoint;
   return (
     <>
-      {EVM_ADDRESS.test(payTo) ? (
+      {isAddressText(payTo) ? (
         <WalletLink wallet={payTo} party="payee" />
       ) : (
         // Chains that are not indexed have addresses of other forms, which have no page.

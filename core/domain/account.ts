@@ -28,11 +28,13 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // as the type say
 /** What tables hold where there is no hash. */
 export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
-/** For schemas: an address as it is taken, and as answers have it; likewise a transaction. Of the chains that are indexed today. */
-export const ADDRESS_INPUT_PATTERN = '^0x[0-9a-fA-F]{40}$';
-export const ADDRESS_PATTERN = '^0x[0-9a-f]{40}$';
-export const TRANSACTION_INPUT_PATTERN = '^0x[0-9a-fA-F]{64}$';
-export const TRANSACTION_PATTERN = '^0x[0-9a-f]{64}$';
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+
+/** For schemas: an address as it is taken, and as answers have it; likewise a transaction. Hex has a `0`, which base58 has not. */
+export const ADDRESS_INPUT_PATTERN = `^(0x[0-9a-fA-F]{40}|${BASE58}{32,44})$`;
+export const ADDRESS_PATTERN = `^(0x[0-9a-f]{40}|${BASE58}{32,44})$`;
+export const TRANSACTION_INPUT_PATTERN = `^(0x[0-9a-fA-F]{64}|${BASE58}{64,88})$`;
+export const TRANSACTION_PATTERN = `^(0x[0-9a-f]{64}|${BASE58}{64,88})$`;
 
 /** Why a text is no address or transaction. `checksum`: mixed case that contradicts EIP-55, most likely a typing error. */
 export const PROBLEMS = ['length', 'character', 'checksum'] as const;
@@ -133,6 +135,21 @@ export function hexDigitsOf(kind: Kind): number {
 export function hexMeant(text: string, kind: Kind): string | undefined {
   const digits = readDigits(`${PREFIX}${withoutPrefix(text.toLowerCase())}`, kind, 'eip155');
   return isProblem(digits) ? undefined : digits;
+}
+
+/** Whether a text is an account or a transaction of Solana. */
+export function isBase58Of(text: string, kind: Kind): boolean {
+  return !isProblem(readDigits(text, kind, 'solana'));
+}
+
+/**
+ * Whether a text has the length of base58 of an account or a transaction, and letters of one case alone: one in ten billion accounts is
+ * written so, and a program that changed the case is the likely cause.
+ */
+export function isBase58InOneCase(text: string, kind: Kind): boolean {
+  const { min, max } = SPELLINGS.solana.chars[kind];
+  if (text.length < min || text.length > max || !/^[1-9A-Za-z]+$/.test(text)) return false;
+  return text === text.toLowerCase() || text === text.toUpperCase();
 }
 
 /** The EIP-55 spelling: a hex letter is upper-case where the matching digit of keccak256(lower-case hex) is 8 or more. */

@@ -9,8 +9,8 @@ const REFERENCES: Readonly<Record<Namespace, RegExp>> = {
   solana: /^[1-9A-HJ-NP-Za-km-z]{32}$/,
 };
 
-/** The form of a chain's name in schemas: of the chains that are indexed today. */
-export const CHAIN_PATTERN = '^eip155:[0-9]+$';
+/** The form of a chain's name in schemas. */
+export const CHAIN_PATTERN = '^(eip155:[0-9]+|solana:[1-9A-HJ-NP-Za-km-z]{32})$';
 
 /** CAIP-2: a namespace of at most 8 characters, a colon, and a reference of at most 32. */
 const CHAIN_MAX_CHARS = 41;

@@ -102,7 +102,7 @@ export const chainParam: Param<Chain | undefined> = {
   otherNames: { network: {}, chain_id: {}, blockchain: {} },
   meant: chainByName,
   required: false,
-  schema: Type.String({ pattern: '^(eip155:[0-9]+|all)$' }),
+  schema: Type.String({ pattern: `^(${CHAIN_PATTERN.slice(1, -1)}|all)$` }),
   example: 'eip155:8453',
   read: (raw, name, { chains }) =>
     raw === undefined || raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]),
@@ -132,7 +132,7 @@ export function readChain(
 
 export const walletParam: Param<Address> = {
   in: 'path',
-  description: 'Wallet address, in any case; mixed case must match EIP-55.',
+  description: 'Wallet address: hex in any case, where mixed case must match EIP-55, or base58 of Solana.',
   toolText: 'Wallet address.',
   otherNames: {
     wallet: {},
@@ -154,7 +154,7 @@ export const walletParam: Param<Address> = {
 
 export const txHashParam: Param<TransactionId> = {
   in: 'path',
-  description: 'Hash of a transaction, in any case.',
+  description: 'Hash of a transaction, in any case, or its first signature on Solana.',
   toolText: 'Transaction hash.',
   otherNames: { hash: {}, tx: {}, transaction: {}, transaction_hash: {} },
   required: true,

@@ -51,7 +51,7 @@ export const ChainShape = Type.String({
 export const AddressShape = Type.String({
   title: 'Address',
   pattern: ADDRESS_PATTERN,
-  description: 'Lower-case address.',
+  description: 'Address: lower-case hex of an EVM chain, base58 of Solana.',
 });
 export const CountShape = Type.Integer({ minimum: 0 });
 export const UsdShape = Type.Number({

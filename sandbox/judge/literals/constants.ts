@@ -1,5 +1,5 @@
 import { nearest } from '../../../core/command-text.ts';
-import { hexDigitsOf, hexMeant } from '../../../core/domain/account.ts';
+import { hexDigitsOf, hexMeant, isBase58InOneCase, isBase58Of } from '../../../core/domain/account.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
@@ -287,15 +287,23 @@ function troubleWith(
   if (text === '' && isNullable)
     return { message: 'An unknown value is NULL, not an empty text: write IS NULL.' };
   if (domain === undefined || domain === 'facilitator') return undefined;
-  if (domain === 'address') return hexTrouble(text, 'address', 'Addresses');
-  if (domain === 'tx_hash') return hexTrouble(text, 'transaction', 'Hashes of transactions');
+  if (domain === 'address') return accountTrouble(text, 'address', 'Addresses');
+  if (domain === 'tx_hash') return accountTrouble(text, 'transaction', 'Transactions');
   return domain === 'chain' ? chainTrouble(text) : listTrouble(text, domain);
 }
 
-function hexTrouble(text: string, kind: 'address' | 'transaction', what: string): Trouble | undefined {
-  const meant = hexMeant(text.trim(), kind);
+function accountTrouble(text: string, kind: 'address' | 'transaction', what: string): Trouble | undefined {
+  if (isBase58InOneCase(text, kind))
+    return {
+      message: `${what} of Solana are base58, where the case counts: this text has letters of one case.`,
+    };
+  const own = text.trim();
+  const meant = hexMeant(own, kind) ?? (isBase58Of(own, kind) ? own : undefined);
   if (meant === text) return undefined;
-  return { message: `${what} are lower-case texts here: 0x and ${hexDigitsOf(kind)} digits.`, meant };
+  return {
+    message: `${what} are texts here: lower-case hex, 0x and ${hexDigitsOf(kind)} digits, or base58 as Solana writes it.`,
+    meant,
+  };
 }
 
 const CHAIN = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;

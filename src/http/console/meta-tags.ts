@@ -45,7 +45,7 @@ async function ofBoard(owner: string, slug: string, deps: BoardDeps): Promise<Pa
 }
 
 function ofWallet(text: string): PageWords | null {
-  const wallet = readAddress(text, 'eip155');
+  const wallet = readAddress(text);
   if (!isAddress(wallet)) return null;
   return {
     title: `${shortWallet(wallet)} · Settlement Index`,

@@ -42,7 +42,7 @@ export function installShare(
     return send(reply, await pictures.png(name, async () => drawn(await ofBoard(found, deps))));
   });
   app.get<{ Params: { file: string } }>(WALLET_PATH, async ({ params }, reply) => {
-    const wallet = readAddress(nameOf(params.file), 'eip155');
+    const wallet = readAddress(nameOf(params.file));
     if (!isAddress(wallet)) throw fail('not_found', { detail: 'There is no picture of this name.' });
     return send(
       reply,
