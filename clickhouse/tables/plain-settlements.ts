@@ -118,7 +118,7 @@ export function plainColumns(key: WalletIdKey): Readonly<Record<string, string>>
   const stored = Object.entries(SETTLEMENTS.columns).filter(([name]) => !NOT_COPIED.includes(name));
   return {
     ...Object.fromEntries(
-      stored.map(([name, type]) => [name, type.type === account.type ? account.select(name) : name]),
+      stored.map(([name, type]) => [name, type.select === account.select ? account.select(name) : name]),
     ),
     asset: word('asset'),
     relayer: word('relayer'),

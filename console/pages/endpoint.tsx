@@ -170,7 +170,7 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
           empty={<p class="state muted">No listing names an address.</p>}
         />
       </section>
-      {isEvm && headline !== null && endpoint.observed !== null ? (
+      {hasPage && headline !== null && endpoint.observed !== null ? (
         <FittingPayments payTo={payTo} offer={headline} since={endpoint.observed.since} />
       ) : null}
     </>

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { nearest } from '../../core/command-text.ts';
 import type { Address, TransactionId } from '../../core/domain/account.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { type Chain, chainOf, isChain } from '../../core/domain/chains.ts';
+import { CHAIN_PATTERN, type Chain, chainOf, isChain } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
