@@ -11,6 +11,7 @@ import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 import { templateHref } from '../fetch/uri.ts';
 import { readDiscovery } from './discovery.ts';
+import { hasMppOffer, settlesOffChain } from './off-chain.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
@@ -42,7 +43,7 @@ export function unreadReason(item: unknown, facts: ItemFacts): UnreadReason {
   if (typeof item === 'string') return 'plain_url';
   const text = resourceText(item);
   if (fieldOf(item, 'type') === 'mcp' || text.startsWith('mcp:')) return 'mcp_tool';
-  if (readResource(item, facts.origin) !== null) return 'no_offer';
+  if (readResource(item, facts.origin) !== null) return hasMppOffer(item) ? 'mpp_offer' : 'no_offer';
   return readResource(item, undefined) === null ? 'not_http' : 'other_origin';
 }
 
@@ -265,14 +266,11 @@ function readPriceObject(price: unknown): bigint | null {
   return readDollars(fieldOf(price, 'amount') ?? fieldOf(price, 'value'), { isDollars: true });
 }
 
-/** `extra.name` of Circle Gateway's offers: it collects signed payments and settles their balances in batches. */
-const GATEWAY_BATCH = 'GatewayWalletBatched';
-
 function unobservedOf(
   entry: unknown,
   { chain, decimals, amount }: Pick<ReadAccept, 'chain' | 'amount'> & { readonly decimals: number | null },
 ): ReadAccept['unobserved'] {
-  if (fieldAt(entry, 'extra', 'name') === GATEWAY_BATCH) return 'settles_off_chain';
+  if (settlesOffChain(entry)) return 'settles_off_chain';
   if (chain === null) return 'chain_not_indexed';
   if (decimals === null) return 'asset_not_indexed';
   return amount === null ? 'amount_not_published' : '';
