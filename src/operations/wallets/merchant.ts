@@ -6,6 +6,8 @@ import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
+import { readWalletChannels } from '../channels/read.ts';
+import { walletChannelsAnswer } from '../channels/shape.ts';
 import { asOfParam, chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -85,9 +87,10 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     const span = spanOf(wanted, windowEnd(nowMs));
     return readInWindow(reader, { wallet, chain, final, coverage, span, window: wanted });
   };
-  const [profile, listed, directory, figures, elsewhere] = await Promise.all([
+  const [profile, listed, channels, directory, figures, elsewhere] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
     readListed(reader, lists, { wallet, chain }),
+    lists.read(['channels'], null, () => readWalletChannels(reader, { wallet, chain, final })),
     asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
     window === undefined ? null : inWindow(window),
     readElsewhere(
@@ -108,6 +111,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    ...walletChannelsAnswer(channels),
     ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role, { chain, elsewhere }),
     ...elsewhereAnswer(elsewhere),
@@ -122,6 +126,7 @@ const LEFT_OUT = [
   'entities',
   'erc8004_agents',
   'erc8004_agents_total',
+  'channels',
   VERDICT_LEFT_OUT,
 ];
 const NO_LISTS: WalletLists = { read: (_lists, nothing) => Promise.resolve(nothing) };

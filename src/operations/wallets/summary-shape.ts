@@ -67,6 +67,20 @@ const OffersShape = Type.Object(
   { title: 'SummaryOffers' },
 );
 
+const ChannelsShape = Type.Object(
+  {
+    open_as_payer: CountShape,
+    usd_as_payer: NullableUsd,
+    open_as_payee: CountShape,
+    usd_as_payee: NullableUsd,
+  },
+  {
+    title: 'SummaryChannels',
+    description:
+      'Payment channels and escrows that still hold money, and what they hold: committed to the payee and not yet claimed. Left out where it is in none.',
+  },
+);
+
 const RefundsShape = Type.Object(
   { payers: CountShape, settlement_count: CountShape, usd: UsdShape },
   {
@@ -142,6 +156,7 @@ export const SummaryShape = Type.Object(
     age_days: orNull(Type.Integer({ minimum: 0, description: 'Whole days since `first_seen`.' })),
     identity: NullableObject(IdentityShape),
     offers: OffersShape,
+    channels: Type.Optional(ChannelsShape),
     refunds: RefundsShape,
     compare: CompareShape,
     meta: SummaryMetaShape,
@@ -178,6 +193,7 @@ export const SUMMARY_EXAMPLE: SummaryAnswer = {
     paid_rating_clients: 44,
   },
   offers: { count: 2, published: 0, contested: 0, site: 'weather.example' },
+  channels: { open_as_payer: 0, usd_as_payer: 0, open_as_payee: 1, usd_as_payee: 3.76 },
   refunds: { payers: 1, settlement_count: 1, usd: 0.01 },
   compare: {
     payments: 50,

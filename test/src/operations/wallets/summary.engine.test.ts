@@ -10,6 +10,7 @@ import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import {
   BASE,
+  hash,
   insertSettlements,
   NOON,
   nameFacilitator,
@@ -211,6 +212,17 @@ describe('an answer with the longest texts and figures that there can be', () =>
         settlement({ payer: WORST, payee: THIEF, logIndex: 200 + at, ...usd(at) }),
       ),
       settlement({ chain: POLYGON, payer: THIEF, payee: WORST, ...usd(1) }),
+      ...[WORST, THIEF].map((payer, at) =>
+        settlement({
+          payer,
+          payee: payer === WORST ? THIEF : WORST,
+          ...usd(7),
+          logIndex: 300 + at,
+          kind: 'deposit',
+          method: 'channel_move',
+          channel: hash(at + 1),
+        }),
+      ),
     ]);
     await engine.writer.run({
       name: 'test-ring',
@@ -232,6 +244,8 @@ describe('an answer with the longest texts and figures that there can be', () =>
     api.clock.advanceSeconds(60);
     for (const query of ['', `?chain=${BASE}`, '?finality=finalized']) {
       const body = await summaryOf(WORST, query);
+      if (query !== '?finality=finalized')
+        expect(body.channels).toMatchObject({ open_as_payer: 1, open_as_payee: 1 });
       expect(body.identity.agent_id).toBe(String(agentId));
       expect([...body.name]).toHaveLength(40);
       expect([...body.identity.domain]).toHaveLength(40);
