@@ -23,6 +23,8 @@ export const TEXT_MAX_CHARS = 40;
 
 /** Of a wallet on more chains the ones with the most settlements: an answer about one chain is no longer than others. */
 export const ELSEWHERE_SHOWN_MAX = 2;
+/** Of a wallet with channels, which take the room of the second. */
+export const ELSEWHERE_WITH_CHANNELS_MAX = 1;
 
 const ReceivedShape = Type.Object(
   {
@@ -149,7 +151,7 @@ export const SummaryShape = Type.Object(
     elsewhere: Type.Optional({
       ...ElsewhereShape,
       maxItems: ELSEWHERE_SHOWN_MAX,
-      description: `Only with \`chain\`: what it was paid on the indexed chains that it left out; of more than ${ELSEWHERE_SHOWN_MAX} those with the most settlements.`,
+      description: `Only with \`chain\`: what it was paid on the indexed chains that it left out; of more than ${ELSEWHERE_SHOWN_MAX} those with the most settlements, and with \`channels\` the first alone.`,
     }),
     first_seen: orNull(TimeShape),
     last_seen: orNull(TimeShape),

@@ -28,6 +28,7 @@ import { type Refunds, readRefunds } from './refunds.ts';
 import type { WalletScope } from './scope.ts';
 import {
   ELSEWHERE_SHOWN_MAX,
+  ELSEWHERE_WITH_CHANNELS_MAX,
   SUMMARY_EXAMPLE,
   type SummaryAnswer,
   SummaryShape,
@@ -67,6 +68,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
   const { verdict, signals } = judgeProfile(profile, 'payee');
   const named = directory.walletName(wallet, chains);
   const agent = agentOf(facts.agents.shown);
+  const elsewhereMax = facts.channels === null ? ELSEWHERE_SHOWN_MAX : ELSEWHERE_WITH_CHANNELS_MAX;
   const { speaksFor, speaksAgainst } = payReasons({
     verdict,
     isPaidElsewhere: facts.isPaidElsewhere,
@@ -90,7 +92,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
       proven_usd: usdNumber(inbound.provenUsdMicros),
       counterparties: counterparties.count,
     },
-    ...elsewhereAnswer(elsewhere?.slice(0, ELSEWHERE_SHOWN_MAX) ?? null),
+    ...elsewhereAnswer(elsewhere?.slice(0, elsewhereMax) ?? null),
     first_seen: timeTextOrNull(firstSeen),
     last_seen: timeTextOrNull(lastSeen),
     age_days: firstSeen === null ? null : Math.max(0, Math.floor((nowSeconds - firstSeen) / DAY_SECONDS)),
