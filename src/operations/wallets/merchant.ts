@@ -276,7 +276,7 @@ export const getMerchant = defineOperation({
     summary: 'What a wallet received, and how far to trust the figures',
     description:
       'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
-    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
+    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, the sum without self-payments, and signals of wash trading.',
     example: PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed, load: 'summary' },
@@ -304,7 +304,7 @@ export const getAgent = defineOperation({
     summary: 'What a wallet paid, and how far to trust the figures',
     description:
       'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-    tool: 'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
+    tool: 'One wallet as a payer: the profile of get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
     example: AGENT_PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed },
