@@ -84,11 +84,17 @@ function payTosLike(one: Pick<ReadAccept, 'payTo' | 'network'>, all: readonly Re
   return [...new Set(alike.map(({ payTo }) => payTo))].sort();
 }
 
+/**
+ * A seller may take one payment on the chain and off it, in two entries that differ by nothing else. An offer that is listed twice counts
+ * once, the first time (sync.ts), so the one whose payments can be seen goes first.
+ */
 function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
   const declared = [item, fieldOf(item, 'metadata')];
-  return listOf(fieldOf(item, 'accepts'))
+  const read = listOf(fieldOf(item, 'accepts'))
     .slice(0, ACCEPTS_MAX)
     .flatMap((entry) => readAccept(entry, declared, tokens) ?? []);
+  const isOffChain = ({ unobserved }: ReadAccept): boolean => unobserved === 'settles_off_chain';
+  return [...read.filter((accept) => !isOffChain(accept)), ...read.filter(isOffChain)];
 }
 
 /** The URL, spelled as a browser would: safe to show, because whatever is not plain ASCII is escaped or Punycode by then. */

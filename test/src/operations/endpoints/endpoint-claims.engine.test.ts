@@ -241,33 +241,36 @@ describe('an offer whose payments cannot be observed', () => {
       ),
     });
     expect(rows).toEqual([[reason, null, null, null]]);
-    const ofCapability = await api.get('/v0/capabilities/weather', ANONYMOUS);
+    const ofCapability = await api.get('/v0/capabilities/weather');
     expect(
       ofCapability.body.offers.find(({ resource }: { resource: string }) => resource === FORECAST),
     ).toMatchObject({ observed: null, unobserved_reason: reason });
-    const ranked = await api.get('/v0/leaderboard?of=endpoints&by=settlements&window=30d', ANONYMOUS);
+    const ranked = await api.get('/v0/leaderboard?of=endpoints&by=settlements&window=30d');
     expect(ranked.status).toBe(200);
     expect(ranked.body.leaderboard.map(({ resource }: { resource: string }) => resource)).toEqual([
       'https://paid.example/api/forecast',
     ]);
   });
 
-  test('of one of two offers is null there alone', async () => {
+  test.each([
+    ['to another address', THIEF, [2, null]],
+    ['that differ by nothing else, which are one', SELLER, [2]],
+  ] as const)('of one of two offers is null there alone: %s', async (_which, payTo, counts) => {
     const item = weather(FORECAST);
     const batched = {
       ...(item['accepts'] as object[])[0],
       extra: { name: 'GatewayWalletBatched' },
-      payTo: THIEF,
+      payTo,
     };
     await listings.list(
       'bazaar:one',
-      [{ ...item, accepts: [...(item['accepts'] as object[]), batched] }],
+      [{ ...item, accepts: [batched, ...(item['accepts'] as object[])] }],
       daysAgo(2),
     );
     await pay(times(2));
     const [row] = await directory();
     expect(row).toMatchObject({ observed: { settlement_count_30d: 2 }, unobserved_reason: null });
-    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual([2, null]);
+    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual(counts);
   });
 
   test('a price that nobody means is marked', async () => {
