@@ -87,6 +87,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/transaction.tsx').then(({ TransactionPage }) => TransactionPage),
   },
   {
+    path: '/channels/:id',
+    title: 'Channel',
+    inNavigation: false,
+    section: '/transactions',
+    load: () => import('./pages/channel.tsx').then(({ ChannelPage }) => ChannelPage),
+  },
+  {
     path: '/pairs/:payer/:payee',
     title: 'Pair of wallets',
     inNavigation: false,

@@ -61,6 +61,11 @@ export function transactionPath(hash: string, chain?: string): string {
   return `/transactions/${hash}${chain === undefined ? '' : `?chain=${encodeURIComponent(chain)}`}`;
 }
 
+/** The page of a payment channel or escrowed payment. */
+export function channelPath(id: string): string {
+  return `/channels/${id}`;
+}
+
 /** The page of what one wallet paid another. */
 export function pairPath(payer: string, payee: string): string {
   return `/pairs/${payer}/${payee}`;

@@ -6,6 +6,8 @@ import { useAnswer } from './use-answer.ts';
 /** Lists of the API, read page by page, as the `DataTable` component takes them. */
 
 interface ListMeta {
+  /** Of every list: without a member in common TypeScript takes an answer for another thing. */
+  readonly as_of?: string;
   readonly dataset_last_written_at?: string | null;
 }
 

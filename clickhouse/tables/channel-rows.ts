@@ -42,3 +42,8 @@ export function channelSums(amount: string): string {
     sumIf(${amount}, kind IN ('refund', 'withdrawal', 'void')),
     sumIf(${amount}, kind != 'deposit' AND NOT (scheme = 'auth-capture' AND kind = 'refund'))`;
 }
+
+/** What is returned, apart: refunds of the payee, withdrawals of the payer, and authorizations that an operator voided. */
+export function returnedSums(amount: string): string {
+  return `sumIf(${amount}, kind = 'refund'), sumIf(${amount}, kind = 'withdrawal'), sumIf(${amount}, kind = 'void')`;
+}

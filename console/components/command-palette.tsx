@@ -11,7 +11,7 @@ import { Identicon } from './identicon.tsx';
 import { SearchSign } from './search-sign.tsx';
 
 /**
- * The search of the header: wallets, transactions, names, pages and documentation. A combobox with a list that the keyboard walks through
+ * The search of the header: wallets, transactions, channels, names, pages and documentation. A combobox with a list that the keyboard walks through
  * while the focus stays in the field. Source: WAI-ARIA Authoring Practices, "Combobox".
  */
 export function CommandPalette() {
@@ -79,7 +79,7 @@ function Search({ onDone }: { readonly onDone: () => void }) {
         <input
           type="text"
           role="combobox"
-          aria-label="Search wallets, transactions, names, pages and documentation"
+          aria-label="Search wallets, transactions, channels, names, pages and documentation"
           aria-expanded={entries.length > 0}
           aria-controls={LIST_ID}
           aria-autocomplete="list"
@@ -211,6 +211,7 @@ const SIGNS: Readonly<Record<EntryKind, string>> = {
   wallet: 'M2 4.5h12v8H2zM10.5 8.5h1',
   merchant: 'M2.5 6.5h11M3.5 6.5v6h9v-6M4 3h8l1.5 3.5h-11z',
   transaction: 'M2 5h10M9 2l3 3-3 3M14 11H4M7 8l-3 3 3 3',
+  channel: 'M2 4.5h12M2 11.5h12M5 8h6M9 6l2 2-2 2',
   agent: 'M3.5 5.5h9v7h-9zM8 5.5v-3M6 9h.5M9.5 9h.5',
   endpoint: 'M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5',
   facilitator: 'M2 8h12M8 2v12M3.8 3.8l8.4 8.4',

@@ -107,6 +107,8 @@ const FILTERS = [
   'until',
   'min_usd',
   'max_usd',
+  'kind',
+  'channel',
   'min_probability',
   'exclude_self_payments',
 ] as const;
@@ -125,6 +127,13 @@ const PROBABILITIES = [
   { value: '0.9', label: '0.9 and more' },
   { value: '0.7', label: '0.7 and more' },
   { value: '0.3', label: '0.3 and more' },
+];
+const KINDS = [
+  { value: '', label: 'all kinds' },
+  ...['payment', 'deposit', 'payout', 'refund', 'withdrawal', 'void'].map((kind) => ({
+    value: kind,
+    label: kind,
+  })),
 ];
 const AMOUNT_MAX = 20;
 
@@ -167,6 +176,7 @@ function SettlementFilters({ query }: { readonly query: URLSearchParams }) {
     <FilterForm label="Filter settlements" query={query}>
       <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions()} />
       <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
+      <SelectFilter {...field} label="Kind" name="kind" options={KINDS} />
       <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
       <TextFilter
         {...field}

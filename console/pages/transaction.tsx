@@ -6,14 +6,22 @@ import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
-import { chainText, countText, groupDigits, microsOf, shortAddress, smallCoinText } from '../format.ts';
+import {
+  chainText,
+  countText,
+  groupDigits,
+  microsOf,
+  shortAddress,
+  smallCoinText,
+  tokenText,
+} from '../format.ts';
 import { EvidenceChip } from '../parts/evidence.tsx';
 import { EvidenceLadder } from '../parts/evidence-ladder.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
 import { SettlementAmount } from '../parts/settlement-amount.tsx';
 import { NamedWallet } from '../parts/wallet-name.tsx';
 import { Link, useTitle } from '../router.tsx';
-import { type PageProps, pairPath, walletPath } from '../routes.ts';
+import { channelPath, type PageProps, pairPath, walletPath } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Settlement, Transaction } from '../wire.ts';
 
@@ -34,7 +42,7 @@ export function TransactionPage({ params, query }: PageProps) {
           </h1>
         </div>
       </header>
-      {problem === null ? null : <TransactionProblem problem={problem} reload={reload} />}
+      {problem === null ? null : <TransactionProblem hash={hash} problem={problem} reload={reload} />}
       {answer === null && problem === null ? <Loading what="the transaction" lines={8} /> : null}
       {answer === null ? null : <TransactionBody answer={answer} />}
     </>
@@ -43,7 +51,13 @@ export function TransactionPage({ params, query }: PageProps) {
 
 type Problem = NonNullable<ReturnType<typeof useAnswer>['problem']>;
 
-function TransactionProblem({ problem, reload }: { readonly problem: Problem; reload(): void }) {
+interface ProblemProps {
+  readonly hash: string;
+  readonly problem: Problem;
+  reload(): void;
+}
+
+function TransactionProblem({ hash, problem, reload }: ProblemProps) {
   if (problem.body.code !== 'transaction_not_found')
     return <ProblemState problem={problem} onRetry={reload} />;
   return (
@@ -54,6 +68,7 @@ function TransactionProblem({ problem, reload }: { readonly problem: Problem; re
           <button type="button" class="button" onClick={reload}>
             Look again
           </button>
+          <Link to={channelPath(hash)}>Look for a payment channel</Link>
           <Link to="/status">How far the index is</Link>
           <Link to="/transactions">All settlements</Link>
         </>
@@ -186,7 +201,7 @@ function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
   );
 }
 
-function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly isOpen: boolean }) {
+export function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly isOpen: boolean }) {
   const { payer, payee, chain, asset, block_number: block } = row;
   return (
     <article class="card" id={`log-${row.log_index}`}>
@@ -195,12 +210,19 @@ function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly is
           <SettlementAmount row={row} />
         </span>
         <EvidenceChip evidence={row.evidence} />
+        {row.fee_amount === null || row.fee_amount === '0' ? null : (
+          <span class="muted small">
+            {row.decimals === null ? groupDigits(row.fee_amount) : tokenText(row.fee_amount, row.decimals)}{' '}
+            {row.asset_symbol} of it to a fee receiver
+          </span>
+        )}
         {row.is_self_payment ? <Chip tone="warn">to itself</Chip> : null}
         <span class="muted small">
           log {countText(row.log_index)} · token{' '}
           <ExplorerLink chain={chain} page="address" id={asset} block={block}>
             <span class="mono">{shortAddress(asset)}</span>
           </ExplorerLink>
+          {row.scheme === 'unknown' ? null : ` · scheme ${row.scheme}`}
         </span>
       </div>
       <dl class="parties">
@@ -218,6 +240,7 @@ function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly is
         </div>
       </dl>
       <p class="card-links">
+        {row.channel === null ? null : <Link to={channelPath(row.channel)}>{CHANNEL_LINKS[row.scheme]}</Link>}
         <Link to={pairPath(payer, payee)}>All payments between them</Link>
         <Link to={walletPath(payee, 'payee')}>Should I pay this address?</Link>
       </p>
@@ -228,6 +251,11 @@ function SettlementCard({ row, isOpen }: { readonly row: Settlement; readonly is
     </article>
   );
 }
+
+const CHANNEL_LINKS: Readonly<Partial<Record<Settlement['scheme'], string>>> = {
+  'batch-settlement': 'Its payment channel',
+  'auth-capture': 'Its escrow',
+};
 
 function NoExplorer({ chain, block }: { readonly chain: string; readonly block: number }) {
   const facts = useChains().get(chain);

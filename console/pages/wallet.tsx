@@ -8,12 +8,13 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { Identicon } from '../components/identicon.tsx';
 import { Money } from '../components/money.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
-import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
+import { Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import { chainText, countText, microsOf, shareText, timeText } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { AgentCard } from '../parts/agents.tsx';
 import { ChainChoice, Narrowed } from '../parts/chain-choice.tsx';
+import { WalletChannels } from '../parts/channel-table.tsx';
 import { Counterparties } from '../parts/counterparties.tsx';
 import { CounterpartyTable } from '../parts/counterparty-table.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
@@ -21,6 +22,7 @@ import { EvidenceBreakdown } from '../parts/evidence-breakdown.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
 import { PayAnswer } from '../parts/pay-answer.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
+import { UnknownWallet } from '../parts/unknown-wallet.tsx';
 import { WindowChoice } from '../parts/window-choice.tsx';
 import { WINDOW_DURING, windowOf } from '../parts/windows.ts';
 import { Link, useTitle } from '../router.tsx';
@@ -173,8 +175,12 @@ function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
   const { wallet, coverage, in_window: figures, erc8004_agents: agents } = profile;
   const span = WINDOW_DURING[window];
   const isKnown = coverage.known && figures !== undefined;
-  const unknown = <UnknownWallet chain={query.get('chain')} />;
-  if (!isKnown && agents.length === 0) return unknown;
+  const channels =
+    profile.channels === undefined ? null : (
+      <WalletChannels wallet={wallet} party={party} chain={chain} sides={profile.channels} query={query} />
+    );
+  const unknown = <UnknownWallet chain={query.get('chain')} hasChannels={channels !== null} />;
+  if (!isKnown && agents.length === 0 && channels === null) return unknown;
   return (
     <>
       {isKnown ? (
@@ -208,6 +214,7 @@ function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
             <DataQualityCard quality={profile.data_quality} />
           </div>
           <CounterpartyTable wallet={wallet} party={party} window={window} chain={chain} span={span} />
+          {channels}
           <WalletSettlements
             wallet={wallet}
             party={party}
@@ -217,32 +224,14 @@ function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
           />
         </>
       ) : (
-        unknown
+        <>
+          {unknown}
+          {channels}
+        </>
       )}
       <WalletAgents profile={profile} />
       {isKnown ? <Counterparties wallet={wallet} chain={chain} /> : null}
     </>
-  );
-}
-
-/** Not an error: a wallet without settlements is an answer of the API. */
-function UnknownWallet({ chain }: { readonly chain: string | null }) {
-  return (
-    <EmptyState
-      title={`The index has no settlement of this wallet${chain === null ? '' : ` on ${chainText(chain)}`}`}
-      actions={
-        <>
-          <Link to="/status">How far the index is</Link>
-          <Link to="/agents">Search agents</Link>
-        </>
-      }
-    >
-      <p>
-        {chain === null
-          ? 'It may never have paid or been paid over x402, its settlements may not be indexed yet, or they may be on a chain that is not indexed here.'
-          : 'Its settlements may be on other chains, or those on this one may not be indexed yet.'}
-      </p>
-    </EmptyState>
   );
 }
 

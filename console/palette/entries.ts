@@ -1,5 +1,5 @@
 import { shortAddress } from '../format.ts';
-import { CONSOLE_BASE, SEARCH_TEXT_MAX, walletPath } from '../routes.ts';
+import { CONSOLE_BASE, channelPath, SEARCH_TEXT_MAX, transactionPath, walletPath } from '../routes.ts';
 
 /** What the search of the header finds without asking the API. Pure, so that tests can run it outside a browser. */
 
@@ -7,6 +7,7 @@ export type EntryKind =
   | 'wallet'
   | 'merchant'
   | 'transaction'
+  | 'channel'
   | 'agent'
   | 'endpoint'
   | 'facilitator'
@@ -32,9 +33,10 @@ export interface EntryGroup {
 }
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
-const TX_HASH = /^0x[0-9a-f]{64}$/;
+/** Hashes of transactions and ids of channels look alike. */
+const TX_OR_CHANNEL = /^0x[0-9a-f]{64}$/;
 
-/** The wallet or the transaction that the text is; none for other texts. */
+/** The wallet that the text is, or the transaction and the channel that it may be; none for other texts. */
 export function identityEntries(text: string): readonly Entry[] {
   const wanted = text.trim().toLowerCase();
   if (ADDRESS.test(wanted))
@@ -45,13 +47,19 @@ export function identityEntries(text: string): readonly Entry[] {
       href: `${CONSOLE_BASE}${walletPath(wanted, role)}`,
       wallet: wanted,
     }));
-  if (TX_HASH.test(wanted))
+  if (TX_OR_CHANNEL.test(wanted))
     return [
       {
         kind: 'transaction',
         title: shortAddress(wanted),
         detail: 'transaction',
-        href: `${CONSOLE_BASE}/transactions/${wanted}`,
+        href: `${CONSOLE_BASE}${transactionPath(wanted)}`,
+      },
+      {
+        kind: 'channel',
+        title: shortAddress(wanted),
+        detail: 'payment channel',
+        href: `${CONSOLE_BASE}${channelPath(wanted)}`,
       },
     ];
   return [];

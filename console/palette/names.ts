@@ -1,8 +1,17 @@
-import { getJson } from '../api.ts';
-import { chainText, moneyText } from '../format.ts';
+import { ApiProblem, getJson } from '../api.ts';
+import { channelWords } from '../channel-words.ts';
+import { chainText, moneyText, shortAddress } from '../format.ts';
 import { nameSourceText } from '../name-source.ts';
 import { CONSOLE_BASE, walletPath } from '../routes.ts';
-import type { Agents, Capabilities, Endpoints, Merchants, Rankings, WalletSummary } from '../wire.ts';
+import type {
+  Agents,
+  Capabilities,
+  ChannelAnswer,
+  Endpoints,
+  Merchants,
+  Rankings,
+  WalletSummary,
+} from '../wire.ts';
 import { type Entry, matches } from './entries.ts';
 
 /** Names that the API knows: of agents, endpoints, facilitators and capabilities, each with its source. */
@@ -54,6 +63,28 @@ export async function nameWallet(
     title: name,
     detail: `${entry.title}, ${entry.detail}, ${nameSourceText(source)}`,
   }));
+}
+
+/**
+ * Of the entries of a hash the one of the channel where the index has such a channel, and otherwise all but that. A request that finds nothing
+ * costs nothing, and hashes of transactions are what is looked for most.
+ */
+export async function chooseByHash(
+  entries: readonly Entry[],
+  hash: string,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  try {
+    const { channel } = await getJson<ChannelAnswer>(`/channels/${hash}`, { signal });
+    const { payer, payer_name: from, payee, payee_name: to, chain } = channel;
+    const parties = `${from ?? shortAddress(payer)} to ${to ?? shortAddress(payee)}`;
+    const detail = `${channelWords(channel).thing.toLowerCase()}, ${parties}, on ${chainText(chain)}`;
+    return entries.flatMap((entry) => (entry.kind === 'channel' ? [{ ...entry, detail }] : []));
+  } catch (error) {
+    if (error instanceof ApiProblem && error.body.code === 'channel_not_found')
+      return entries.filter(({ kind }) => kind !== 'channel');
+    throw error;
+  }
 }
 
 function agentEntry({ agent_id: id, chain, name, wallet }: Agents['agents'][number]): Entry {

@@ -10,7 +10,7 @@ import {
   pageEntries,
   searchEntries,
 } from './entries.ts';
-import { findNames, nameWallet } from './names.ts';
+import { chooseByHash, findNames, nameWallet } from './names.ts';
 import { recentEntries } from './recent.ts';
 
 /** The entries for a text: at once what the page knows, then what the API and the documentation find. */
@@ -93,13 +93,14 @@ async function find(text: string, signal: AbortSignal): Promise<Answered> {
     else if (!isAbort(error)) throw error;
   };
   if (first !== undefined) {
-    const named =
+    const asked =
       first.wallet === undefined
-        ? identity
-        : await nameWallet(identity, first.wallet, signal).catch((error: unknown) => {
-            onProblem(error);
-            return identity;
-          });
+        ? chooseByHash(identity, text.toLowerCase(), signal)
+        : nameWallet(identity, first.wallet, signal);
+    const named = await asked.catch((error: unknown) => {
+      onProblem(error);
+      return identity;
+    });
     return { text, identity: named, names: [], docs: [], problem };
   }
   const [names, docs] = await Promise.all([

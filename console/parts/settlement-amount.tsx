@@ -3,8 +3,18 @@ import { Money } from '../components/money.tsx';
 import { groupDigits, shortAddress, tokenText } from '../format.ts';
 import type { Settlement } from '../wire.ts';
 
-/** In dollars, or in the token where it has no dollar value; the unit of one that is not listed is its address. Says what is no payment. */
+/** Says what is no payment. */
 export function SettlementAmount({ row }: { readonly row: Settlement }) {
+  return (
+    <>
+      <AmountOf row={row} />
+      {row.kind === 'payment' ? null : <Chip>{row.kind}</Chip>}
+    </>
+  );
+}
+
+/** In dollars, or in the token where it has no dollar value; the unit of one that is not listed is its address. */
+export function AmountOf({ row }: { readonly row: Settlement }) {
   const { amount, amount_usd: usd, asset, asset_symbol: symbol, decimals } = row;
   const note = `${groupDigits(amount)} atomic units of ${symbol === '' ? asset : symbol}`;
   return (
@@ -17,7 +27,6 @@ export function SettlementAmount({ row }: { readonly row: Settlement }) {
         )}
       </span>
       <span class="unit">{symbol === '' ? shortAddress(asset) : symbol}</span>
-      {row.kind === 'payment' ? null : <Chip>{row.kind}</Chip>}
     </>
   );
 }

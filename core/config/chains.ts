@@ -13,7 +13,7 @@ import {
   type Registries,
   type TokenFacts,
 } from '../domain/chains.ts';
-import { KNOWN_CHAINS } from '../domain/known-chains.ts';
+import { KNOWN_CHAINS, OTHER_CHAIN_BLOCK_MS } from '../domain/known-chains.ts';
 import { knownChain } from '../domain/networks.ts';
 
 const TokenSchema = Type.Object(
@@ -178,7 +178,7 @@ function isEvmChain(name: string): name is Chain {
   return isChain(name) && namespaceOf(name) === 'eip155';
 }
 
-const OTHER_CHAIN = { blockTimeMs: 2_000, logWindowMax: 1_000 } as const;
+const OTHER_CHAIN = { blockTimeMs: OTHER_CHAIN_BLOCK_MS, logWindowMax: 1_000 } as const;
 
 /** The built-in facts of a chain, or those that an entry gives of another EVM chain. */
 export function factsOf(entry: Static<typeof ChainSchema>, at: string, problems: string[]): ChainFacts {

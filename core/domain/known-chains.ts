@@ -53,6 +53,9 @@ const TESTNET_REGISTRIES: Registries = {
 
 const NO_REGISTRIES: Registries = {};
 
+/** Milliseconds between two blocks that are assumed of a chain that is only configured: no source says it. */
+export const OTHER_CHAIN_BLOCK_MS = 2_000;
+
 export const KNOWN_CHAINS: readonly ChainFacts[] = [
   {
     chainId: 8453,

@@ -2,7 +2,8 @@
 export const UNOBSERVED_REASONS = {
   chain_not_indexed: 'This service does not read the chain of the offer.',
   asset_not_indexed: 'This service does not read transfers of the token that the offer asks for.',
-  settles_off_chain: 'The offer is settled in batches off the chain, where no single payment shows.',
+  settles_off_chain:
+    'Payments for the offer are signed off the chain and settled later in sums, where no single payment shows.',
   amount_not_published: 'The listing does not say the amount, so no payment can be matched with the offer.',
 } as const;
 

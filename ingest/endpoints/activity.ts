@@ -174,7 +174,7 @@ function storeSql(
  * exact amount, or any up to a ceiling), and counts from when the offer first asked that amount. Any source can list another seller's
  * payee at the same price, so a payment that matches offers of several origins belongs to the origin listed first; if they were listed
  * at the same time, to the one whose own domain publishes it, else to none. Within an origin an exact amount takes precedence over a
- * ceiling, and a low ceiling over a high one.
+ * ceiling, and a low ceiling over a high one. What settles off the chain claims no payment.
  */
 
 interface Observed {
@@ -203,11 +203,11 @@ export function observedPayments({ chains, since }: Observed): Sql {
       AND (pay_to, chain) IN (SELECT pay_to, chain FROM ${LIVE})`;
 }
 
-/** By payee, chain, asset and terms: which origin the payments belong to ('' for none), its rank, and when its offers began. */
+/** By payee, chain, asset and terms, without offers that no single payment is for: which origin the payments belong to ('' for none), its rank, and when its offers began. */
 function ownedTerms(chains: readonly Chain[]): Sql {
   const claims = sql`SELECT pay_to, chain, asset, is_range, terms, origin,
       min(toUInt64(toUnixTimestamp(terms_since)) * 2 + NOT published) AS rank, groupUniqArray(since) AS starts
-    FROM ${OFFERS} WHERE chain IN ${texts(chains)} AND terms > 0
+    FROM ${OFFERS} WHERE chain IN ${texts(chains)} AND terms > 0 AND unobserved != 'settles_off_chain'
     GROUP BY pay_to, chain, asset, is_range, terms, origin`;
   const ranked = sql`SELECT pay_to, chain, asset, is_range, terms, arraySort(groupArray((rank, origin, starts))) AS claims
     FROM (${claims}) GROUP BY pay_to, chain, asset, is_range, terms`;

@@ -11,6 +11,7 @@ import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 import { templateHref } from '../fetch/uri.ts';
 import { readDiscovery } from './discovery.ts';
+import { hasMppOffer, settlesOffChain } from './off-chain.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
@@ -42,7 +43,7 @@ export function unreadReason(item: unknown, facts: ItemFacts): UnreadReason {
   if (typeof item === 'string') return 'plain_url';
   const text = resourceText(item);
   if (fieldOf(item, 'type') === 'mcp' || text.startsWith('mcp:')) return 'mcp_tool';
-  if (readResource(item, facts.origin) !== null) return 'no_offer';
+  if (readResource(item, facts.origin) !== null) return hasMppOffer(item) ? 'mpp_offer' : 'no_offer';
   return readResource(item, undefined) === null ? 'not_http' : 'other_origin';
 }
 
@@ -83,11 +84,17 @@ function payTosLike(one: Pick<ReadAccept, 'payTo' | 'network'>, all: readonly Re
   return [...new Set(alike.map(({ payTo }) => payTo))].sort();
 }
 
+/**
+ * A seller may take one payment on the chain and off it, in two entries that differ by nothing else. An offer that is listed twice counts
+ * once, the first time (sync.ts), so the one whose payments can be seen goes first.
+ */
 function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
   const declared = [item, fieldOf(item, 'metadata')];
-  return listOf(fieldOf(item, 'accepts'))
+  const read = listOf(fieldOf(item, 'accepts'))
     .slice(0, ACCEPTS_MAX)
     .flatMap((entry) => readAccept(entry, declared, tokens) ?? []);
+  const isOffChain = ({ unobserved }: ReadAccept): boolean => unobserved === 'settles_off_chain';
+  return [...read.filter((accept) => !isOffChain(accept)), ...read.filter(isOffChain)];
 }
 
 /** The URL, spelled as a browser would: safe to show, because whatever is not plain ASCII is escaped or Punycode by then. */
@@ -265,14 +272,11 @@ function readPriceObject(price: unknown): bigint | null {
   return readDollars(fieldOf(price, 'amount') ?? fieldOf(price, 'value'), { isDollars: true });
 }
 
-/** `extra.name` of Circle Gateway's offers: it collects signed payments and settles their balances in batches. */
-const GATEWAY_BATCH = 'GatewayWalletBatched';
-
 function unobservedOf(
   entry: unknown,
   { chain, decimals, amount }: Pick<ReadAccept, 'chain' | 'amount'> & { readonly decimals: number | null },
 ): ReadAccept['unobserved'] {
-  if (fieldAt(entry, 'extra', 'name') === GATEWAY_BATCH) return 'settles_off_chain';
+  if (settlesOffChain(entry)) return 'settles_off_chain';
   if (chain === null) return 'chain_not_indexed';
   if (decimals === null) return 'asset_not_indexed';
   return amount === null ? 'amount_not_published' : '';

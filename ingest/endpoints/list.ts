@@ -40,12 +40,15 @@ const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pa
   'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
     amount Nullable(String), chain String, max_timeout_seconds UInt32, settlement_count UInt64, unobserved String)')`;
 
-/** Payments on an offer's terms since its listing: uses the counts from the first start that is not before it. */
+/**
+ * Payments on an offer's terms since its listing: uses the counts from the first start that is not before it. None is for an offer that
+ * settles off the chain, also where another one of the seller has the same terms.
+ */
 const ACTIVITY = sql`SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
     arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at, (span_counts, span_payers, span_usd, days, hours)))) AS counts
   FROM offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin`;
 
-const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last, own.6 AS spans,
+const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= since AND reason != 'settles_off_chain', counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last, own.6 AS spans,
     uniqExact(resource) OVER (PARTITION BY pay_to, chain, asset, is_range, terms, origin) - 1 AS same_terms,
     min(toUnixTimestamp(terms_since)) OVER (PARTITION BY resource, pay_to) AS claimed_at
   FROM (SELECT *, ${UNOBSERVED} AS reason

@@ -1,4 +1,4 @@
-import type { Flows } from '../../console/wire.ts';
+import type { Channel, Flows } from '../../console/wire.ts';
 
 type Settlement = Flows['flows'][number];
 
@@ -37,6 +37,37 @@ export function wireSettlement(at: number, fields: Partial<Settlement> = {}): Se
     payer_name_source: null,
     payee_name_source: null,
     evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
+    ...fields,
+  };
+}
+
+/** 5 dollars put into a channel, of which 1.25 were claimed, 0.25 refunded and 0.5 withdrawn. */
+export function wireChannel(fields: Partial<Channel> = {}): Channel {
+  const money = (usd: number) => ({ amount: String(usd * 1_000_000), usd });
+  return {
+    channel: `0x${'5e'.repeat(32)}`,
+    chain: 'eip155:8453',
+    scheme: 'batch-settlement',
+    contract: wireAddress(0x40),
+    payer: wireAddress(1),
+    payer_name: null,
+    payer_name_source: null,
+    payee: wireAddress(2),
+    payee_name: null,
+    payee_name_source: null,
+    asset: wireAddress(9),
+    asset_symbol: 'USDC',
+    decimals: 6,
+    deposited: money(5),
+    paid: money(1.25),
+    returned: money(0.75),
+    refunded: money(0.25),
+    withdrawn: money(0.5),
+    voided: money(0),
+    balance: money(3),
+    payment_count: 12,
+    opened_at: '2026-11-02T08:00:11Z',
+    last_event_at: '2026-11-20T09:15:01Z',
     ...fields,
   };
 }

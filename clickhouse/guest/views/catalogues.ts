@@ -25,7 +25,7 @@ export function endpointsBody(database: string): ViewBody<'endpoints'> {
       unique_payers_30d: observed('3'),
       settled_usd_30d: observed('4'),
       unobserved_reason: `CAST(nullIf(${reason}, ''), 'LowCardinality(Nullable(String))')`,
-      last_settled_at: `nullIf(${COUNTS}.5, toDateTime(0, 'UTC'))`,
+      last_settled_at: `if(${reason} = '', nullIf(${COUNTS}.5, toDateTime(0, 'UTC')), NULL)`,
       counted_at: `nullIf((SELECT max(counted_at) FROM ${database}.endpoint_counts), toDateTime(0, 'UTC'))`,
     },
     from: `${offersText(`${database}.endpoint_offers`)} AS t

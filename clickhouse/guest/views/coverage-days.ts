@@ -7,8 +7,9 @@ import {
   METHOD_COLUMNS,
 } from '../../../core/domain/coverage.ts';
 import { EVIDENCE_METHODS, SEEN } from '../../../core/domain/evidence.ts';
-import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
+import { KNOWN_CHAINS, OTHER_CHAIN_BLOCK_MS } from '../../../core/domain/known-chains.ts';
 import { SETTLEMENT_KINDS } from '../../../core/domain/settlement.ts';
+import { openProposalsText } from '../../tables/proposals.ts';
 import type { ViewBody } from './body.ts';
 
 /**
@@ -19,7 +20,7 @@ import type { ViewBody } from './body.ts';
 /** A count: of which rows of `settlements`, and of which dead letters. Absent: of none. */
 interface Count {
   readonly name: string;
-  readonly rows?: string;
+  readonly rows?: string | ((database: string) => string);
   readonly letters?: string;
 }
 
@@ -34,15 +35,21 @@ const COUNTS: readonly Count[] = [
   ...SETTLEMENT_KINDS.map((kind) => ({ name: KIND_COLUMNS[kind], rows: `kind = '${kind}'` })),
   ...EVIDENCE_METHODS.map((method) => ({ name: METHOD_COLUMNS[method], rows: `method = '${method}'` })),
   { name: 'named_count', rows: "kind = 'payment' AND facilitator != ''" },
+  {
+    name: 'proposed_count',
+    rows: (database) => `kind = 'payment' AND facilitator = ''
+      AND (chain, relayer) IN (SELECT chain, address FROM ${database}proposed_relayers WHERE ${openProposalsText(database)})`,
+  },
   { name: 'unknown_count', rows: "kind = 'payment' AND facilitator = ''" },
   ...DEAD_LETTER_REASONS.map((reason) => ({
     name: DEAD_LETTER_COLUMNS[reason],
     letters: `reason = '${reason}'`,
   })),
 ];
-const countedFrom = (part: 'rows' | 'letters' | null): string =>
+const countedFrom = (part: 'rows' | 'letters' | null, database = ''): string =>
   COUNTS.map((count) => {
-    const condition = part === null ? undefined : count[part];
+    const given = part === null ? undefined : count[part];
+    const condition = typeof given === 'function' ? given(database) : given;
     return `${condition === undefined ? 'toUInt64(0)' : `countIf(${condition})`} AS ${count.name}`;
   }).join(', ');
 
@@ -50,8 +57,8 @@ const countedFrom = (part: 'rows' | 'letters' | null): string =>
 const ANCHORS = ['low_block', 'low_time', 'high_block', 'high_time'] as const;
 const NO_ANCHORS = ANCHORS.map((name) => `toUInt64(0) AS ${name}`).join(', ');
 
-/** Usual milliseconds between two blocks; a second for a chain that is only configured. */
-const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chainId }) => `'${chainOf(chainId)}'`).join(', ')}], [${KNOWN_CHAINS.map(({ blockTimeMs }) => `toUInt32(${blockTimeMs})`).join(', ')}], toUInt32(1000))`;
+/** Usual milliseconds between two blocks. */
+const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chainId }) => `'${chainOf(chainId)}'`).join(', ')}], [${KNOWN_CHAINS.map(({ blockTimeMs }) => `toUInt32(${blockTimeMs})`).join(', ')}], toUInt32(${OTHER_CHAIN_BLOCK_MS}))`;
 /** A day whose rows span less says too little of how fast its blocks came. */
 const PACE_SECONDS_MIN = 3_600;
 const DAY_SECONDS = 86_400;
@@ -126,7 +133,7 @@ function coverageDays(database: string): string {
       SELECT chain, day, ${COUNTS.map(({ name }) => `sum(${name}) AS ${name}`).join(', ')},
         ${ANCHORS.map((name) => `max(${name}) AS ${name}`).join(', ')}
       FROM (
-        SELECT toString(chain) AS chain, toDate(block_time) AS day, ${countedFrom('rows')},
+        SELECT toString(chain) AS chain, toDate(block_time) AS day, ${countedFrom('rows', database)},
           min(block_number) AS low_block, toUInt64(toUnixTimestamp(min(block_time))) AS low_time,
           max(block_number) AS high_block, toUInt64(toUnixTimestamp(max(block_time))) AS high_time
         FROM ${database}settlements FINAL WHERE del = 0 GROUP BY chain, day
@@ -171,7 +178,7 @@ export function coverageDaysBody(database: string): ViewBody<'coverage_days'> {
   return {
     columns: {
       chain: "CAST(t.chain, 'LowCardinality(String)')",
-      proposed_count: "CAST(NULL, 'Nullable(UInt64)')",
+      proposed_count: `if((SELECT count() FROM ${database}proposal_passes) = 0, NULL, t.proposed_count)`,
       first_block: ifRead('t.first_block'),
       last_block: ifRead('t.last_block'),
       indexed_blocks: ifRead('t.in_read'),

@@ -33,7 +33,7 @@ export const COVERAGE_DAYS = {
     column(
       'proposed_count',
       'Nullable(UInt64)',
-      'Of unknown_count, those of relayers that are proposed as a facilitator; NULL while none are.',
+      'Of unknown_count, those of relayers that are proposed as a facilitator now; NULL until a pass has looked for such relayers.',
     ),
     count('unknown_count', 'All other payments.'),
     ...DEAD_LETTER_REASONS.map((reason) =>

@@ -15,7 +15,7 @@ export interface ChannelContract {
 }
 
 /** x402BatchSettlement, at the same address on every chain (CREATE2). Source: @x402/evm 2.27.0. */
-const BATCH_SETTLEMENT = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003');
+export const BATCH_SETTLEMENT = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003');
 
 /** AuthCaptureEscrow 1.1 and 1.0, likewise. Sources: @x402/evm 2.27.0, README of base/commerce-payments. */
 const ESCROWS = [

@@ -63,7 +63,7 @@ const DayShape = Type.Object(
         named: CountShape,
         proposed: orNull(CountShape, {
           description:
-            'Of the unknown ones, those of relayers that are proposed as a facilitator; null while none are.',
+            'Of the unknown ones, those of relayers that are proposed as a facilitator now; null until a pass has looked for such relayers.',
         }),
         unknown: CountShape,
       },

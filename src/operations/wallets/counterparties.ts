@@ -254,7 +254,7 @@ export const listCounterparties = defineOperation({
     summary: 'Who paid a wallet and whom it paid, with sums',
     description:
       'One row for each other wallet, with exact sums in both directions, days with settlements, first and last. `role` is the role of the wallet in the path: `payee` lists its payers, `payer` lists those it paid. Channel deposits and payments to itself do not count. `counterparty_count` and `totals` are about all counterparties of the window. A walk along `next_before` stays with the window of its first page; a cursor is refused with another `role`, `order`, `window`, `chain` or `as_of` than that of its page. Over every indexed chain unless `chain` names one.',
-    tool: 'Whom one wallet was paid by and whom it paid, with sums and days.',
+    tool: 'Who paid one wallet and whom it paid, with sums and days.',
     example: {
       wallet: PROFILE_EXAMPLE.wallet,
       role: 'any',

@@ -6,6 +6,8 @@ import type { Snapshot } from '../../../core/domain/snapshot.ts';
 import type { Window } from '../../../core/domain/window.ts';
 import { agentAnswers } from '../agents/shape.ts';
 import { finalOf, NO_NAMES, preflightAsOf, stateFor } from '../as-of.ts';
+import { readWalletChannels } from '../channels/read.ts';
+import { walletChannelsAnswer } from '../channels/shape.ts';
 import { asOfParam, chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -85,9 +87,10 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     const span = spanOf(wanted, windowEnd(nowMs));
     return readInWindow(reader, { wallet, chain, final, coverage, span, window: wanted });
   };
-  const [profile, listed, directory, figures, elsewhere] = await Promise.all([
+  const [profile, listed, channels, directory, figures, elsewhere] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
     readListed(reader, lists, { wallet, chain }),
+    lists.read(['channels'], null, () => readWalletChannels(reader, { wallet, chain, final })),
     asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
     window === undefined ? null : inWindow(window),
     readElsewhere(
@@ -108,6 +111,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    ...walletChannelsAnswer(channels),
     ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role, { chain, elsewhere }),
     ...elsewhereAnswer(elsewhere),
@@ -122,6 +126,7 @@ const LEFT_OUT = [
   'entities',
   'erc8004_agents',
   'erc8004_agents_total',
+  'channels',
   VERDICT_LEFT_OUT,
 ];
 const NO_LISTS: WalletLists = { read: (_lists, nothing) => Promise.resolve(nothing) };
@@ -271,7 +276,7 @@ export const getMerchant = defineOperation({
     summary: 'What a wallet received, and how far to trust the figures',
     description:
       'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
-    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading.',
+    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, the sum without self-payments, and signals of wash trading.',
     example: PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed, load: 'summary' },
@@ -299,7 +304,7 @@ export const getAgent = defineOperation({
     summary: 'What a wallet paid, and how far to trust the figures',
     description:
       'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-    tool: 'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
+    tool: 'One wallet as a payer: the profile of get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
     example: AGENT_PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed },

@@ -7,10 +7,11 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { ask } from '../ask.ts';
+import { partyIs } from '../channels/read.ts';
 import { onChain } from '../index-state/finality.ts';
 
 /** The lists of wallets outside their settlements. Most wallets are in none of them. */
-const LISTS = ['agents', 'offers', 'payees', 'relayers', 'rings'] as const;
+const LISTS = ['agents', 'channels', 'offers', 'payees', 'relayers', 'rings'] as const;
 type WalletList = (typeof LISTS)[number];
 
 /** Which lists have rows of a wallet, asked once and before any of them is read: planning each of those reads takes 2 to 7 ms. */
@@ -39,6 +40,7 @@ async function readLists(reader: Reader, wallet: Address): Promise<ReadonlySet<s
     maxSeconds: MAX_SECONDS,
     maxRows: LISTS.length,
     sql: sql`(SELECT 'agents' AS list FROM agent_wallets WHERE wallet = ${address} LIMIT 1)
+      UNION ALL (SELECT 'channels' FROM channel_rows WHERE ${partyIs({ wallet, role: 'any' })} LIMIT 1)
       UNION ALL (SELECT 'offers' FROM endpoint_offers WHERE pay_to = ${text(wallet)} LIMIT 1)
       UNION ALL (SELECT 'payees' FROM catalogued_payees WHERE address = ${address} LIMIT 1)
       UNION ALL (SELECT 'relayers' FROM facilitator_relayers WHERE address = ${address} LIMIT 1)

@@ -237,7 +237,7 @@ export const getPair = defineOperation({
   words: {
     summary: 'What one wallet paid another',
     description: `Exact count and sums of the payments from one wallet to the other, the number of days with settlements, the first and the last settlement, figures by day (only days with settlements, at most the last ${DAILY_SHOWN_MAX} days of the window), and the same for what the payee paid back. A pair without settlements gets an answer with zeros. Channel deposits do not count. Over every indexed chain; with \`chain\` of that one alone, and \`elsewhere\` says what it paid on the others.`,
-    tool: 'What one wallet paid another: count, sums, proven part, days, and what came back.',
+    tool: 'What one wallet paid another: count, sums, proven part, days, what came back.',
     example: {
       payer: '0x4020615294c913f045dc10f0a5cdebd86c280001',
       payer_name: null,

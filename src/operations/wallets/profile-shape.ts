@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
+import { WalletChannelsShape } from '../channels/shape.ts';
 import { MetaShape, SNAPSHOT_EXAMPLE } from '../meta.ts';
 import {
   AddressShape,
@@ -165,6 +166,7 @@ export const ProfileShape = Type.Object(
       description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among the first ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')}, by chain and id, that ever had the address.`,
     },
     aggregates: AggregatesShape,
+    channels: Type.Optional(WalletChannelsShape),
     in_window: Type.Optional(inWindowShape(DailyFlowsShape)),
     data_quality: DataQualityShape,
     elsewhere: Type.Optional(ElsewhereShape),
@@ -216,6 +218,10 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
     daily_window: { since: '2026-10-22', until: '2026-11-20' },
     basis: { totals: 'exact', distinct_counterparties: 'exact', signals: 'all_settlements', finality: 'any' },
   },
+  channels: {
+    as_payer: { channel_count: 0, open_count: 0, balance_usd: 0, paid_usd: 0 },
+    as_payee: { channel_count: 3, open_count: 1, balance_usd: 3.76, paid_usd: 1.24 },
+  },
   data_quality: {
     verdict: 'clean',
     note: 'No signal reached its threshold.',
@@ -263,6 +269,10 @@ export const AGENT_PROFILE_EXAMPLE: ProfileAnswer = {
     outbound_count: 125,
     chain_split: PROFILE_EXAMPLE.aggregates.chain_split.map(turned),
     daily: PROFILE_EXAMPLE.aggregates.daily.map(turned),
+  },
+  channels: {
+    as_payer: { channel_count: 1, open_count: 1, balance_usd: 3.76, paid_usd: 1.24 },
+    as_payee: { channel_count: 0, open_count: 0, balance_usd: 0, paid_usd: 0 },
   },
   data_quality: {
     ...PROFILE_EXAMPLE.data_quality,

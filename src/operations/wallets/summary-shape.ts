@@ -23,6 +23,8 @@ export const TEXT_MAX_CHARS = 40;
 
 /** Of a wallet on more chains the ones with the most settlements: an answer about one chain is no longer than others. */
 export const ELSEWHERE_SHOWN_MAX = 2;
+/** Of a wallet with channels, which take the room of the second. */
+export const ELSEWHERE_WITH_CHANNELS_MAX = 1;
 
 const ReceivedShape = Type.Object(
   {
@@ -65,6 +67,20 @@ const OffersShape = Type.Object(
     site: orNull(Type.String({ description: 'Host of most of them.' })),
   },
   { title: 'SummaryOffers' },
+);
+
+const ChannelsShape = Type.Object(
+  {
+    open_as_payer: CountShape,
+    usd_as_payer: NullableUsd,
+    open_as_payee: CountShape,
+    usd_as_payee: NullableUsd,
+  },
+  {
+    title: 'SummaryChannels',
+    description:
+      'Payment channels and escrows that still hold money, and what they hold: committed to the payee and not yet claimed. Left out where it is in none.',
+  },
 );
 
 const RefundsShape = Type.Object(
@@ -135,13 +151,14 @@ export const SummaryShape = Type.Object(
     elsewhere: Type.Optional({
       ...ElsewhereShape,
       maxItems: ELSEWHERE_SHOWN_MAX,
-      description: `Only with \`chain\`: what it was paid on the indexed chains that it left out; of more than ${ELSEWHERE_SHOWN_MAX} those with the most settlements.`,
+      description: `Only with \`chain\`: what it was paid on the indexed chains that it left out; of more than ${ELSEWHERE_SHOWN_MAX} those with the most settlements, and with \`channels\` the first alone.`,
     }),
     first_seen: orNull(TimeShape),
     last_seen: orNull(TimeShape),
     age_days: orNull(Type.Integer({ minimum: 0, description: 'Whole days since `first_seen`.' })),
     identity: NullableObject(IdentityShape),
     offers: OffersShape,
+    channels: Type.Optional(ChannelsShape),
     refunds: RefundsShape,
     compare: CompareShape,
     meta: SummaryMetaShape,
@@ -178,6 +195,7 @@ export const SUMMARY_EXAMPLE: SummaryAnswer = {
     paid_rating_clients: 44,
   },
   offers: { count: 2, published: 0, contested: 0, site: 'weather.example' },
+  channels: { open_as_payer: 0, usd_as_payer: 0, open_as_payee: 1, usd_as_payee: 3.76 },
   refunds: { payers: 1, settlement_count: 1, usd: 0.01 },
   compare: {
     payments: 50,

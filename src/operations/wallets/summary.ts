@@ -4,6 +4,7 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type PaidFacts, payReasons, REFUND_WINDOW } from '../../../core/domain/pay-reasons.ts';
 import type { AgentRow } from '../agents/row.ts';
+import { readWalletChannels, type WalletChannels } from '../channels/read.ts';
 import { chainParam, finalityParam, walletParam } from '../common-params.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
@@ -27,6 +28,7 @@ import { type Refunds, readRefunds } from './refunds.ts';
 import type { WalletScope } from './scope.ts';
 import {
   ELSEWHERE_SHOWN_MAX,
+  ELSEWHERE_WITH_CHANNELS_MAX,
   SUMMARY_EXAMPLE,
   type SummaryAnswer,
   SummaryShape,
@@ -46,6 +48,8 @@ interface SummaryFacts {
   readonly elsewhere: readonly Elsewhere[] | null;
   readonly agents: { readonly shown: readonly AgentRow[]; readonly total: number };
   readonly offers: WalletOffers;
+  /** Null for a wallet that is in none. */
+  readonly channels: WalletChannels | null;
   readonly refunds: Refunds;
   readonly paid: PaidFacts;
   readonly isPaidElsewhere: boolean;
@@ -64,6 +68,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
   const { verdict, signals } = judgeProfile(profile, 'payee');
   const named = directory.walletName(wallet, chains);
   const agent = agentOf(facts.agents.shown);
+  const elsewhereMax = facts.channels === null ? ELSEWHERE_SHOWN_MAX : ELSEWHERE_WITH_CHANNELS_MAX;
   const { speaksFor, speaksAgainst } = payReasons({
     verdict,
     isPaidElsewhere: facts.isPaidElsewhere,
@@ -87,7 +92,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
       proven_usd: usdNumber(inbound.provenUsdMicros),
       counterparties: counterparties.count,
     },
-    ...elsewhereAnswer(elsewhere?.slice(0, ELSEWHERE_SHOWN_MAX) ?? null),
+    ...elsewhereAnswer(elsewhere?.slice(0, elsewhereMax) ?? null),
     first_seen: timeTextOrNull(firstSeen),
     last_seen: timeTextOrNull(lastSeen),
     age_days: firstSeen === null ? null : Math.max(0, Math.floor((nowSeconds - firstSeen) / DAY_SECONDS)),
@@ -98,6 +103,7 @@ function summaryAnswer(facts: SummaryFacts): SummaryAnswer {
       contested: offers.contested,
       site: offers.site === '' ? null : cut(offers.site),
     },
+    ...channelsAnswer(facts.channels),
     refunds: { payers: refunds.payers, settlement_count: refunds.count, usd: usdNumber(refunds.usdMicros) },
     compare: compareAnswer(price, offers),
     meta: shortMeta(meta),
@@ -127,6 +133,19 @@ function identityAnswer(agent: AgentRow, total: number): NonNullable<SummaryAnsw
     domain_proof: agent.domainProof,
     paid_score: agent.paidScore === null ? null : Number(Number(agent.paidScore).toFixed(SCORE_DECIMALS)),
     paid_rating_clients: agent.paidClients,
+  };
+}
+
+function channelsAnswer(channels: WalletChannels | null): Pick<SummaryAnswer, 'channels'> {
+  if (channels === null) return {};
+  const { asPayer, asPayee } = channels;
+  return {
+    channels: {
+      open_as_payer: asPayer.open,
+      usd_as_payer: usdOrNull(asPayer.balanceUsdMicros),
+      open_as_payee: asPayee.open,
+      usd_as_payee: usdOrNull(asPayee.balanceUsdMicros),
+    },
   };
 }
 
@@ -208,27 +227,31 @@ export const getEntitySummary = defineOperation({
     const scope = { wallet, chain, final: finalOnly(finality, statuses) };
     const coverage = await coverageFor(deps, scope);
     const span = spanOf(REFUND_WINDOW, windowEnd(nowMs));
-    const [profile, agents, offers, refunds, paid, price, directory, elsewhere] = await Promise.all([
-      readProfile(
-        { reader, rollups, lists },
-        { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
-      ),
-      lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
-      lists.read(['offers'], NO_OFFERS, () => readWalletOffers(reader, scope)),
-      readRefunds(reader, { ...scope, span, coverage }),
-      readPaid(reader, { ...scope, coverage }),
-      readUsualPrice(reader, scope),
-      names.of([wallet]),
-      readElsewhere(reader, { ...scope, role: 'payee', chains }, () =>
-        coverageFor(deps, { ...scope, chain: undefined }),
-      ),
-    ]);
+    const [profile, agents, offers, channels, refunds, paid, price, directory, elsewhere] = await Promise.all(
+      [
+        readProfile(
+          { reader, rollups, lists },
+          { ...scope, role: 'payee', nowSeconds, bounds: PROFILE_BOUNDS },
+        ),
+        lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
+        lists.read(['offers'], NO_OFFERS, () => readWalletOffers(reader, scope)),
+        lists.read(['channels'], null, () => readWalletChannels(reader, scope)),
+        readRefunds(reader, { ...scope, span, coverage }),
+        readPaid(reader, { ...scope, coverage }),
+        readUsualPrice(reader, scope),
+        names.of([wallet]),
+        readElsewhere(reader, { ...scope, role: 'payee', chains }, () =>
+          coverageFor(deps, { ...scope, chain: undefined }),
+        ),
+      ],
+    );
     return summaryAnswer({
       wallet,
       profile,
       elsewhere,
       agents,
       offers,
+      channels,
       refunds,
       paid,
       isPaidElsewhere: await isPaidElsewhere(deps, scope, { paid, elsewhere }),

@@ -16,7 +16,7 @@ const PAGES = [
 ];
 
 describe('the search of the header', () => {
-  it('opens an address as a wallet in both roles, and a hash as a transaction, however they are typed', () => {
+  it('opens an address as a wallet in both roles, and a hash as a transaction or a channel, however they are typed', () => {
     const address = `0x${'Ab'.repeat(20)}`;
     expect(identityEntries(`  ${address} `).map(({ href }) => href)).toEqual([
       `/console/merchants/${address.toLowerCase()}`,
@@ -25,6 +25,7 @@ describe('the search of the header', () => {
     const hash = `0x${'C'.repeat(64)}`;
     expect(identityEntries(hash).map(({ href }) => href)).toEqual([
       `/console/transactions/${hash.toLowerCase()}`,
+      `/console/channels/${hash.toLowerCase()}`,
     ]);
     expect(identityEntries('0x12')).toEqual([]);
     expect(identityEntries(`0x${'g'.repeat(40)}`)).toEqual([]);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiProblem } from '../../../console/api.ts';
 import { type Entry, identityEntries } from '../../../console/palette/entries.ts';
-import { findNames, nameWallet } from '../../../console/palette/names.ts';
+import { chooseByHash, findNames, nameWallet } from '../../../console/palette/names.ts';
 import { noteOpened, recentEntries } from '../../../console/palette/recent.ts';
 import { type ConsoleApi, type Scripted, startConsoleApi } from '../../kit/console-api.ts';
 import { stubStorage } from '../../kit/web-storage.ts';
-import { wireAddress } from '../../kit/wire-settlements.ts';
+import { wireAddress, wireChannel } from '../../kit/wire-settlements.ts';
 
 const WALLET = wireAddress(0xab);
 const BUSY: Scripted = {
@@ -101,6 +101,37 @@ describe('an address that is searched', () => {
 
   it('without a name stays as it is', async () => {
     expect(await named()).toEqual(identityEntries(WALLET));
+  });
+});
+
+describe('a hash that is searched', () => {
+  const HASH = `0x${'c'.repeat(64)}`;
+  const chosen = async (): Promise<(string | undefined)[][]> =>
+    (await chooseByHash(identityEntries(HASH), HASH, new AbortController().signal)).map(
+      ({ kind, detail, href }) => [kind, detail, href],
+    );
+  const problem = (status: number, code: string): Scripted => ({
+    status,
+    type: 'application/problem+json',
+    body: { title: code, status, code, detail: code },
+  });
+
+  it('is the channel of that id, with its parties, where the index has one', async () => {
+    const channel = wireChannel({ channel: HASH, payee_name: 'Weather desk' });
+    answers['/channels'] = { body: { channel } };
+    expect(await chosen()).toEqual([
+      ['channel', 'payment channel, 0x0000…0001 to Weather desk, on Base', `/console/channels/${HASH}`],
+    ]);
+  });
+
+  it('is a transaction where the index has no such channel', async () => {
+    answers['/channels'] = problem(404, 'channel_not_found');
+    expect(await chosen()).toEqual([['transaction', 'transaction', `/console/transactions/${HASH}`]]);
+  });
+
+  it('may be either where the API refuses', async () => {
+    answers['/channels'] = BUSY;
+    await expect(chosen()).rejects.toBeInstanceOf(ApiProblem);
   });
 });
 

@@ -336,6 +336,8 @@ describe('offers as sellers write them', () => {
       'settles_off_chain',
       { asset: BASE_USDC, amount: '10000', extra: { name: 'GatewayWalletBatched', version: '1' } },
     ],
+    ['settles_off_chain', { asset: BASE_USDC, amount: '10000', intent: 'session', method: 'tempo' }],
+    ['', { asset: BASE_USDC, amount: '10000', intent: 'charge', method: 'tempo' }],
     ['chain_not_indexed', { asset: 'M1', payTo: 'S0', amount: '10000', network: 'solana' }],
     ['asset_not_indexed', { asset: SHOP, amount: '10000' }],
     ['amount_not_published', { asset: BASE_USDC }],
@@ -353,6 +355,25 @@ test.each([
   ['not_http', 7],
   ['other_origin', listedItem('https://b.example/')],
   ['no_offer', { ...listedItem('https://a.example/'), accepts: [] }],
+  ...[
+    { intent: 'session', method: 'tempo', amount: '500' },
+    { offers: [{ intent: 'session', method: 'tempo', amount: '500' }] },
+    {
+      price: { mode: 'fixed', amount: '0.01' },
+      protocols: [{ mpp: { method: 'tempo', intent: 'session' } }],
+    },
+  ].map(
+    (info) =>
+      ['mpp_offer', { ...listedItem('https://a.example/'), accepts: [], 'x-payment-info': info }] as const,
+  ),
+  [
+    'no_offer',
+    {
+      ...listedItem('https://a.example/'),
+      accepts: [],
+      'x-payment-info': { price: { amount: '0.01' }, protocols: [{ x402: {} }] },
+    },
+  ],
 ] as const)('%s is the reason for an item that is not read', (reason, item) => {
   const facts = { ...FACTS, origin: 'https://a.example' };
   expect(readItem(item, facts)).toEqual([]);

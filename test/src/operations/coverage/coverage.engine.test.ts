@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect } from 'vitest';
-import { trustedText } from '../../../../clickhouse/engine/sql.ts';
+import { addressBytes } from '../../../../clickhouse/engine/account.ts';
+import { sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { DEAD_LETTERS } from '../../../../clickhouse/tables/ingest-state.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../../../clickhouse/tables/table.ts';
+import type { Address } from '../../../../core/domain/account.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { COVERAGE_METHOD, DEAD_LETTER_REASONS } from '../../../../core/domain/coverage.ts';
 import { EVIDENCE_METHODS, SEEN } from '../../../../core/domain/evidence.ts';
@@ -22,6 +24,7 @@ import {
   reportChain,
   settlement,
   tombstone,
+  wallet,
 } from '../../../kit/rows.ts';
 
 /** What `/coverage` and `coverage_days` say, next to a recount of the rows that were written. */
@@ -177,6 +180,49 @@ describe('the counts of a day', () => {
       by_facilitator: { named: 2, proposed: null, unknown: 1 },
       shares: { paired: 1, named: 0.6666 },
     });
+  });
+});
+
+describe('payments of relayers that are proposed', () => {
+  /** What a pass writes (ingest/proposals/pass.ts). */
+  const propose = async (relayers: readonly Address[]): Promise<void> => {
+    for (const relayer of relayers)
+      await engine.writer.run({
+        name: 'test-propose',
+        maxSeconds: 10,
+        sql: sql`INSERT INTO proposed_relayers (chain, address, score, gen) SELECT ${text(BASE)}, ${addressBytes(relayer)}, 1, 7`,
+      });
+    await engine.writer.run({
+      name: 'test-proposal-pass',
+      maxSeconds: 10,
+      sql: sql`INSERT INTO proposal_passes (gen) SELECT 7`,
+    });
+  };
+
+  test('are counted once a pass has looked for them, and not those of a refused one', async ({ fileApi }) => {
+    const [rival, refused] = [wallet(0xe5), wallet(0xe6)];
+    const relayed = (relayer: Address, logIndex: number, fields: Partial<Settlement> = {}) =>
+      settlement({ relayer, blockNumber: NEWEST, logIndex, ...fields });
+    await insertSettlements(engine.writer, [
+      relayed(rival, 1),
+      relayed(rival, 2),
+      relayed(rival, 3, { kind: 'deposit', method: 'channel_move' }),
+      relayed(refused, 4),
+      relayed(wallet(0xe7), 5),
+    ]);
+    const proposedOf = async () => {
+      const { body } = await fileApi.get('/v0/coverage?days=1&chain=eip155:8453');
+      return body.days[0].by_facilitator;
+    };
+    expect(await proposedOf()).toEqual({ named: 0, proposed: null, unknown: 4 });
+    await propose([rival, refused]);
+    await engine.writer.run({
+      name: 'test-refuse',
+      maxSeconds: 10,
+      sql: sql`INSERT INTO relayer_decisions (chain, address, decision, score, first_seen, decided_at, ver, del)
+        SELECT chain, address, 'refused', score, today(), now(), 1, 0 FROM proposed_relayers WHERE address = ${addressBytes(refused)}`,
+    });
+    expect(await proposedOf()).toEqual({ named: 0, proposed: 2, unknown: 4 });
   });
 });
 

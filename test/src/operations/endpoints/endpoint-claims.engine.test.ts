@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { address } from '../../../../core/domain/account.ts';
 import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
@@ -215,6 +216,7 @@ describe('an offer whose payments cannot be observed', () => {
     ['chain_not_indexed', { network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payTo: 'S0', asset: 'M1' }],
     ['asset_not_indexed', { asset: wallet(0xfa4e) }],
     ['settles_off_chain', { extra: { name: 'GatewayWalletBatched' } }],
+    ['settles_off_chain', { intent: 'session', method: 'tempo' }],
   ])('has null with the reason %s, never 0', async (reason, fields) => {
     await listings.list('bazaar:one', [accept(fields)], daysAgo(2));
     const [row] = await directory();
@@ -222,22 +224,53 @@ describe('an offer whose payments cannot be observed', () => {
     expect(row?.accepts).toMatchObject([{ settlement_count_30d: null, unobserved_reason: reason }]);
   });
 
-  test('of one of two offers is null there alone', async () => {
+  test.each([
+    ['settles_off_chain', { intent: 'session', method: 'tempo' }],
+    ['chain_not_indexed', { network: 'eip155:56', asset: wallet(0x55d) }],
+  ])('is so in SQL, of its capability and in the rankings as well: %s', async (reason, fields) => {
+    await listings.list('bazaar:one', [accept(fields)], daysAgo(2));
+    await listings.list('bazaar:two', [weather('https://paid.example/api/forecast')], daysAgo(2));
+    await pay(times(3));
+    await listings.derive();
+    const { rows } = await engine.writer.rows({
+      name: 'test',
+      maxSeconds: 10,
+      maxRows: 10,
+      sql: trustedText(
+        `SELECT unobserved_reason, settlement_count_30d, unique_payers_30d, settled_usd_30d FROM ${engine.database}_public.endpoints WHERE resource = '${FORECAST}'`,
+      ),
+    });
+    expect(rows).toEqual([[reason, null, null, null]]);
+    const ofCapability = await api.get('/v0/capabilities/weather');
+    expect(
+      ofCapability.body.offers.find(({ resource }: { resource: string }) => resource === FORECAST),
+    ).toMatchObject({ observed: null, unobserved_reason: reason });
+    const ranked = await api.get('/v0/leaderboard?of=endpoints&by=settlements&window=30d');
+    expect(ranked.status).toBe(200);
+    expect(ranked.body.leaderboard.map(({ resource }: { resource: string }) => resource)).toEqual([
+      'https://paid.example/api/forecast',
+    ]);
+  });
+
+  test.each([
+    ['to another address', THIEF, [2, null]],
+    ['that differ by nothing else, which are one', SELLER, [2]],
+  ] as const)('of one of two offers is null there alone: %s', async (_which, payTo, counts) => {
     const item = weather(FORECAST);
     const batched = {
       ...(item['accepts'] as object[])[0],
       extra: { name: 'GatewayWalletBatched' },
-      payTo: THIEF,
+      payTo,
     };
     await listings.list(
       'bazaar:one',
-      [{ ...item, accepts: [...(item['accepts'] as object[]), batched] }],
+      [{ ...item, accepts: [batched, ...(item['accepts'] as object[])] }],
       daysAgo(2),
     );
     await pay(times(2));
     const [row] = await directory();
     expect(row).toMatchObject({ observed: { settlement_count_30d: 2 }, unobserved_reason: null });
-    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual([2, null]);
+    expect(row?.accepts.map(({ settlement_count_30d }) => settlement_count_30d).sort()).toEqual(counts);
   });
 
   test('a price that nobody means is marked', async () => {

@@ -15,6 +15,7 @@ import { insertSettlements, settlement, wallet } from '../../../kit/rows.ts';
 let engine: TestEngine;
 const LISTED = {
   agents: wallet(0xa1),
+  channels: wallet(0xa7),
   offers: wallet(0xa2),
   payees: wallet(0xa3),
   relayers: wallet(0xa4),
@@ -28,6 +29,9 @@ test.beforeAll(async ({ engine: ofFile }) => {
   engine = ofFile;
   const bytes = (of: Address): Sql => sql`unhex(${text(of.slice(2))})`;
   await run(sql`INSERT INTO agent_wallets (wallet) SELECT ${bytes(LISTED.agents)}`);
+  await run(
+    sql`INSERT INTO channel_rows (channel, payer, payee) SELECT unhex('c1'), ${bytes(wallet(0xb1))}, ${bytes(LISTED.channels)}`,
+  );
   await run(sql`INSERT INTO endpoint_offers (pay_to) SELECT ${text(LISTED.offers)}`);
   await run(sql`INSERT INTO catalogued_payees (address) SELECT ${bytes(LISTED.payees)}`);
   await run(sql`INSERT INTO facilitator_relayers (address) SELECT ${bytes(LISTED.relayers)}`);

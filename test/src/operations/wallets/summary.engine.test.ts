@@ -1,7 +1,10 @@
 import { describe, expect } from 'vitest';
 import { sql, text, trustedText, uint64 } from '../../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../../core/domain/account.ts';
-import { ELSEWHERE_SHOWN_MAX } from '../../../../src/operations/wallets/summary-shape.ts';
+import {
+  ELSEWHERE_SHOWN_MAX,
+  ELSEWHERE_WITH_CHANNELS_MAX,
+} from '../../../../src/operations/wallets/summary-shape.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import type { TestApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
@@ -10,6 +13,7 @@ import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import {
   BASE,
+  hash,
   insertSettlements,
   NOON,
   nameFacilitator,
@@ -34,7 +38,8 @@ const summaryOf = async (of: Address, query = '') => {
   expect(status).toBe(200);
   // With room for as many entries as `elsewhere` can have: the tests' deployment has two chains.
   const entry = body.elsewhere?.length > 0 ? Buffer.byteLength(JSON.stringify(body.elsewhere)) : 0;
-  expect(Buffer.byteLength(sent) + entry * (ELSEWHERE_SHOWN_MAX - 1)).toBeLessThan(SUMMARY_MAX_BYTES);
+  const entriesMax = body.channels === undefined ? ELSEWHERE_SHOWN_MAX : ELSEWHERE_WITH_CHANNELS_MAX;
+  expect(Buffer.byteLength(sent) + entry * (entriesMax - 1)).toBeLessThan(SUMMARY_MAX_BYTES);
   return body;
 };
 
@@ -211,6 +216,17 @@ describe('an answer with the longest texts and figures that there can be', () =>
         settlement({ payer: WORST, payee: THIEF, logIndex: 200 + at, ...usd(at) }),
       ),
       settlement({ chain: POLYGON, payer: THIEF, payee: WORST, ...usd(1) }),
+      ...[WORST, THIEF].map((payer, at) =>
+        settlement({
+          payer,
+          payee: payer === WORST ? THIEF : WORST,
+          ...usd(7),
+          logIndex: 300 + at,
+          kind: 'deposit',
+          method: 'channel_move',
+          channel: hash(at + 1),
+        }),
+      ),
     ]);
     await engine.writer.run({
       name: 'test-ring',
@@ -232,6 +248,8 @@ describe('an answer with the longest texts and figures that there can be', () =>
     api.clock.advanceSeconds(60);
     for (const query of ['', `?chain=${BASE}`, '?finality=finalized']) {
       const body = await summaryOf(WORST, query);
+      if (query !== '?finality=finalized')
+        expect(body.channels).toMatchObject({ open_as_payer: 1, open_as_payee: 1 });
       expect(body.identity.agent_id).toBe(String(agentId));
       expect([...body.name]).toHaveLength(40);
       expect([...body.identity.domain]).toHaveLength(40);
