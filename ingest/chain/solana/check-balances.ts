@@ -6,10 +6,11 @@ import { TOKEN_2022_PROGRAM } from './programs.ts';
  * Compares the balances that a node gives with the instructions that it gives. A token account changes by instructions of its token program
  * alone, and each of those is in the transaction, so the two are told twice: an instruction that was left out or altered, a balance that was
  * left out or altered, and an amount that is not the one that moved are all found. So is a transaction that was left out, or that stands at
- * another place, if one of its accounts moves again in the blocks that are read together: the balance before is not the balance after.
+ * another place, if one of its accounts moves both before and after it in the blocks that are read together: the balance before is then not
+ * the balance after.
  *
- * Not found: what a node changes in instructions, balances and all later ones alike. Neither signatures nor block hashes can be computed
- * anew from a block's JSON; against a node that forges, only another one helps.
+ * Not found: a transaction whose accounts move no more in these blocks, or not yet; and what a node changes in instructions, balances and all
+ * later ones alike. A block hash cannot be computed anew from a block's JSON, so it proves which block stands at a slot and not what is in it.
  */
 
 type Checked = Pick<SolanaTransaction, 'signature' | 'accounts' | 'moves' | 'balances'>;

@@ -78,6 +78,31 @@ function readBatch(
   return { moves, positions };
 }
 
+/** Where an instruction has its accounts, by their order in it. */
+interface Layout {
+  readonly kind: 'transfer' | 'mint' | 'burn';
+  readonly isChecked?: boolean;
+  readonly source?: number;
+  readonly mint?: number;
+  readonly destination?: number;
+  readonly amountAt?: number;
+  readonly feeAt?: number;
+}
+
+const CHECKED: Layout = { kind: 'transfer', isChecked: true, source: 0, mint: 1, destination: 2 };
+const MINT: Layout = { kind: 'mint', mint: 0, destination: 1 };
+const BURN: Layout = { kind: 'burn', source: 0, mint: 1 };
+const LAYOUTS: ReadonlyMap<number | undefined, Layout> = new Map([
+  [CODE.transfer, { kind: 'transfer', source: 0, destination: 1 }],
+  [CODE.transferChecked, CHECKED],
+  [CODE.mintTo, MINT],
+  [CODE.mintToChecked, MINT],
+  [CODE.burn, BURN],
+  [CODE.burnChecked, BURN],
+]);
+/** Behind both codes: the amount, a byte of decimals, and the fee. */
+const WITH_FEE: Layout = { ...CHECKED, amountAt: 2, feeAt: 2 + 8 + 1 };
+
 /** Null for an instruction that changes no balance. One that is too short cannot have run: it is taken for an `other`. */
 function readOne(
   program: string,
@@ -85,60 +110,23 @@ function readOne(
   bytes: Uint8Array,
   place: Place,
 ): TokenMove | null {
+  const [code, second] = bytes;
+  const isExtension = program === TOKEN_2022_PROGRAM && code !== undefined && code >= FIRST_EXTENSION;
+  const isWithFee = isExtension && code === CODE.transferFee && second === TRANSFER_CHECKED_WITH_FEE;
+  const layout = isWithFee ? WITH_FEE : LAYOUTS.get(code);
   const base = blank(program, place);
-  const [first = null, second = null, third = null] = accounts;
   const unclear: TokenMove = { ...base, kind: 'other', touched: accounts };
-  const amountAt = bytes[0] === CODE.transferFee ? 2 : 1;
+  if (layout === undefined) return isExtension ? unclear : null;
+  const { kind, isChecked = false, amountAt = 1, feeAt } = layout;
   const amount = uint64(bytes, amountAt);
-  switch (bytes[0]) {
-    case CODE.transfer:
-      return amount === null || second === null
-        ? unclear
-        : { ...base, kind: 'transfer', source: first, destination: second, amount };
-    case CODE.transferChecked:
-      return amount === null || third === null
-        ? unclear
-        : {
-            ...base,
-            kind: 'transfer',
-            isChecked: true,
-            source: first,
-            mint: second,
-            destination: third,
-            amount,
-          };
-    case CODE.mintTo:
-    case CODE.mintToChecked:
-      return amount === null || second === null
-        ? unclear
-        : { ...base, kind: 'mint', mint: first, destination: second, amount };
-    case CODE.burn:
-    case CODE.burnChecked:
-      return amount === null || second === null
-        ? unclear
-        : { ...base, kind: 'burn', source: first, mint: second, amount };
-    default:
-      break;
-  }
-  if (program !== TOKEN_2022_PROGRAM || (bytes[0] ?? 0) < FIRST_EXTENSION) return null;
-  if (bytes[0] !== CODE.transferFee || bytes[1] !== TRANSFER_CHECKED_WITH_FEE) return unclear;
-  const fee = uint64(bytes, FEE_AT);
-  return amount === null || fee === null || third === null
-    ? unclear
-    : {
-        ...base,
-        kind: 'transfer',
-        isChecked: true,
-        source: first,
-        mint: second,
-        destination: third,
-        amount,
-        fee,
-      };
+  const fee = feeAt === undefined ? null : uint64(bytes, feeAt);
+  const [source, mint, destination] = [layout.source, layout.mint, layout.destination].map((at) =>
+    at === undefined ? null : accounts[at],
+  );
+  const isCut = source === undefined || mint === undefined || destination === undefined;
+  if (amount === null || isCut || (feeAt !== undefined && fee === null)) return unclear;
+  return { ...base, kind, isChecked, source, mint, destination, amount, fee };
 }
-
-/** Behind both codes, the amount and the decimals. */
-const FEE_AT = 2 + 8 + 1;
 
 function blank(program: string, { position, top, isInner }: Place): TokenMove {
   return {
