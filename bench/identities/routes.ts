@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../clickhouse/engine/account.ts';
 import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import { mintAgentCursor, mintCursor } from '../../core/domain/cursor.ts';
 import { numbersOf, rowOf } from '../lab/engine.ts';
@@ -83,7 +84,7 @@ async function pickAgent({ engine }: IdentityLab, party: Sql, condition: Sql, ch
 
 /** Agents and settlements of a wallet: one with thousands of agents, one with a single agent that settles, one without any. */
 async function profileRoutes(lab: IdentityLab): Promise<Question<Sql>[]> {
-  const pick = (choice: Sql) => pickAgent(lab, sql`wallet`, sql`AND wallet != toFixedString('', 20)`, choice);
+  const pick = (choice: Sql) => pickAgent(lab, sql`wallet`, sql`AND wallet != ${NO_ACCOUNT}`, choice);
   const settles = sql`wallet IN (SELECT payee FROM settlements)`;
   const [nobody] = await rowOf(
     lab.engine,

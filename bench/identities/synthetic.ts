@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../clickhouse/engine/account.ts';
 import {
   type Sql,
   sql,
@@ -10,7 +11,7 @@ import {
 } from '../../clickhouse/engine/sql.ts';
 import type { RATING_TAGS } from '../../core/domain/agent.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { type RowSlice, SYNTHETIC_PAYEES, syntheticAddress } from '../lab/synthetic-rows.ts';
+import { type RowSlice, SYNTHETIC_PAYEES, syntheticAddress, syntheticBytes } from '../lab/synthetic-rows.ts';
 
 /**
  * Words of names and descriptions, made inside the engine: log-uniform ranks over 4,000 words, so that one word in twelve is the
@@ -97,18 +98,18 @@ const HAS_URI = sql`sipHash64(n, 1) % 100 >= ${uint32(EMPTY_URI_PERCENT)}`;
 const URI = sql`if(${HAS_URI}, concat('https://agents.example/', toString(n), '/card.json'), '')`;
 
 function owner({ agents }: Agents): Sql {
-  return sql`SHA1(concat('owner', toString(${logUniform(N, 2, Math.ceil(agents / 2))})))`;
+  return syntheticBytes('SHA1', sql`concat('owner', toString(${logUniform(N, 2, Math.ceil(agents / 2))}))`);
 }
 
 /** One in eight is paid for something, one in eight shares with others. */
 function wallet({ agents }: Agents): Sql {
   return sql`multiIf(
     sipHash64(n, 3) % 8 = 0, ${syntheticAddress('payee', sql`1 + sipHash64(n, 4) % ${uint32(PAID_WALLETS)}`)},
-    sipHash64(n, 3) % 8 = 1, SHA1(concat('shared wallet', toString(${logUniform(N, 5, Math.ceil(agents / 4))}))),
-    SHA1(concat('wallet', toString(n))))`;
+    sipHash64(n, 3) % 8 = 1, ${syntheticBytes('SHA1', sql`concat('shared wallet', toString(${logUniform(N, 5, Math.ceil(agents / 4))}))`)},
+    ${syntheticBytes('SHA1', sql`concat('wallet', toString(n))`)})`;
 }
 
-const NOBODY = (): Sql => sql`toFixedString('', 20)`;
+const NOBODY = (): Sql => NO_ACCOUNT;
 const NOTHING = sql`''`;
 
 /** What each agent has on registration, or some have: in the order of the transaction's logs. */
@@ -132,7 +133,7 @@ export function insertEvents(agents: Agents, slice: RowSlice): Sql[] {
     ([kind, of, account, text], place) => sql`INSERT INTO agent_events
       (chain, agent_id, block_number, log_index, block_time, block_hash, tx_hash, kind, account, text, data, ver, del)
       SELECT ${AGENT_CHAIN}, ${AGENT_ID}, ${blockAt(sql`ts`, firstTime)} AS block, toUInt32(n % 100 * 10 + ${uint32(place)}), toDateTime(ts, 'UTC'),
-        SHA256(concat('block', toString(block))), SHA256(concat('registration', toString(n))),
+        SHA256(concat('block', toString(block))), ${syntheticBytes('SHA256', sql`concat('registration', toString(n))`)},
         ${trustedText(`'${kind}'`)} AS kind, ${account(agents)}, ${text}, if(kind = 'metadata_set', 'bench', ''), ${uint64(slice.ver)}, 0
       FROM (SELECT number + ${uint64(slice.from)} AS n, ${time} AS ts FROM numbers(${uint64(slice.count)})) WHERE ${of}`,
   );
@@ -193,7 +194,7 @@ const SPREAD = 48_271;
 
 const I = trustedText('i');
 
-const CLIENT = sql`SHA1(concat('client', toString(${logUniform(I, 42, CLIENTS)})))`;
+const CLIENT = syntheticBytes('SHA1', sql`concat('client', toString(${logUniform(I, 42, CLIENTS)}))`);
 
 /** One of those that ratings have (core/domain/agent.ts). */
 const RATING_TAG: (typeof RATING_TAGS)[number] = 'quality';
@@ -203,7 +204,7 @@ const TAG = sql`multiIf(i % ${uint32(RARE_TAG_EVERY)} = 77, ${texts([RARE_TAG])}
 const FILE = sql`if(sipHash64(i, 44) % 10 = 0, concat('ipfs://bench-', toString(i)), '')`;
 /** Good ratings prevail; every fifth is out of five with two decimals. */
 const VALUE = sql`if(i % 5 = 0, 100 + sipHash64(i, 45) % 401, 40 + sipHash64(i, 45) % 61)`;
-const RESPONDER = sql`SHA1(concat('responder', toString(n)))`;
+const RESPONDER = syntheticBytes('SHA1', sql`concat('responder', toString(n))`);
 const EMPTY = { value: sql`0`, tag: NOTHING, uri: NOTHING };
 
 /** Each so many seconds after the feedback. */
@@ -234,8 +235,8 @@ function insertKind(
     (block_time, chain, block_number, log_index, block_hash, tx_hash, kind, agent_id, author, client, feedback_index, value, value_decimals,
      tag1, tag2, endpoint, uri, file_hash, request_hash, ver, del)
     SELECT toDateTime(ts, 'UTC'), ${AGENT_CHAIN}, ${blockAt(sql`ts`, blocksFrom)} AS block, toUInt32(i % ${uint32(LOGS)} + ${uint32(place * LOGS)}),
-      SHA256(concat('block', toString(block))), SHA256(concat('feedback', toString(i))), ${trustedText(`'${kind.kind}'`)}, ${AGENT_ID},
-      ${kind.author}, ${kind.kind === 'validation_response' ? sql`toFixedString('', 20)` : CLIENT}, ${kind.kind === 'validation_response' ? sql`0` : sql`i + 1`},
+      SHA256(concat('block', toString(block))), ${syntheticBytes('SHA256', sql`concat('feedback', toString(i))`)}, ${trustedText(`'${kind.kind}'`)}, ${AGENT_ID},
+      ${kind.author}, ${kind.kind === 'validation_response' ? NO_ACCOUNT : CLIENT}, ${kind.kind === 'validation_response' ? sql`0` : sql`i + 1`},
       toInt128(${kind.value}), ${isFeedback ? sql`if(i % 5 = 0, 2, 0)` : sql`0`}, ${kind.tag}, ${isFeedback ? sql`if(i % 3 = 0, 'x402', '')` : NOTHING},
       ${isFeedback ? sql`if(i % 4 = 0, concat('https://agents.example/', toString(n), '/mcp'), '')` : NOTHING}, ${kind.uri},
       toFixedString('', 32), toFixedString('', 32), ${uint64(ver)}, ${uint8(tombstone ? 1 : 0)}

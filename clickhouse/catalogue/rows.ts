@@ -112,19 +112,17 @@ interface Sizes {
   readonly datetime_precision: number | null;
 }
 
-/** What clients compute sizes from: digits of numbers, length of fixed texts, as ClickHouse reports them. */
+/** What clients compute sizes from: digits of numbers, length of fixed texts, as ClickHouse reports them: of a float it says nothing. */
 function sizesOf(type: string): Sizes {
   const plain = type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1');
   const bits = Number(/^U?Int(\d+)$/.exec(plain)?.[1] ?? (plain === 'Bool' ? 8 : 0));
   const [, digits, scale] = /^Decimal\((\d+), (\d+)\)$/.exec(plain) ?? [];
-  // The engine says nothing of a float that may be NULL.
-  const float = Number(/^Float(\d+)$/.exec(type)?.[1] ?? 0);
-  const [precision, radix] = digits === undefined ? [bits + float, 2] : [Number(digits), 10];
+  const [precision, radix] = digits === undefined ? [bits, 2] : [Number(digits), 10];
   const hasPrecision = precision > 0;
   return {
     numeric_precision: hasPrecision ? precision : null,
     numeric_precision_radix: hasPrecision ? radix : null,
-    numeric_scale: hasPrecision && float === 0 ? Number(scale ?? 0) : null,
+    numeric_scale: hasPrecision ? Number(scale ?? 0) : null,
     datetime_precision: /^Date(32|Time)?(\(|$)/.test(plain) ? 0 : null,
   };
 }

@@ -1,36 +1,42 @@
-import { ADDRESS_PATTERN, type Address, hexOf, type TransactionId } from '../../core/domain/account.ts';
+import { type Address, hexOf, TEXT_MAX_CHARS, type TransactionId } from '../../core/domain/account.ts';
 import { type Sql, type SqlValue, sql, text, texts, trustedText } from './sql.ts';
 
 /**
  * How tables hold accounts and transactions, and the expressions between that and their texts. Statements, views and declarations use
  * these and know neither lengths nor `0x`.
  *
- * Columns are bytes of the length of EVM chains today. The index on the text of a column serves a condition only if both have the same
- * expression: `accountText` and the schema change together.
+ * A column holds the bytes as they are: 20 or 32 of an account, 32 or 64 of a transaction, and their number says how the text is
+ * written. docs/design/storage.md has what other types would cost. The index on the text of a column serves a condition only if both
+ * have the same expression.
  */
 
-/** The types of the columns, and the bytes of a value. */
-export const ACCOUNT_TYPE = 'FixedString(20)';
-export const ACCOUNT_BYTES = 20;
-export const TRANSACTION_TYPE = 'FixedString(32)';
-export const TRANSACTION_BYTES = 32;
+/** The types of the columns. */
+export const ACCOUNT_TYPE = 'String';
+export const TRANSACTION_TYPE = 'String';
 export const HASH_TYPE = 'FixedString(32)';
 export const HASH_BYTES = 32;
 
+/** The bytes that hex stands for, in a statement. */
+const bytesOfHex = (digits: string): string => `unhex('${digits}')`;
+
+const hexText = (column: string): string => `concat('0x', lower(hex(${column})))`;
+
 /** The expression of a column's text, for views and declarations; for statements there are the functions below. */
 export const expressions = {
-  accountText: (column: string): string => `concat('0x', lower(hex(${column})))`,
-  transactionText: (column: string): string => `concat('0x', lower(hex(${column})))`,
+  accountText: (column: string): string =>
+    `if(length(${column}) = 20, ${hexText(column)}, base58Encode(${column}))`,
+  transactionText: (column: string): string =>
+    `if(length(${column}) = 32, ${hexText(column)}, base58Encode(${column}))`,
   /** Of bytes that are no account: hashes of blocks and files, data of logs. */
-  hashText: (column: string): string => `concat('0x', lower(hex(${column})))`,
-  noAccount: `toFixedString('', ${ACCOUNT_BYTES})`,
-  noTransaction: `toFixedString('', ${TRANSACTION_BYTES})`,
+  hashText: hexText,
+  noAccount: bytesOfHex('0'.repeat(40)),
+  noTransaction: bytesOfHex('0'.repeat(64)),
   noHash: `toFixedString('', ${HASH_BYTES})`,
 } as const;
 
 /** An address of our own among the text of a view, which takes no parameters. */
 export function accountLiteral(address: Address): string {
-  return `unhex('${hexOf(address)}')`;
+  return bytesOfHex(hexOf(address));
 }
 
 /** The text of a column that holds accounts. */
@@ -53,45 +59,47 @@ export const NO_ACCOUNT = trustedText(expressions.noAccount);
 /** What a column holds where there is no transaction. */
 export const NO_TRANSACTION = trustedText(expressions.noTransaction);
 
-/** An address as tables hold it. Throws for one that no column can hold: its text would be read as other bytes. */
+/** An address as tables hold it. */
 export function addressBytes(address: Address): Sql {
-  refuseUnheld([address], ACCOUNT_BYTES);
-  return accountBytes(text(address));
-}
-
-function refuseUnheld(values: readonly (Address | TransactionId)[], bytes: number): void {
-  const unheld = values.find((value) => hexOf(value).length !== 2 * bytes);
-  if (unheld !== undefined) throw new RangeError(`no column holds ${unheld}`);
+  return sql`unhex(${text(hexOf(address))})`;
 }
 
 /** Addresses as tables hold them, to be put behind IN. */
 export function addressesBytes(addresses: readonly Address[]): Sql {
-  refuseUnheld(addresses, ACCOUNT_BYTES);
-  return sql`(SELECT ${accountBytes(sql`arrayJoin(${texts(addresses)})`)})`;
+  return sql`(SELECT unhex(arrayJoin(${texts(addresses.map(hexOf))})))`;
 }
 
 /** The bytes of an expression whose values are texts of accounts. */
 export function accountBytes(value: Sql | SqlValue): Sql {
-  return sql`toFixedString(unhex(substring(${value}, 3)), ${trustedText(String(ACCOUNT_BYTES))})`;
+  return bytesOfText(value);
 }
 
 /** The bytes of an expression whose values are texts of transactions. */
 export function transactionBytes(value: Sql | SqlValue): Sql {
-  return sql`toFixedString(unhex(substring(${value}, 3)), ${trustedText(String(TRANSACTION_BYTES))})`;
+  return bytesOfText(value);
 }
 
-/** A transaction as tables hold it. Throws for one that no column can hold. */
+function bytesOfText(value: Sql | SqlValue): Sql {
+  return sql`if(startsWith(${value}, '0x'), unhex(substring(${value}, 3)), tryBase58Decode(${value}))`;
+}
+
+/** A transaction as tables hold it. */
 export function transactionIdBytes(id: TransactionId): Sql {
-  refuseUnheld([id], TRANSACTION_BYTES);
-  return transactionBytes(text(id));
+  return sql`unhex(${text(hexOf(id))})`;
 }
 
 /** The lowest account whose first bytes have these hex digits. */
 export function lowestAccount(digits: string): Sql {
-  return sql`toFixedString(unhex(${text(digits)}), ${trustedText(String(ACCOUNT_BYTES))})`;
+  return sql`unhex(${text(digits)})`;
 }
 
-/** Whether a text is an account that columns can hold: listings name accounts of chains that are not indexed. */
+/** Whether a text is an account of an EVM chain, as `readAddress` prints it. */
+export function isEvmAccountText(value: Sql): Sql {
+  return sql`match(${value}, '^0x[0-9a-f]{40}$')`;
+}
+
+/** Whether a text is an account, as `readAddress` prints it: listings also name accounts of chains that this program cannot read. */
 export function isAccountText(value: Sql): Sql {
-  return sql`match(${value}, '${trustedText(ADDRESS_PATTERN)}')`;
+  return sql`(${isEvmAccountText(value)}
+    OR (length(${value}) <= ${trustedText(String(TEXT_MAX_CHARS.address))} AND length(tryBase58Decode(${value})) = 32))`;
 }

@@ -2,10 +2,11 @@ import {
   type Address,
   BYTES_MAX,
   type Hash,
+  isLengthOf,
   type TransactionId,
   writeBytes,
 } from '../../core/domain/account.ts';
-import { ACCOUNT_BYTES, HASH_BYTES, TRANSACTION_BYTES } from './account.ts';
+import { HASH_BYTES } from './account.ts';
 
 /**
  * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest format that every server version reads.
@@ -89,24 +90,30 @@ export class RowBinary {
 
   /** An account, from its text. */
   account(text: Address): this {
-    return this.fixed(text, ACCOUNT_BYTES);
+    return this.counted(text, 'address');
   }
 
   /** A transaction, from its text. */
   transactionId(text: TransactionId): this {
-    return this.fixed(text, TRANSACTION_BYTES);
+    return this.counted(text, 'transaction');
   }
 
-  /** A hash of something else, from its text. */
+  /** String of bytes, whose number is one byte before them. */
+  private counted(text: Address | TransactionId, kind: 'address' | 'transaction'): this {
+    this.reserve(1 + BYTES_MAX);
+    const written = writeBytes(text, this.buffer, this.length + 1);
+    if (!isLengthOf(kind, written)) throw new RangeError(`no ${kind}: ${text.slice(0, 80)}`);
+    this.buffer[this.length] = written;
+    this.length += 1 + written;
+    return this;
+  }
+
+  /** FixedString, from the text of a hash of something else. */
   hash(text: Hash): this {
-    return this.fixed(text, HASH_BYTES);
-  }
-
-  private fixed(text: Address | TransactionId, bytes: number): this {
     this.reserve(BYTES_MAX);
     const written = writeBytes(text, this.buffer, this.length);
-    if (written !== bytes) throw new RangeError(`not ${bytes} bytes: ${text.slice(0, 80)}`);
-    this.length += bytes;
+    if (written !== HASH_BYTES) throw new RangeError(`not ${HASH_BYTES} bytes: ${text.slice(0, 80)}`);
+    this.length += HASH_BYTES;
     return this;
   }
 

@@ -4,9 +4,9 @@ CREATE TABLE IF NOT EXISTS retracted_keys
 (
     `hour` DateTime('UTC'),
     `chain` LowCardinality(String),
-    `payer` FixedString(20),
-    `payee` FixedString(20),
-    `relayer` FixedString(20)
+    `payer` String,
+    `payee` String,
+    `relayer` String
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (hour, chain, payer, payee, relayer);
@@ -16,16 +16,16 @@ CREATE TABLE IF NOT EXISTS settlements
     `chain` LowCardinality(String),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(T64, ZSTD(1)),
-    `payer` FixedString(20) CODEC(ZSTD(1)),
-    `payee` FixedString(20) CODEC(ZSTD(1)),
-    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `payer` String CODEC(ZSTD(1)),
+    `payee` String CODEC(ZSTD(1)),
+    `asset` String CODEC(ZSTD(1)),
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
     `usd_known` UInt8 DEFAULT 1,
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
@@ -40,9 +40,9 @@ CREATE TABLE IF NOT EXISTS settlements
     `evidence_tier` LowCardinality(String) MATERIALIZED ['ungraded', 'not_x402', 'unproven', 'unproven', 'probable', 'probable', 'proven', 'not_x402'][toUInt8(method) + 1],
     `is_self_payment` Bool MATERIALIZED payer = payee,
     INDEX ix_tx tx_hash TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_payer_text concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_payee_text concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_tx_text concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX ix_payer_text if(length(payer) = 20, concat('0x', lower(hex(payer))), base58Encode(payer)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_payee_text if(length(payee) = 20, concat('0x', lower(hex(payee))), base58Encode(payee)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_tx_text if(length(tx_hash) = 32, concat('0x', lower(hex(tx_hash))), base58Encode(tx_hash)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(ver)
 PARTITION BY toYYYYMM(block_time)
@@ -64,10 +64,10 @@ CREATE TABLE IF NOT EXISTS settlement_changes
     `chain` LowCardinality(String),
     `hour` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `gone_block` UInt64 CODEC(Delta, ZSTD(1)),
-    `gone_tx` FixedString(32) CODEC(ZSTD(1)),
+    `gone_tx` String CODEC(ZSTD(1)),
     `gone_log` UInt32 CODEC(ZSTD(1)),
-    `gone_payer` SimpleAggregateFunction(any, FixedString(20)) CODEC(ZSTD(1)),
-    `gone_payee` SimpleAggregateFunction(any, FixedString(20)) CODEC(ZSTD(1)),
+    `gone_payer` SimpleAggregateFunction(any, String) CODEC(ZSTD(1)),
+    `gone_payee` SimpleAggregateFunction(any, String) CODEC(ZSTD(1)),
     `first_time` SimpleAggregateFunction(min, DateTime('UTC')) CODEC(Delta, ZSTD(1)),
     `last_time` SimpleAggregateFunction(max, DateTime('UTC')) CODEC(Delta, ZSTD(1)),
     `first_ver` SimpleAggregateFunction(min, UInt64) CODEC(Delta, ZSTD(1)),
@@ -87,15 +87,15 @@ CREATE TABLE IF NOT EXISTS wallet_rows
     `chain` LowCardinality(String),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(T64, ZSTD(1)),
-    `counterparty` FixedString(20) CODEC(ZSTD(1)),
-    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `counterparty` String CODEC(ZSTD(1)),
+    `asset` String CODEC(ZSTD(1)),
     `asset_symbol` LowCardinality(String),
     `amount_rest` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
     `usd_known` UInt8 DEFAULT 1,
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
@@ -117,16 +117,16 @@ CREATE TABLE IF NOT EXISTS channel_rows
     `chain` LowCardinality(String),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(T64, ZSTD(1)),
-    `payer` FixedString(20) CODEC(ZSTD(1)),
-    `payee` FixedString(20) CODEC(ZSTD(1)),
-    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `payer` String CODEC(ZSTD(1)),
+    `payee` String CODEC(ZSTD(1)),
+    `asset` String CODEC(ZSTD(1)),
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
     `usd_known` UInt8 DEFAULT 1,
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
@@ -137,8 +137,8 @@ CREATE TABLE IF NOT EXISTS channel_rows
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
     `del` UInt8 CODEC(ZSTD(1)),
     INDEX ix_time block_time TYPE minmax GRANULARITY 1,
-    INDEX ix_payer_text concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_payee_text concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX ix_payer_text if(length(payer) = 20, concat('0x', lower(hex(payer))), base58Encode(payer)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_payee_text if(length(payee) = 20, concat('0x', lower(hex(payee))), base58Encode(payee)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (channel, chain, block_time, block_number, log_index)
@@ -148,9 +148,9 @@ CREATE TABLE IF NOT EXISTS transaction_fees
 (
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `chain` LowCardinality(String),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `settlement_count` UInt32 CODEC(ZSTD(1)),
     `settled_usd` Decimal(38, 6) CODEC(ZSTD(1)),
@@ -160,8 +160,8 @@ CREATE TABLE IF NOT EXISTS transaction_fees
     `fee` UInt256 CODEC(ZSTD(1)),
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
     `del` UInt8 CODEC(ZSTD(1)),
-    INDEX ix_tx_text concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_relayer_text concat('0x', lower(hex(relayer))) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX ix_tx_text if(length(tx_hash) = 32, concat('0x', lower(hex(tx_hash))), base58Encode(tx_hash)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_relayer_text if(length(relayer) = 20, concat('0x', lower(hex(relayer))), base58Encode(relayer)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(ver)
 PARTITION BY toYYYYMM(block_time)
@@ -173,7 +173,7 @@ CREATE TABLE IF NOT EXISTS dead_letters
     `chain` LowCardinality(String),
     `block_number` UInt64,
     `block_hash` FixedString(32),
-    `tx_hash` FixedString(32),
+    `tx_hash` String,
     `log_index` UInt32,
     `reason` LowCardinality(String),
     `raw_log` String CODEC(ZSTD(3)),
@@ -192,9 +192,9 @@ CREATE TABLE IF NOT EXISTS agent_events
     `log_index` UInt32,
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `block_hash` FixedString(32) CODEC(ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `kind` Enum8('registered' = 1, 'uri_updated' = 2, 'metadata_set' = 3, 'wallet_set' = 4, 'transferred' = 5),
-    `account` FixedString(20),
+    `account` String,
     `text` String CODEC(ZSTD(3)),
     `data` String CODEC(ZSTD(3)),
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
@@ -212,11 +212,11 @@ CREATE TABLE IF NOT EXISTS attestations
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `log_index` UInt32,
     `block_hash` FixedString(32) CODEC(ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `kind` Enum8('feedback' = 1, 'response' = 2, 'revocation' = 3, 'validation_request' = 4, 'validation_response' = 5),
     `agent_id` UInt256,
-    `author` FixedString(20) CODEC(ZSTD(1)),
-    `client` FixedString(20) CODEC(ZSTD(1)),
+    `author` String CODEC(ZSTD(1)),
+    `client` String CODEC(ZSTD(1)),
     `feedback_index` UInt64,
     `value` Int128,
     `value_decimals` UInt8,
@@ -244,11 +244,11 @@ CREATE TABLE IF NOT EXISTS agent_attestations
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `log_index` UInt32,
     `block_hash` FixedString(32) CODEC(ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `kind` Enum8('feedback' = 1, 'response' = 2, 'revocation' = 3, 'validation_request' = 4, 'validation_response' = 5),
     `agent_id` UInt256,
-    `author` FixedString(20) CODEC(ZSTD(1)),
-    `client` FixedString(20) CODEC(ZSTD(1)),
+    `author` String CODEC(ZSTD(1)),
+    `client` String CODEC(ZSTD(1)),
     `feedback_index` UInt64,
     `value` Int128,
     `value_decimals` UInt8,
@@ -272,7 +272,7 @@ CREATE TABLE IF NOT EXISTS feedback_revocations
 (
     `chain` LowCardinality(String),
     `agent_id` UInt256,
-    `client` FixedString(20),
+    `client` String,
     `feedback_index` UInt64,
     `block_time` DateTime('UTC'),
     `block_number` UInt64,
@@ -290,7 +290,7 @@ CREATE TABLE IF NOT EXISTS feedback_files
     `block_number` UInt64,
     `log_index` UInt32,
     `agent_id` UInt256,
-    `client` FixedString(20),
+    `client` String,
     `uri` String CODEC(ZSTD(3)),
     `file_hash` FixedString(32),
     `status` Enum8('new' = 0, 'good' = 1, 'failed' = 2),
@@ -299,9 +299,9 @@ CREATE TABLE IF NOT EXISTS feedback_files
     `next_try_at` DateTime('UTC'),
     `hash_matches` UInt8,
     `proof_chain` LowCardinality(String),
-    `proof_tx` FixedString(32),
-    `proof_from` FixedString(20),
-    `proof_to` FixedString(20),
+    `proof_tx` String,
+    `proof_from` String,
+    `proof_to` String,
     `comment` String CODEC(ZSTD(3)),
     `comment_rule` UInt8,
     `ver` UInt64,
@@ -317,7 +317,7 @@ CREATE TABLE IF NOT EXISTS agent_feedback_files
     `block_number` UInt64,
     `log_index` UInt32,
     `agent_id` UInt256,
-    `client` FixedString(20),
+    `client` String,
     `uri` String CODEC(ZSTD(3)),
     `file_hash` FixedString(32),
     `status` Enum8('new' = 0, 'good' = 1, 'failed' = 2),
@@ -326,9 +326,9 @@ CREATE TABLE IF NOT EXISTS agent_feedback_files
     `next_try_at` DateTime('UTC'),
     `hash_matches` UInt8,
     `proof_chain` LowCardinality(String),
-    `proof_tx` FixedString(32),
-    `proof_from` FixedString(20),
-    `proof_to` FixedString(20),
+    `proof_tx` String,
+    `proof_from` String,
+    `proof_to` String,
     `comment` String CODEC(ZSTD(3)),
     `comment_rule` UInt8,
     `ver` UInt64,
@@ -350,7 +350,7 @@ ORDER BY (chain, agent_id);
 
 CREATE TABLE IF NOT EXISTS wallet_seen
 (
-    `wallet` FixedString(20),
+    `wallet` String,
     `last_time` SimpleAggregateFunction(max, DateTime('UTC'))
 )
 ENGINE = AggregatingMergeTree
@@ -400,7 +400,7 @@ CREATE TABLE IF NOT EXISTS payee_day
     `self_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `proven_count` UInt64 CODEC(ZSTD(1)),
     `proven_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `payers` AggregateFunction(uniqCombined64(12), FixedString(20)) CODEC(ZSTD(1)),
+    `payers` AggregateFunction(uniqCombined64(12), String) CODEC(ZSTD(1)),
     `first_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `last_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `gen` UInt64 CODEC(ZSTD(1)),
@@ -410,7 +410,7 @@ CREATE TABLE IF NOT EXISTS payee_day
     `unproven_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `not_x402_count` UInt64 CODEC(ZSTD(1)),
     `not_x402_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `assets` Array(FixedString(20)) CODEC(ZSTD(1))
+    `assets` Array(String) CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(gen)
 ORDER BY (payee, day, hour, chain)
@@ -428,7 +428,7 @@ CREATE TABLE IF NOT EXISTS payer_day
     `self_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `proven_count` UInt64 CODEC(ZSTD(1)),
     `proven_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `payees` AggregateFunction(uniqCombined64(12), FixedString(20)) CODEC(ZSTD(1)),
+    `payees` AggregateFunction(uniqCombined64(12), String) CODEC(ZSTD(1)),
     `first_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `last_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
     `gen` UInt64 CODEC(ZSTD(1)),
@@ -438,7 +438,7 @@ CREATE TABLE IF NOT EXISTS payer_day
     `unproven_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `not_x402_count` UInt64 CODEC(ZSTD(1)),
     `not_x402_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `assets` Array(FixedString(20)) CODEC(ZSTD(1))
+    `assets` Array(String) CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(gen)
 ORDER BY (payer, day, hour, chain)
@@ -447,13 +447,13 @@ SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 86400;
 CREATE TABLE IF NOT EXISTS relayer_day
 (
     `chain` LowCardinality(String),
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `day` Date,
     `hour` Int8,
     `settlement_count` UInt64 CODEC(ZSTD(1)),
     `settled_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `payers` AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1)),
-    `payees` AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1)),
+    `payers` AggregateFunction(uniqCombined64(14), String) CODEC(ZSTD(1)),
+    `payees` AggregateFunction(uniqCombined64(14), String) CODEC(ZSTD(1)),
     `first_time` DateTime('UTC') CODEC(ZSTD(1)),
     `last_time` DateTime('UTC') CODEC(ZSTD(1)),
     `gen` UInt64 CODEC(Delta, ZSTD(1))
@@ -486,8 +486,8 @@ ORDER BY (chain, hour, facilitator);
 
 CREATE TABLE IF NOT EXISTS pair_day
 (
-    `payer` FixedString(20) CODEC(ZSTD(1)),
-    `payee` FixedString(20) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
+    `payer` String CODEC(ZSTD(1)),
+    `payee` String CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
     `day` Date CODEC(ZSTD(1)),
     `hour` Int8 CODEC(ZSTD(1)),
     `chain` LowCardinality(String) CODEC(ZSTD(1)),
@@ -501,7 +501,7 @@ CREATE TABLE IF NOT EXISTS pair_day
     `first_second` UInt32 CODEC(T64, ZSTD(1)),
     `span` UInt32 CODEC(ZSTD(1)),
     `gen` UInt64 CODEC(ZSTD(1)),
-    INDEX ix_payer_text concat('0x', lower(hex(payer))) TYPE minmax GRANULARITY 1
+    INDEX ix_payer_text if(length(payer) = 20, concat('0x', lower(hex(payer))), base58Encode(payer)) TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(gen)
 PARTITION BY toYYYYMM(day)
@@ -510,8 +510,8 @@ SETTINGS index_granularity = 1024, min_age_to_force_merge_seconds = 3600, min_ag
 
 CREATE TABLE IF NOT EXISTS pair_day_by_payee
 (
-    `payee` FixedString(20) CODEC(ZSTD(1)),
-    `payer` FixedString(20) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 262144, max_compress_block_size = 262144),
+    `payee` String CODEC(ZSTD(1)),
+    `payer` String CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 262144, max_compress_block_size = 262144),
     `day` Date CODEC(ZSTD(1)),
     `hour` Int8 CODEC(ZSTD(1)),
     `chain` LowCardinality(String) CODEC(ZSTD(1)),
@@ -536,16 +536,16 @@ CREATE TABLE IF NOT EXISTS settlement_history
     `chain` LowCardinality(String),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(T64, ZSTD(1)),
-    `payer` FixedString(20) CODEC(ZSTD(1)),
-    `payee` FixedString(20) CODEC(ZSTD(1)),
-    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `payer` String CODEC(ZSTD(1)),
+    `payee` String CODEC(ZSTD(1)),
+    `asset` String CODEC(ZSTD(1)),
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
     `usd_known` UInt8 DEFAULT 1,
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
@@ -572,15 +572,15 @@ CREATE TABLE IF NOT EXISTS wallet_history
     `chain` LowCardinality(String),
     `block_number` UInt64 CODEC(Delta, ZSTD(1)),
     `block_time` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(T64, ZSTD(1)),
-    `counterparty` FixedString(20) CODEC(ZSTD(1)),
-    `asset` FixedString(20) CODEC(ZSTD(1)),
+    `counterparty` String CODEC(ZSTD(1)),
+    `asset` String CODEC(ZSTD(1)),
     `asset_symbol` LowCardinality(String),
     `amount` UInt256 CODEC(ZSTD(1)),
     `amount_usd` Decimal(18, 6) CODEC(T64, ZSTD(1)),
     `usd_known` UInt8 DEFAULT 1,
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `facilitator` LowCardinality(String),
     `method` Enum8('not_examined' = 0, 'bare_transfer' = 1, 'self_relayed' = 2, 'gasless_authorization' = 3, 'catalogued_payee' = 4, 'builder_code' = 5, 'facilitator_relay' = 6, 'channel_move' = 7) CODEC(ZSTD(1)),
     `seen` UInt32 CODEC(ZSTD(1)),
@@ -603,7 +603,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     `chain` LowCardinality(String) CODEC(LZ4),
     `block_number` UInt64 CODEC(Delta, LZ4),
     `block_time` DateTime('UTC') CODEC(Delta, LZ4),
-    `tx_hash` FixedString(32) CODEC(NONE),
+    `tx_hash` String CODEC(NONE),
     `log_index` UInt32 CODEC(LZ4),
     `payer` String CODEC(LZ4),
     `payee` String CODEC(LZ4),
@@ -630,7 +630,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     INDEX ix_asset asset TYPE set(100) GRANULARITY 1,
     INDEX ix_payer payer TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX ix_payee payee TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_tx concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX ix_tx if(length(tx_hash) = 32, concat('0x', lower(hex(tx_hash))), base58Encode(tx_hash)) TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY gen
@@ -660,11 +660,11 @@ ORDER BY (made, low, high);
 CREATE TABLE IF NOT EXISTS relayer_totals
 (
     `chain` LowCardinality(String),
-    `relayer` FixedString(20) CODEC(ZSTD(1)),
+    `relayer` String CODEC(ZSTD(1)),
     `settlement_count` UInt64 CODEC(ZSTD(1)),
     `settled_usd` Decimal(38, 6) CODEC(ZSTD(1)),
-    `payers` AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1)),
-    `payees` AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1)),
+    `payers` AggregateFunction(uniqCombined64(14), String) CODEC(ZSTD(1)),
+    `payees` AggregateFunction(uniqCombined64(14), String) CODEC(ZSTD(1)),
     `first_time` DateTime('UTC') CODEC(ZSTD(1)),
     `last_time` DateTime('UTC') CODEC(ZSTD(1)),
     `gen` UInt64 CODEC(Delta, ZSTD(1))
@@ -790,7 +790,7 @@ CREATE TABLE IF NOT EXISTS ranked_wallets
     `span` LowCardinality(String),
     `role` LowCardinality(String),
     `chain` LowCardinality(String),
-    `wallet` FixedString(20) CODEC(ZSTD(1)),
+    `wallet` String CODEC(ZSTD(1)),
     `organic_usd0` Decimal(38, 6) CODEC(ZSTD(1)),
     `organic_usd1` Decimal(38, 6) CODEC(ZSTD(1)),
     `organic_usd2` Decimal(38, 6) CODEC(ZSTD(1)),
@@ -803,7 +803,7 @@ CREATE TABLE IF NOT EXISTS ranked_wallets
     `other_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `other_count` UInt64 CODEC(ZSTD(1)),
     `verdict` LowCardinality(String),
-    `excluded` Array(FixedString(20)) CODEC(ZSTD(1)),
+    `excluded` Array(String) CODEC(ZSTD(1)),
     `lost_days` Array(UInt16) CODEC(ZSTD(1)),
     `lost_count` Array(UInt64) CODEC(ZSTD(1)),
     `lost_usd` Array(Decimal(38, 6)) CODEC(ZSTD(1)),
@@ -818,7 +818,7 @@ SETTINGS index_granularity = 512;
 CREATE TABLE IF NOT EXISTS two_way_wallets
 (
     `span` LowCardinality(String),
-    `wallet` FixedString(20) CODEC(ZSTD(1)),
+    `wallet` String CODEC(ZSTD(1)),
     `gen` UInt64 CODEC(Delta, ZSTD(1))
 )
 ENGINE = MergeTree
@@ -869,8 +869,8 @@ CREATE TABLE IF NOT EXISTS largest_pairs
     `days` UInt16,
     `chain` LowCardinality(String),
     `rank` UInt32 CODEC(Delta, ZSTD(1)),
-    `payer` FixedString(20) CODEC(ZSTD(1)),
-    `payee` FixedString(20) CODEC(ZSTD(1)),
+    `payer` String CODEC(ZSTD(1)),
+    `payee` String CODEC(ZSTD(1)),
     `settlement_count` UInt64 CODEC(ZSTD(1)),
     `settled_usd` Decimal(38, 6) CODEC(ZSTD(1)),
     `first_time` DateTime('UTC') CODEC(ZSTD(1)),
@@ -898,7 +898,7 @@ TTL finished_at + toIntervalDay(30);
 CREATE TABLE IF NOT EXISTS proposed_relayers
 (
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `score` Float64,
     `settlement_count` UInt64,
     `relayed_count` UInt64,
@@ -1002,7 +1002,7 @@ ORDER BY (scope, token, owner);
 CREATE TABLE IF NOT EXISTS facilitator_relayers
 (
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `facilitator` LowCardinality(String),
     `facilitator_name` LowCardinality(String),
     `first_seen` Date,
@@ -1016,7 +1016,7 @@ ORDER BY (chain, address);
 CREATE TABLE IF NOT EXISTS catalogued_payees
 (
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `name` String,
     `resource` String,
     `source` LowCardinality(String),
@@ -1040,7 +1040,7 @@ CREATE TABLE IF NOT EXISTS supported_signers
 (
     `facilitator` LowCardinality(String),
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `first_seen` SimpleAggregateFunction(min, Date)
 )
 ENGINE = AggregatingMergeTree
@@ -1049,7 +1049,7 @@ ORDER BY (facilitator, chain, address);
 CREATE TABLE IF NOT EXISTS relayer_decisions
 (
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `decision` LowCardinality(String),
     `score` Float64,
     `first_seen` Date,
@@ -1063,7 +1063,7 @@ ORDER BY (chain, address);
 CREATE TABLE IF NOT EXISTS relayer_accounts
 (
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `nonce` UInt64,
     `gas_balance` UInt256,
     `enriched_at` DateTime('UTC'),
@@ -1086,7 +1086,7 @@ CREATE TABLE IF NOT EXISTS catalogue_changes
     `pass` UInt32,
     `kind` Enum8('relayer' = 1, 'payee' = 2, 'code' = 3),
     `chain` LowCardinality(String),
-    `address` FixedString(20),
+    `address` String,
     `code` String,
     `created_at` DateTime('UTC') DEFAULT now()
 )
@@ -1143,12 +1143,12 @@ CREATE TABLE IF NOT EXISTS agents
 (
     `chain` LowCardinality(String),
     `agent_id` UInt256,
-    `owner` FixedString(20) CODEC(ZSTD(1)),
-    `wallet` FixedString(20) CODEC(ZSTD(1)),
+    `owner` String CODEC(ZSTD(1)),
+    `wallet` String CODEC(ZSTD(1)),
     `agent_uri` String CODEC(ZSTD(3)),
     `registered_at` DateTime('UTC'),
     `registered_block` UInt64,
-    `registered_tx` FixedString(32) CODEC(NONE),
+    `registered_tx` String CODEC(NONE),
     `updated_at` DateTime('UTC'),
     `name` String CODEC(ZSTD(1)),
     `description` String CODEC(ZSTD(3)),
@@ -1200,7 +1200,7 @@ TTL written_at + toIntervalHour(1);
 
 CREATE TABLE IF NOT EXISTS agent_wallets
 (
-    `wallet` FixedString(20),
+    `wallet` String,
     `chain` LowCardinality(String),
     `agent_id` UInt256
 )
@@ -1363,10 +1363,10 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS settlement_changes_mv TO settlement_chang
 SELECT
     now64(6, 'UTC') AS at, chain, toStartOfHour(block_time) AS hour,
     if(del = 1, block_number, 0) AS gone_block,
-    if(del = 1, tx_hash, toFixedString('', 32)) AS gone_tx,
+    if(del = 1, tx_hash, unhex('0000000000000000000000000000000000000000000000000000000000000000')) AS gone_tx,
     if(del = 1, log_index, 0) AS gone_log,
-    any(if(del = 1, payer, toFixedString('', 20))) AS gone_payer,
-    any(if(del = 1, payee, toFixedString('', 20))) AS gone_payee,
+    any(if(del = 1, payer, unhex('0000000000000000000000000000000000000000'))) AS gone_payer,
+    any(if(del = 1, payee, unhex('0000000000000000000000000000000000000000'))) AS gone_payee,
     min(block_time) AS first_time, max(block_time) AS last_time,
     min(ver) AS first_ver, max(ver) AS last_ver,
     min(ver % 100000) AS first_room, max(ver % 100000) AS last_room
@@ -1375,7 +1375,7 @@ GROUP BY chain, hour, gone_block, gone_tx, gone_log;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_rows_mv TO wallet_rows AS
 SELECT
-    concat('0x', lower(hex(if(role = 'payer', payer, payee)))) AS wallet,
+    if(length(if(role = 'payer', payer, payee)) = 20, concat('0x', lower(hex(if(role = 'payer', payer, payee)))), base58Encode(if(role = 'payer', payer, payee))) AS wallet,
     CAST(role AS Enum8('payer' = 1, 'payee' = 2)) AS role,
     chain,
     block_number,
@@ -1465,7 +1465,7 @@ SELECT payee, payer, day, hour, chain, settlement_count, proven_count, proven_us
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_history_mv TO wallet_history AS
 SELECT
-    concat('0x', lower(hex(if(role = 'payer', payer, payee)))) AS wallet,
+    if(length(if(role = 'payer', payer, payee)) = 20, concat('0x', lower(hex(if(role = 'payer', payer, payee)))), base58Encode(if(role = 'payer', payer, payee))) AS wallet,
     CAST(role AS Enum8('payer' = 1, 'payee' = 2)) AS role,
     chain,
     block_number,
@@ -1494,7 +1494,7 @@ FROM settlement_history
 ARRAY JOIN ['payer', 'payee'] AS role;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_wallets_mv TO agent_wallets AS
-SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != toFixedString('', 20);
+SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != unhex('0000000000000000000000000000000000000000');
 
 CREATE OR REPLACE VIEW rollup_slices AS
 SELECT day, slice AS hour, changed.ver AS ver, changed.writes AS writes, if(changed.writes = done.writes, changed.ver, 0) AS rolled_ver

@@ -1,3 +1,4 @@
+import { ACCOUNT_TYPE, expressions, TRANSACTION_TYPE } from '../engine/account.ts';
 import { dateTime, type Sql, sql, uint8 as uint8Value } from '../engine/sql.ts';
 import {
   account,
@@ -151,12 +152,12 @@ export const AGENTS = {
   filled: {
     chain: 'LowCardinality(String)',
     agent_id: 'UInt256',
-    owner: 'FixedString(20) CODEC(ZSTD(1))',
-    wallet: 'FixedString(20) CODEC(ZSTD(1))',
+    owner: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
+    wallet: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     agent_uri: 'String CODEC(ZSTD(3))',
     registered_at: "DateTime('UTC')",
     registered_block: 'UInt64',
-    registered_tx: 'FixedString(32) CODEC(NONE)',
+    registered_tx: `${TRANSACTION_TYPE} CODEC(NONE)`,
     updated_at: "DateTime('UTC')",
     name: 'String CODEC(ZSTD(1))',
     description: 'String CODEC(ZSTD(3))',
@@ -221,7 +222,7 @@ export const AGENT_WALLETS = {
   name: 'agent_wallets',
   columns: {},
   filled: {
-    wallet: 'FixedString(20)',
+    wallet: ACCOUNT_TYPE,
     chain: 'LowCardinality(String)',
     agent_id: 'UInt256',
   },
@@ -231,7 +232,7 @@ export const AGENT_WALLETS = {
     settings: { index_granularity: 256 },
   },
   filledBy: {
-    agent_wallets_mv: `SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != toFixedString('', 20)`,
+    agent_wallets_mv: `SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != ${expressions.noAccount}`,
   },
   placement: REGISTRY_PLACEMENT,
   backup: 'marks',

@@ -1,3 +1,4 @@
+import { ACCOUNT_TYPE, expressions, TRANSACTION_TYPE } from '../engine/account.ts';
 import { sql } from '../engine/sql.ts';
 import { dayOf, type Table } from './table.ts';
 
@@ -13,9 +14,9 @@ export const RETRACTED_KEYS = {
   filled: {
     hour: "DateTime('UTC')",
     chain: 'LowCardinality(String)',
-    payer: 'FixedString(20)',
-    payee: 'FixedString(20)',
-    relayer: 'FixedString(20)',
+    payer: ACCOUNT_TYPE,
+    payee: ACCOUNT_TYPE,
+    relayer: ACCOUNT_TYPE,
   },
   storage: { engine: 'ReplacingMergeTree', order: '(hour, chain, payer, payee, relayer)' },
   placement: dayOf('hour', 'read together with the settlements of its slice'),
@@ -63,10 +64,10 @@ export const SETTLEMENT_CHANGES = {
     chain: 'LowCardinality(String)',
     hour: "DateTime('UTC') CODEC(Delta, ZSTD(1))",
     gone_block: 'UInt64 CODEC(Delta, ZSTD(1))',
-    gone_tx: 'FixedString(32) CODEC(ZSTD(1))',
+    gone_tx: `${TRANSACTION_TYPE} CODEC(ZSTD(1))`,
     gone_log: 'UInt32 CODEC(ZSTD(1))',
-    gone_payer: 'SimpleAggregateFunction(any, FixedString(20)) CODEC(ZSTD(1))',
-    gone_payee: 'SimpleAggregateFunction(any, FixedString(20)) CODEC(ZSTD(1))',
+    gone_payer: `SimpleAggregateFunction(any, ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
+    gone_payee: `SimpleAggregateFunction(any, ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
     first_time: "SimpleAggregateFunction(min, DateTime('UTC')) CODEC(Delta, ZSTD(1))",
     last_time: "SimpleAggregateFunction(max, DateTime('UTC')) CODEC(Delta, ZSTD(1))",
     first_ver: 'SimpleAggregateFunction(min, UInt64) CODEC(Delta, ZSTD(1))',
@@ -84,10 +85,10 @@ export const SETTLEMENT_CHANGES = {
     settlement_changes_mv: `SELECT
     now64(6, 'UTC') AS at, chain, toStartOfHour(block_time) AS hour,
     if(del = 1, block_number, 0) AS gone_block,
-    if(del = 1, tx_hash, toFixedString('', 32)) AS gone_tx,
+    if(del = 1, tx_hash, ${expressions.noTransaction}) AS gone_tx,
     if(del = 1, log_index, 0) AS gone_log,
-    any(if(del = 1, payer, toFixedString('', 20))) AS gone_payer,
-    any(if(del = 1, payee, toFixedString('', 20))) AS gone_payee,
+    any(if(del = 1, payer, ${expressions.noAccount})) AS gone_payer,
+    any(if(del = 1, payee, ${expressions.noAccount})) AS gone_payee,
     min(block_time) AS first_time, max(block_time) AS last_time,
     min(ver) AS first_ver, max(ver) AS last_ver,
     min(ver % 100000) AS first_room, max(ver % 100000) AS last_room

@@ -1,3 +1,4 @@
+import { expressions } from '../engine/account.ts';
 import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
 import { definitionsOf, type Table } from './table.ts';
 
@@ -19,8 +20,8 @@ export const CHANNEL_ROWS = {
     order: '(channel, chain, block_time, block_number, log_index)',
     indexes: {
       ix_time: 'block_time TYPE minmax GRANULARITY 1',
-      ix_payer_text: "concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1",
-      ix_payee_text: "concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1",
+      ix_payer_text: `${expressions.accountText('payer')} TYPE bloom_filter(0.001) GRANULARITY 1`,
+      ix_payee_text: `${expressions.accountText('payee')} TYPE bloom_filter(0.001) GRANULARITY 1`,
     },
     settings: { index_granularity: 1024 },
   },

@@ -1,3 +1,4 @@
+import { expressions } from '../engine/account.ts';
 import {
   account,
   chain,
@@ -45,8 +46,8 @@ export const TRANSACTION_FEES = {
     partition: 'toYYYYMM(block_time)',
     order: '(block_time, chain, tx_hash)',
     indexes: {
-      ix_tx_text: "concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1",
-      ix_relayer_text: "concat('0x', lower(hex(relayer))) TYPE bloom_filter(0.001) GRANULARITY 1",
+      ix_tx_text: `${expressions.transactionText('tx_hash')} TYPE bloom_filter(0.001) GRANULARITY 1`,
+      ix_relayer_text: `${expressions.accountText('relayer')} TYPE bloom_filter(0.001) GRANULARITY 1`,
     },
     settings: {
       index_granularity: 1024,

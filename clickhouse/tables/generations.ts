@@ -1,4 +1,5 @@
 import { GRAPH_EDGES_MAX } from '../../core/domain/payment-graph.ts';
+import { ACCOUNT_TYPE } from '../engine/account.ts';
 import {
   account,
   bigUint64,
@@ -64,11 +65,11 @@ export const RELAYER_TOTALS = {
   columns: {},
   filled: {
     chain: 'LowCardinality(String)',
-    relayer: 'FixedString(20) CODEC(ZSTD(1))',
+    relayer: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     settlement_count: 'UInt64 CODEC(ZSTD(1))',
     settled_usd: 'Decimal(38, 6) CODEC(ZSTD(1))',
-    payers: 'AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1))',
-    payees: 'AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1))',
+    payers: `AggregateFunction(uniqCombined64(14), ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
+    payees: `AggregateFunction(uniqCombined64(14), ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
     first_time: "DateTime('UTC') CODEC(ZSTD(1))",
     last_time: "DateTime('UTC') CODEC(ZSTD(1))",
     gen: 'UInt64 CODEC(Delta, ZSTD(1))',
@@ -188,7 +189,7 @@ export const RANKED_WALLETS = derivedRows(
     span: 'LowCardinality(String)',
     role: 'LowCardinality(String)',
     chain: 'LowCardinality(String)',
-    wallet: 'FixedString(20) CODEC(ZSTD(1))',
+    wallet: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     organic_usd0: 'Decimal(38, 6) CODEC(ZSTD(1))',
     organic_usd1: 'Decimal(38, 6) CODEC(ZSTD(1))',
     organic_usd2: 'Decimal(38, 6) CODEC(ZSTD(1))',
@@ -201,7 +202,7 @@ export const RANKED_WALLETS = derivedRows(
     other_usd: 'Decimal(38, 6) CODEC(ZSTD(1))',
     other_count: 'UInt64 CODEC(ZSTD(1))',
     verdict: 'LowCardinality(String)',
-    excluded: 'Array(FixedString(20)) CODEC(ZSTD(1))',
+    excluded: `Array(${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
     lost_days: 'Array(UInt16) CODEC(ZSTD(1))',
     lost_count: 'Array(UInt64) CODEC(ZSTD(1))',
     lost_usd: 'Array(Decimal(38, 6)) CODEC(ZSTD(1))',
@@ -217,7 +218,7 @@ export const TWO_WAY_WALLETS = derivedRows(
   'the wallets of one pass that pay and are paid, read by it alone',
   {
     span: 'LowCardinality(String)',
-    wallet: 'FixedString(20) CODEC(ZSTD(1))',
+    wallet: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     gen: 'UInt64 CODEC(Delta, ZSTD(1))',
   },
   byPass('wallet'),
@@ -275,8 +276,8 @@ export const LARGEST_PAIRS = derivedRows(
     days: 'UInt16',
     chain: 'LowCardinality(String)',
     rank: 'UInt32 CODEC(Delta, ZSTD(1))',
-    payer: 'FixedString(20) CODEC(ZSTD(1))',
-    payee: 'FixedString(20) CODEC(ZSTD(1))',
+    payer: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
+    payee: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     settlement_count: 'UInt64 CODEC(ZSTD(1))',
     settled_usd: 'Decimal(38, 6) CODEC(ZSTD(1))',
     first_time: "DateTime('UTC') CODEC(ZSTD(1))",

@@ -1,3 +1,4 @@
+import { expressions } from '../engine/account.ts';
 import { account } from './columns.ts';
 import { SETTLEMENTS } from './settlements.ts';
 import type { ColumnMap, Definitions, Table } from './table.ts';
@@ -37,7 +38,7 @@ export const PLAIN_SETTLEMENTS = {
       ix_asset: 'asset TYPE set(100) GRANULARITY 1',
       ix_payer: 'payer TYPE bloom_filter(0.001) GRANULARITY 1',
       ix_payee: 'payee TYPE bloom_filter(0.001) GRANULARITY 1',
-      ix_tx: "concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1",
+      ix_tx: `${expressions.transactionText('tx_hash')} TYPE bloom_filter(0.001) GRANULARITY 1`,
     },
     settings: { min_age_to_force_merge_seconds: 600, min_age_to_force_merge_on_partition_only: 1 },
   },

@@ -1,4 +1,5 @@
 import { ATTESTATION_KINDS, type AttestationKind } from '../../core/domain/agent.ts';
+import { ACCOUNT_TYPE } from '../engine/account.ts';
 import { type Sql, sql, trustedText } from '../engine/sql.ts';
 import {
   account,
@@ -155,7 +156,7 @@ export const FEEDBACK_REVOCATIONS = viewOfAttestations('feedback_revocations', {
   filled: {
     chain: 'LowCardinality(String)',
     agent_id: 'UInt256',
-    client: 'FixedString(20)',
+    client: ACCOUNT_TYPE,
     feedback_index: 'UInt64',
     block_time: "DateTime('UTC')",
     block_number: 'UInt64',

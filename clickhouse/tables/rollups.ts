@@ -1,3 +1,4 @@
+import { ACCOUNT_TYPE, expressions } from '../engine/account.ts';
 import { type Sql, sql, trustedText } from '../engine/sql.ts';
 import { type Definitions, dayOf, type Placement, type Storage, type Table } from './table.ts';
 
@@ -43,13 +44,13 @@ const dayOfWallet = (
     settlement_count: COUNT,
     settled_usd: USD,
     ...counted('self', 'proven'),
-    [others]: 'AggregateFunction(uniqCombined64(12), FixedString(20)) CODEC(ZSTD(1))',
+    [others]: `AggregateFunction(uniqCombined64(12), ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
     first_time: "DateTime('UTC') CODEC(Delta, ZSTD(1))",
     last_time: "DateTime('UTC') CODEC(Delta, ZSTD(1))",
     gen: 'UInt64 CODEC(ZSTD(1))',
     ...OTHER_TIERS,
     /** Sorted. */
-    assets: 'Array(FixedString(20)) CODEC(ZSTD(1))',
+    assets: `Array(${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
   },
   storage: {
     engine: 'ReplacingMergeTree(gen)',
@@ -69,13 +70,13 @@ export const PAYER_DAY = sliceTable('payer_day', dayOfWallet('payer', 'payees', 
 export const RELAYER_DAY = sliceTable('relayer_day', {
   filled: {
     chain: 'LowCardinality(String)',
-    relayer: 'FixedString(20) CODEC(ZSTD(1))',
+    relayer: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`,
     day: 'Date',
     hour: 'Int8',
     settlement_count: 'UInt64 CODEC(ZSTD(1))',
     settled_usd: 'Decimal(38, 6) CODEC(ZSTD(1))',
-    payers: 'AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1))',
-    payees: 'AggregateFunction(uniqCombined64(14), FixedString(20)) CODEC(ZSTD(1))',
+    payers: `AggregateFunction(uniqCombined64(14), ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
+    payees: `AggregateFunction(uniqCombined64(14), ${ACCOUNT_TYPE}) CODEC(ZSTD(1))`,
     first_time: "DateTime('UTC') CODEC(ZSTD(1))",
     last_time: "DateTime('UTC') CODEC(ZSTD(1))",
     gen: 'UInt64 CODEC(Delta, ZSTD(1))',
@@ -129,7 +130,7 @@ const PAIR: Definitions = {
 
 /** The second address of the key hardly repeats within 64 KB, the size of a block by default: larger blocks cost a sixth less of it. */
 const hardlyRepeats = (bytes: number): string =>
-  `FixedString(20) CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = ${bytes}, max_compress_block_size = ${bytes})`;
+  `${ACCOUNT_TYPE} CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = ${bytes}, max_compress_block_size = ${bytes})`;
 
 /** By month: readers of one payee ask for the last days, and a month that is over becomes one part, which FINAL need not merge. */
 const pairs = (order: string, indexes: Storage['indexes'] = {}): Storage => ({
@@ -149,15 +150,15 @@ const pairs = (order: string, indexes: Storage['indexes'] = {}): Storage => ({
  * different days need no merging when they are read. Read through `pairsBetween` (src/operations/index-state/pairs.ts).
  */
 export const PAIR_DAY = sliceTable('pair_day', {
-  filled: { payer: 'FixedString(20) CODEC(ZSTD(1))', payee: hardlyRepeats(1_048_576), ...PAIR },
+  filled: { payer: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`, payee: hardlyRepeats(1_048_576), ...PAIR },
   // For analysts, who name a payer as text: text sorts as its bytes do.
   storage: pairs('(day, hour, payer, payee, chain)', {
-    ix_payer_text: "concat('0x', lower(hex(payer))) TYPE minmax GRANULARITY 1",
+    ix_payer_text: `${expressions.accountText('payer')} TYPE minmax GRANULARITY 1`,
   }),
 });
 /** The same rows sorted by payee, for one of them. A view fills it from `pair_day`. */
 export const PAIR_DAY_BY_PAYEE = sliceTable('pair_day_by_payee', {
-  filled: { payee: 'FixedString(20) CODEC(ZSTD(1))', payer: hardlyRepeats(262_144), ...PAIR },
+  filled: { payee: `${ACCOUNT_TYPE} CODEC(ZSTD(1))`, payer: hardlyRepeats(262_144), ...PAIR },
   storage: pairs('(payee, payer, day, hour, chain)'),
   filledBy: { pair_day_by_payee_mv: `SELECT payee, payer, ${Object.keys(PAIR).join(', ')} FROM pair_day` },
 });

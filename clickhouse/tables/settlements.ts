@@ -2,6 +2,7 @@ import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
 import type { PaymentScheme, Position, SettlementKind } from '../../core/domain/settlement.ts';
+import { expressions } from '../engine/account.ts';
 import type { RowBinary } from '../engine/row-binary.ts';
 import {
   addressField,
@@ -98,9 +99,9 @@ export const SETTLEMENTS = {
     // that is found by mistake costs three, so one in a thousand is.
     indexes: {
       ix_tx: 'tx_hash TYPE bloom_filter(0.001) GRANULARITY 1',
-      ix_payer_text: "concat('0x', lower(hex(payer))) TYPE bloom_filter(0.001) GRANULARITY 1",
-      ix_payee_text: "concat('0x', lower(hex(payee))) TYPE bloom_filter(0.001) GRANULARITY 1",
-      ix_tx_text: "concat('0x', lower(hex(tx_hash))) TYPE bloom_filter(0.001) GRANULARITY 1",
+      ix_payer_text: `${expressions.accountText('payer')} TYPE bloom_filter(0.001) GRANULARITY 1`,
+      ix_payee_text: `${expressions.accountText('payee')} TYPE bloom_filter(0.001) GRANULARITY 1`,
+      ix_tx_text: `${expressions.transactionText('tx_hash')} TYPE bloom_filter(0.001) GRANULARITY 1`,
     },
     settings: { min_age_to_force_merge_seconds: 3600, min_age_to_force_merge_on_partition_only: 1 },
   },

@@ -1,3 +1,4 @@
+import { ACCOUNT_TYPE, expressions } from '../engine/account.ts';
 import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
 import { type Definitions, definitionsOf, type Table } from './table.ts';
 
@@ -24,13 +25,13 @@ export function partiesOf(
   columns: readonly string[],
   made: Readonly<Record<string, string>> = {},
 ): string {
-  const expressions: Readonly<Record<string, string>> = {
-    wallet: "concat('0x', lower(hex(if(role = 'payer', payer, payee)))) AS wallet",
+  const selected: Readonly<Record<string, string>> = {
+    wallet: `${expressions.accountText("if(role = 'payer', payer, payee)")} AS wallet`,
     role: `CAST(role AS ${ROLE}) AS role`,
     counterparty: "if(role = 'payer', payee, payer) AS counterparty",
     ...made,
   };
-  const listed = columns.map((name) => expressions[name] ?? name);
+  const listed = columns.map((name) => selected[name] ?? name);
   return `SELECT\n    ${listed.join(',\n    ')}\nFROM ${table}\nARRAY JOIN ['payer', 'payee'] AS role`;
 }
 
@@ -79,7 +80,7 @@ export const WALLET_SEEN = {
   name: 'wallet_seen',
   columns: {},
   filled: {
-    wallet: 'FixedString(20)',
+    wallet: ACCOUNT_TYPE,
     last_time: "SimpleAggregateFunction(max, DateTime('UTC'))",
   },
   storage: { engine: 'AggregatingMergeTree', order: 'wallet', settings: { index_granularity: 256 } },

@@ -169,7 +169,7 @@ export function writeBytes(text: Address | TransactionId, into: Buffer, at: numb
       bytes <= BYTES_MAX && into.write(text.slice(PREFIX.length), at, BYTES_MAX, 'hex') === bytes;
     return isWhole ? bytes : 0;
   }
-  const isBase58 = text.length <= TEXT_MAX_CHARS && SPELLINGS.solana.alphabet.test(text);
+  const isBase58 = text.length <= TEXT_MAX_CHARS.transaction && SPELLINGS.solana.alphabet.test(text);
   const bytes = isBase58 ? base58.decode(text) : NO_BYTES;
   if (bytes.length > BYTES_MAX) return 0;
   into.set(bytes, at);
@@ -192,7 +192,17 @@ export function evmHash(id: TransactionId): Hash {
 /** The longest that an account or a transaction is: a signature of Solana. */
 export const BYTES_MAX = 64;
 
-const TEXT_MAX_CHARS = 88;
+/** The longest texts that are read as base58. */
+export const TEXT_MAX_CHARS: Readonly<Record<Kind, number>> = {
+  address: SPELLINGS.solana.chars.address.max,
+  transaction: SPELLINGS.solana.chars.transaction.max,
+};
+
+/** Whether an account or a transaction can have so many bytes. */
+export function isLengthOf(kind: Kind, bytes: number): boolean {
+  return NAMESPACES.some((namespace) => SPELLINGS[namespace].bytes[kind] === bytes);
+}
+
 const FAULT_MAX_CHARS = 100;
 const NO_BYTES = new Uint8Array();
 

@@ -1,4 +1,4 @@
-import { isAccountText } from '../../clickhouse/engine/account.ts';
+import { isEvmAccountText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { ENDPOINT_SOURCES, type EndpointSourceRow } from '../../clickhouse/tables/endpoints.ts';
@@ -53,7 +53,7 @@ const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= since, counts) AS own, own
   LEFT JOIN (${ACTIVITY}) AS activity USING (pay_to, chain, asset, is_range, terms, origin)`;
 
 /** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
-const FAMILY = sql`if(${isAccountText(sql`pay_to`)}, 'eip155', network)`;
+const FAMILY = sql`if(${isEvmAccountText(sql`pay_to`)}, 'eip155', network)`;
 const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
   'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
 

@@ -1,3 +1,4 @@
+import { expressions } from '../../clickhouse/engine/account.ts';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText, unionAll } from '../../clickhouse/engine/sql.ts';
 import {
@@ -66,14 +67,14 @@ export function readMergedRelayers(
   return linesOf(reader, 'truth-merged-relayers', relayerSql(coverage, totals));
 }
 
-const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
+const { accountText, transactionText } = expressions;
 const line = (...columns: readonly string[]): string =>
   `concat(${columns.map((column) => `toString(${column})`).join(", '|', ")})`;
 const PLACE = line('chain', 'block_number', 'toUnixTimestamp(block_time)', 'log_index');
-const GRADE = line(hex('asset'), 'amount', hex('relayer'), 'facilitator', 'method');
+const GRADE = line(accountText('asset'), 'amount', accountText('relayer'), 'facilitator', 'method');
 
 const SETTLEMENTS = trustedText(`
-  SELECT ${PLACE}, ${line(hex('tx_hash'), hex('payer'), hex('payee'), GRADE)}
+  SELECT ${PLACE}, ${line(transactionText('tx_hash'), accountText('payer'), accountText('payee'), GRADE)}
   FROM settlements FINAL WHERE del = 0`);
 
 const ANALYSTS = trustedText(`
@@ -81,11 +82,11 @@ const ANALYSTS = trustedText(`
   FROM app_public.settlements`);
 
 const UNFOUND_TRANSACTIONS = trustedText(`
-  SELECT ${PLACE}, ${hex('tx_hash')} FROM settlements FINAL
+  SELECT ${PLACE}, ${transactionText('tx_hash')} FROM settlements FINAL
   WHERE del = 0 AND (reinterpretAsUInt32(substring(tx_hash, 1, 4)), block_time) NOT IN (SELECT prefix, block_time FROM transaction_times)`);
 
 const WALLET_ROWS = trustedText(`
-  SELECT ${line('wallet', 'role', PLACE)}, ${line(hex('tx_hash'), hex('counterparty'), GRADE)}
+  SELECT ${line('wallet', 'role', PLACE)}, ${line(transactionText('tx_hash'), accountText('counterparty'), GRADE)}
   FROM wallet_rows FINAL WHERE del = 0`);
 
 /** Micros: a Decimal's text would drop trailing zeros. */
@@ -108,7 +109,7 @@ function partySql(party: 'payer' | 'payee', other: 'payer' | 'payee', coverage: 
         first_time AS first_time_, last_time AS last_time_
       FROM ${trustedText(`${party}_day`)} FINAL WHERE settlement_count > 0 AND ${closedSlices(coverage)}
       UNION ALL
-      SELECT ${trustedText(`${hex(party)} AS wallet_`)}, chain, count(), sum(toDecimal128(amount_usd, 6)),
+      SELECT ${trustedText(`${accountText(party)} AS wallet_`)}, chain, count(), sum(toDecimal128(amount_usd, 6)),
         countIf(payer = payee), sumIf(toDecimal128(amount_usd, 6), payer = payee),
         countIf(method = 'facilitator_relay'), sumIf(toDecimal128(amount_usd, 6), method = 'facilitator_relay'),
         ${trustedText(`uniqCombined64State(12)(${other})`)}, min(block_time), max(block_time)
@@ -129,7 +130,7 @@ function relayerSql(coverage: RollupCoverage, totals: RelayerTotals | null): Sql
     'toUnixTimestamp(max(last_time_))',
   );
   return sql`
-    SELECT ${trustedText(`${line(hex('relayer'), 'chain')}, ${figures}`)} FROM (
+    SELECT ${trustedText(`${line(accountText('relayer'), 'chain')}, ${figures}`)} FROM (
       ${unionAll(closedRelayers(RELAYER_COLUMNS, [], { coverage, totals }))}
       UNION ALL
       SELECT relayer, chain, count(), sum(toDecimal128(amount_usd, 6)), uniqCombined64State(14)(payer),
@@ -158,7 +159,7 @@ function pairSql(pairs: Sql): Sql {
     'toUnixTimestamp(min(first_time))',
     'toUnixTimestamp(max(last_time))',
   );
-  return sql`SELECT ${trustedText(`${line(hex('payer'), hex('payee'), 'chain')}, ${figures}`)} FROM ${pairs} GROUP BY payer, payee, chain`;
+  return sql`SELECT ${trustedText(`${line(accountText('payer'), accountText('payee'), 'chain')}, ${figures}`)} FROM ${pairs} GROUP BY payer, payee, chain`;
 }
 
 /** All pairs from the table sorted by payee, which readers ask only for one payee. */

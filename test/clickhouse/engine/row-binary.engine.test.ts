@@ -171,7 +171,7 @@ describe('the published catalogue', () => {
     (
       await rowsOf(
         engine,
-        sql`SELECT count(), (SELECT count() FROM catalogued_payees) FROM facilitator_relayers`,
+        sql`SELECT countIf(source != 'built-in'), count(), (SELECT count() FROM catalogued_payees) FROM facilitator_relayers`,
       )
     )[0];
   const publish = (engine: TestEngine, config: Parameters<typeof buildCatalogue>[0], ver: bigint) =>
@@ -206,10 +206,11 @@ describe('the published catalogue', () => {
         sql`SELECT chain, concat('0x', lower(hex(address))), name, resource, source FROM catalogued_payees FINAL`,
       ),
     ).toEqual([[payee.chain, payee.address, payee.name, payee.resource, 'configured']]);
-    expect(await counted(engine)).toEqual(['131', '1']);
+    const written = await counted(engine);
+    expect(written).toEqual(['1', expect.any(String), '1']);
 
     await publish(engine, { facilitators: [facilitator('2026-02-28')], payees: [payee] }, 2n);
-    expect(await counted(engine)).toEqual(['131', '1']);
+    expect(await counted(engine)).toEqual(written);
 
     await publish(engine, { facilitators: [facilitator('2026-03-01')], payees: [] }, 3n);
     expect((await relayers(engine)).at(-1)).toEqual([

@@ -1,6 +1,8 @@
+import { base58 } from '@scure/base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { ALL_TABLES, VERSIONED } from '../../../clickhouse/tables/all-tables.ts';
+import { account, type ColumnType, transactionId } from '../../../clickhouse/tables/columns.ts';
 import { SETTLEMENTS, writeSettlement } from '../../../clickhouse/tables/settlements.ts';
 import {
   columnNames,
@@ -95,7 +97,6 @@ test('keys are noted before the tombstones that hide them, marks after all that 
 const FIELDS: Readonly<Record<string, unknown>> = {
   String: '0x00ff7f',
   'LowCardinality(String)': 'eip155:8453',
-  'FixedString(20)': `0x${'12'.repeat(20)}`,
   'FixedString(32)': `0x${'ef'.repeat(32)}`,
   UInt8: 1,
   UInt16: 65_535,
@@ -115,6 +116,20 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'Array(LowCardinality(String))': [],
 };
 
+const TEXTS_OF_BYTES = {
+  'EVM chains': { account: `0x${'12'.repeat(20)}`, transaction: `0x${'ef'.repeat(32)}` },
+  Solana: {
+    account: base58.encode(new Uint8Array(32).fill(1)),
+    transaction: base58.encode(new Uint8Array(64).fill(255)),
+  },
+};
+type Texts = (typeof TEXTS_OF_BYTES)[keyof typeof TEXTS_OF_BYTES];
+
+function fieldOfColumn(column: Pick<ColumnType<unknown>, 'select' | 'type'>, texts: Texts): unknown {
+  if (column.select === account.select) return texts.account;
+  return column.select === transactionId.select ? texts.transaction : fieldOf(column.type);
+}
+
 function fieldOf(type: string): unknown {
   const inner = /^Nullable\((.*)\)$/.exec(type)?.[1];
   if (inner !== undefined) return fieldOf(inner);
@@ -122,22 +137,22 @@ function fieldOf(type: string): unknown {
   return /^Enum8\(.*'(\w+)' = \d+\)$/.exec(type)?.[1] ?? FIELDS[type];
 }
 
-describe('a row is read as it was written', () => {
+describe.each(Object.entries(TEXTS_OF_BYTES))('a row of %s is read as it was written', (_chains, texts) => {
   test.each(named(withColumns))('%s', async (_, table) => {
-    const fields = Object.values(table.columns).map(({ type }) => fieldOf(type));
+    const fields = Object.values(table.columns).map((column) => fieldOfColumn(column, texts));
     expect(fields).not.toContain(undefined);
     const every = reading(table, columnNames(table));
     const row = every.read(fields);
     await insertRows(engine.writer, { name: 'test-row', table, rows: [row], fixed: {} });
     const rows = await ask(sql`SELECT ${every.columns} FROM ${trustedText(table.name)}`);
-    expect(rows.map(every.read)).toEqual([row]);
+    expect(rows.map(every.read)).toContainEqual(row);
   });
+});
 
-  test('a null in a column that may be empty', () => {
-    const columns = ALL_TABLES.flatMap((table) => Object.values(table.columns));
-    for (const column of columns.filter(({ type }) => type.startsWith('Nullable')))
-      expect(column.read(null)).toBeNull();
-  });
+test('a null in a column that may be empty', () => {
+  const columns = ALL_TABLES.flatMap((table) => Object.values(table.columns));
+  for (const column of columns.filter(({ type }) => type.startsWith('Nullable')))
+    expect(column.read(null)).toBeNull();
 });
 
 test('the encoder of settlements that is written by hand gives the bytes that follow from the columns', () => {

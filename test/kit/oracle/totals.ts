@@ -1,3 +1,4 @@
+import { accountText } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -178,8 +179,8 @@ const LIVE_ROWS_MAX = 100_000;
 export async function totalsOfStoredRows(reader: Reader): Promise<Totals> {
   const { rows } = await reader.rows({
     name: 'oracle-live-rows',
-    sql: sql`SELECT chain, toUnixTimestamp(block_time), concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))),
-      concat('0x', lower(hex(relayer))), facilitator, toString(method), toString(toInt64(amount_usd * 1000000)), kind
+    sql: sql`SELECT chain, toUnixTimestamp(block_time), ${accountText('payer')}, ${accountText('payee')},
+      ${accountText('relayer')}, facilitator, toString(method), toString(toInt64(amount_usd * 1000000)), kind
       FROM settlements FINAL WHERE del = 0`,
     maxSeconds: 30,
     maxRows: LIVE_ROWS_MAX,

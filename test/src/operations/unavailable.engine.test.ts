@@ -67,6 +67,7 @@ const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
   ['/v0/graph?days=1', ['graph', 'settlements']],
   ['/v0/endpoints', ['endpoints', 'settlements']],
   ['/v0/capabilities', ['capabilities', 'endpoints', 'settlements']],
+  ['/v0/coverage', ['chains']],
   ['/v0/sql/schema', ['sql']],
   ['/readyz', ['index']],
 ];
