@@ -85,9 +85,14 @@ export function createAccounts(vm: LiteSVM): Accounts {
     },
     rentExemption: (bytes) => vm.minimumBalanceForRentExemption(BigInt(bytes)),
     ownedBy: (program) =>
-      vm.getProgramAccounts(address(program)).map(({ address: at, programAddress, ...account }) => ({
+      vm.getProgramAccounts(address(program)).map(({ address: at, programAddress, data, ...account }) => ({
         at,
-        account: { ...account, lamports: BigInt(account.lamports), owner: programAddress },
+        account: {
+          owner: programAddress,
+          lamports: BigInt(account.lamports),
+          data: Uint8Array.from(data),
+          executable: account.executable,
+        },
       })),
   };
 }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { base58 } from '@scure/base';
 import { LiteSVM } from 'litesvm';
 import { seededRandom } from '../random.ts';
-import { type Accounts, type AccountsBefore, createAccounts, type StoredAccount } from './accounts.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import { createBlocks, type OpenSlot, RECENT_BLOCKS, type SolanaBlock } from './blocks.ts';
 import {
   type ExecutedTransaction,
   executeTransaction,
@@ -34,17 +33,6 @@ export interface LedgerOptions {
   readonly seed?: number;
 }
 
-export interface SolanaBlock {
-  readonly slot: number;
-  readonly parentSlot: number;
-  readonly blockhash: string;
-  readonly previousBlockhash: string;
-  /** Unix seconds. */
-  readonly blockTime: number;
-  readonly blockHeight: number;
-  readonly transactions: readonly ExecutedTransaction[];
-}
-
 /** `processed`: in the slot that is being made. `confirmed`: in a block. `finalized`: in a block that no fork replaces. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
@@ -57,6 +45,7 @@ export interface TransactionPlace {
 export interface SolanaLedger {
   readonly genesisHash: string;
   readonly accounts: Accounts;
+  /** Slot of the oldest block that is kept. */
   readonly firstAvailable: number;
   /** What a new transaction should name as recent. It is valid in blocks up to `lastValidBlockHeight`. */
   latestBlockhash(commitment?: Commitment): {
@@ -80,205 +69,150 @@ export interface SolanaLedger {
   /** Slots with a block, both ends included. */
   producedSlots(from: number, to: number): number[];
   place(signature: string): TransactionPlace | undefined;
-  /** Signatures of the transactions that name an account, oldest first; of undone and pruned ones as well: `place` knows none of those. */
-  signaturesOf(account: string): readonly string[];
+  /** Signatures of the transactions that name an account, oldest first. */
+  signaturesOf(account: string): Iterable<string>;
   /** Forgets the blocks below a slot, as nodes do. */
   prune(below: number): void;
 }
 
-/** On Solana, a blockhash is taken as recent for 150 blocks. */
-const RECENT_BLOCKS = 150;
 const SLOT_MS = 400;
-const NO_PARENT = base58.encode(new Uint8Array(32));
-
-interface MadeBlock extends SolanaBlock {
-  /** Dropped once the block is final. */
-  before: AccountsBefore | undefined;
-}
 
 export function createSolanaLedger(options: LedgerOptions = {}): SolanaLedger {
-  const {
-    genesisHash = SOLANA_DEVNET.genesisHash,
-    firstSlot = 0,
-    finalityDepth = 2,
-    skippedShare = 0,
-  } = options;
+  const { genesisHash = SOLANA_DEVNET.genesisHash, firstSlot = 0, finalityDepth = 2 } = options;
+  const { skippedShare = 0, seed = 0, genesisTime = Math.floor(Date.now() / 1_000) } = options;
   const vm = new LiteSVM()
     .withBlockhashCheck(false) // blockhashes are made here
-    .withTransactionHistory(0n); // and so are repeated transactions found
+    .withTransactionHistory(0n); // and repeated transactions are found here
   const accounts = createAccounts(vm);
-  const machine = { vm, accounts };
-  const random = seededRandom(options.seed ?? 0);
-  const blocks = new Map<number, MadeBlock>();
-  /** Slots with a block, ascending. */
-  const produced: number[] = [];
-  const heightOf = new Map<string, number>();
-  const places = new Map<string, TransactionPlace>();
-  const byAccount = new Map<string, string[]>();
-  let firstAvailable = firstSlot;
-  let forks = 0;
-  let timeMs = (options.genesisTime ?? Math.floor(Date.now() / 1_000)) * 1_000;
-  let next = emptySlot(firstSlot);
+  const blocks = createBlocks({ genesisHash, firstSlot, finalityDepth });
+  const index = createIndex();
+  const random = seededRandom(seed);
+  let timeMs = genesisTime * 1_000;
+  let open = openSlot(firstSlot);
 
-  const tip = (): MadeBlock => {
-    const block = blocks.get(produced.at(-1) ?? -1);
-    if (block === undefined) throw new Error('the chain has no block');
+  const produce = (slot: number, time: number): SolanaBlock => {
+    timeMs = time;
+    const block = blocks.seal(slot, Math.floor(timeMs / 1_000), open);
+    index.place(block.transactions, slot);
+    startSlot(slot + 1);
     return block;
   };
-  const finalSlot = (): number => {
-    const newest = produced.at(-1) ?? firstSlot;
-    const place = firstAbove(produced, newest - finalityDepth);
-    return produced[Math.max(0, place - 1)] ?? firstSlot;
-  };
   const startSlot = (slot: number): void => {
-    next = emptySlot(slot);
+    open = openSlot(slot);
     const clock = vm.getClock();
     clock.slot = BigInt(slot);
     clock.unixTimestamp = BigInt(Math.floor(timeMs / 1_000));
     vm.setClock(clock);
   };
-  const seal = (slot: number): MadeBlock => {
-    const parent = produced.length === 0 ? undefined : tip();
-    const previousBlockhash = parent?.blockhash ?? NO_PARENT;
-    const { transactions, before } = next;
-    const signatures = transactions.map(({ signature }) => signature);
-    const hashed = [genesisHash, previousBlockhash, slot, forks, ...signatures].join('/');
-    const block: MadeBlock = {
-      slot,
-      parentSlot: parent?.slot ?? Math.max(0, slot - 1),
-      blockhash: base58.encode(createHash('sha256').update(hashed).digest()),
-      previousBlockhash,
-      blockTime: Math.floor(timeMs / 1_000),
-      blockHeight: (parent?.blockHeight ?? -1) + 1,
-      transactions,
-      before,
-    };
-    blocks.set(slot, block);
-    produced.push(slot);
-    heightOf.set(block.blockhash, block.blockHeight);
-    for (const [index, { signature, err }] of transactions.entries())
-      places.set(signature, { slot, index, err });
-    return block;
-  };
-  const settle = (): void => {
-    const final = finalSlot();
-    for (let at = firstAbove(produced, final) - 1; at >= 0; at--) {
-      const block = blocks.get(produced[at] ?? -1);
-      if (block?.before === undefined) break;
-      block.before = undefined;
-    }
-    for (const [hash, height] of heightOf) {
-      if (height >= tip().blockHeight - RECENT_BLOCKS) break;
-      heightOf.delete(hash);
-    }
-  };
+  produce(firstSlot, timeMs);
 
-  startSlot(firstSlot);
-  seal(firstSlot);
-  startSlot(firstSlot + 1);
-
+  const chain: ChainView = { blocks, index, openSlot: () => open.slot };
   return {
     genesisHash,
     accounts,
+    ...viewOf(chain),
     get firstAvailable() {
-      return firstAvailable;
+      return blocks.firstAvailable;
     },
-    latestBlockhash(commitment = 'confirmed') {
-      const { blockhash, blockHeight } =
-        commitment === 'finalized' ? (blocks.get(finalSlot()) ?? tip()) : tip();
-      return { blockhash, lastValidBlockHeight: blockHeight + RECENT_BLOCKS };
-    },
-    isRecent: (blockhash) => heightOf.has(blockhash),
     submit(wire) {
       const sent = readTransaction(wire);
       const [signature = ''] = sent.signatures;
-      if (!heightOf.has(sent.message.lifetimeToken)) return { refused: 'BlockhashNotFound' };
-      if (places.has(signature)) return { refused: 'AlreadyProcessed' };
-      const outcome = executeTransaction(machine, sent, next.before);
+      if (!blocks.isRecent(sent.message.lifetimeToken)) return { refused: 'BlockhashNotFound' };
+      if (index.find(signature) !== undefined) return { refused: 'AlreadyProcessed' };
+      const outcome = executeTransaction({ vm, accounts }, sent, open.before);
       if ('refused' in outcome) return outcome;
-      places.set(signature, { slot: next.slot, index: next.transactions.length, err: outcome.err });
-      next.transactions.push(outcome);
-      for (const account of outcome.accounts) {
-        const known = byAccount.get(account);
-        if (known === undefined) byAccount.set(account, [signature]);
-        else known.push(signature);
-      }
+      open.transactions.push(outcome);
+      index.add(outcome, open.slot, open.transactions.length - 1);
       return outcome;
     },
     simulate(sent, { sigVerify }) {
-      const [signature = ''] = sent.signatures;
-      if (places.has(signature)) return { err: 'AlreadyProcessed', meta: undefined, after: new Map() };
-      return simulate(machine, sent, sigVerify);
+      const isKnown = index.find(sent.signatures[0] ?? '') !== undefined;
+      if (isKnown) return { err: 'AlreadyProcessed', meta: undefined, after: new Map() };
+      return simulate({ vm, accounts }, sent, sigVerify);
     },
     produce({ skip = 0, time } = {}) {
-      let slot = next.slot + skip;
+      let slot = open.slot + skip;
       while (random.chance(skippedShare)) slot += 1;
-      timeMs = time === undefined ? timeMs + SLOT_MS * (slot - tip().slot) : time * 1_000;
-      const block = seal(slot);
-      startSlot(slot + 1);
-      settle();
-      return block;
+      return produce(slot, time === undefined ? timeMs + SLOT_MS * (slot - blocks.tip.slot) : time * 1_000);
     },
     fork(depth, { sameSlots = false } = {}) {
-      const undone = produced.slice(produced.length - depth);
-      const [first = next.slot] = undone;
-      if (first <= finalSlot()) throw new Error(`slot ${first} is final`);
-      const resume = sameSlots ? first : next.slot;
-      const slots = [next, ...undone.map((slot) => blocks.get(slot)).reverse()];
-      const returned: Uint8Array[] = [];
-      for (const slot of slots) {
-        accounts.undo(slot?.before ?? new Map());
-        const transactions = slot?.transactions ?? [];
-        returned.unshift(...transactions.map(({ wire }) => wire));
-        for (const { signature } of transactions) places.delete(signature);
-      }
-      for (const slot of undone) {
-        heightOf.delete(blocks.get(slot)?.blockhash ?? '');
-        blocks.delete(slot);
-      }
-      produced.length -= undone.length;
-      forks += 1;
-      timeMs = tip().blockTime * 1_000;
-      startSlot(resume);
-      return returned;
+      const undone = [open, ...blocks.cut(depth)];
+      for (const { before } of undone) accounts.undo(before);
+      const transactions = undone.reverse().flatMap((slot) => slot.transactions);
+      index.remove(transactions);
+      timeMs = blocks.tip.blockTime * 1_000;
+      startSlot(sameSlots ? (undone[0] ?? open).slot : open.slot);
+      return transactions.map(({ wire }) => wire);
     },
-    slot(commitment) {
-      if (commitment === 'processed') return next.slot;
-      return commitment === 'confirmed' ? tip().slot : finalSlot();
-    },
-    block: (slot) => blocks.get(slot),
-    producedSlots: (from, to) => produced.slice(firstAbove(produced, from - 1), firstAbove(produced, to)),
-    place: (signature) => places.get(signature),
-    signaturesOf: (account) => byAccount.get(account) ?? [],
     prune(below) {
-      const until = Math.min(below, finalSlot());
-      for (const slot of produced.splice(0, firstAbove(produced, until - 1))) {
-        for (const { signature } of blocks.get(slot)?.transactions ?? []) places.delete(signature);
-        blocks.delete(slot);
-      }
-      firstAvailable = Math.max(firstAvailable, until);
+      for (const { transactions } of blocks.prune(below)) index.remove(transactions);
     },
   };
 }
 
-interface OpenSlot {
-  readonly slot: number;
-  readonly transactions: ExecutedTransaction[];
-  readonly before: AccountsBefore;
+interface ChainView {
+  readonly blocks: ReturnType<typeof createBlocks>;
+  readonly index: TransactionIndex;
+  readonly openSlot: () => number;
 }
 
-function emptySlot(slot: number): OpenSlot {
-  return { slot, transactions: [], before: new Map<string, StoredAccount | undefined>() };
+/** What is only read. */
+function viewOf({ blocks, index, openSlot: slotInWork }: ChainView) {
+  return {
+    latestBlockhash(commitment: Commitment = 'confirmed') {
+      const final = commitment === 'finalized' ? blocks.at(blocks.finalSlot) : undefined;
+      const { blockhash, blockHeight } = final ?? blocks.tip;
+      return { blockhash, lastValidBlockHeight: blockHeight + RECENT_BLOCKS };
+    },
+    isRecent: (blockhash: string) => blocks.isRecent(blockhash),
+    slot(commitment: Commitment): number {
+      if (commitment === 'processed') return slotInWork();
+      return commitment === 'confirmed' ? blocks.tip.slot : blocks.finalSlot;
+    },
+    block: (slot: number) => blocks.at(slot),
+    producedSlots: (from: number, to: number) => blocks.between(from, to),
+    place: (signature: string) => index.find(signature),
+    signaturesOf: (account: string) => index.naming(account),
+  };
 }
 
-/** The place of the first member above a value, in an ascending list. */
-function firstAbove(ascending: readonly number[], value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ascending[middle] ?? 0) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Where transactions are, by signature and by the accounts that they name. */
+interface TransactionIndex {
+  find(signature: string): TransactionPlace | undefined;
+  naming(account: string): Iterable<string>;
+  add(transaction: ExecutedTransaction, slot: number, index: number): void;
+  /** The slot of a block can be later than the one in which its transactions were executed. */
+  place(transactions: readonly ExecutedTransaction[], slot: number): void;
+  remove(transactions: readonly ExecutedTransaction[]): void;
+}
+
+function createIndex(): TransactionIndex {
+  const places = new Map<string, TransactionPlace>();
+  const byAccount = new Map<string, Set<string>>();
+  return {
+    find: (signature) => places.get(signature),
+    naming: (account) => byAccount.get(account) ?? [],
+    add({ signature, err, accounts }, slot, index) {
+      places.set(signature, { slot, index, err });
+      for (const account of accounts) {
+        const known = byAccount.get(account);
+        if (known === undefined) byAccount.set(account, new Set([signature]));
+        else known.add(signature);
+      }
+    },
+    place(transactions, slot) {
+      for (const [index, { signature, err }] of transactions.entries())
+        places.set(signature, { slot, index, err });
+    },
+    remove(transactions) {
+      for (const { signature, accounts } of transactions) {
+        places.delete(signature);
+        for (const account of accounts) byAccount.get(account)?.delete(signature);
+      }
+    },
+  };
+}
+
+function openSlot(slot: number): OpenSlot {
+  return { slot, transactions: [], before: new Map() };
 }

@@ -1,4 +1,4 @@
-import { type Address, none, some } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
 import {
   getTokenEncoder as getToken2022Encoder,
@@ -29,7 +29,7 @@ export function installMint(ledger: SolanaLedger, options: MintOptions): void {
   const data =
     transferFee === undefined
       ? getMintEncoder().encode(facts)
-      : getToken2022MintEncoder().encode({ ...facts, extensions: some([transferFeeConfig(transferFee)]) });
+      : getToken2022MintEncoder().encode({ ...facts, extensions: [transferFeeConfig(transferFee)] });
   writeOwned(ledger, mint, program, data);
 }
 
@@ -67,7 +67,7 @@ export async function fundTokens(
     closeAuthority: null,
   };
   const hasFees = program === TOKEN_2022_PROGRAM && hasExtensions(ledger, mint);
-  const extensions = hasFees ? some([{ __kind: 'TransferFeeAmount' as const, withheldAmount: 0n }]) : none();
+  const extensions = hasFees ? [{ __kind: 'TransferFeeAmount' as const, withheldAmount: 0n }] : null;
   const data =
     program === TOKEN_PROGRAM
       ? getTokenEncoder().encode(facts)

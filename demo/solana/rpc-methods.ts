@@ -1,7 +1,8 @@
 import type { StoredAccount } from './accounts.ts';
+import type { SolanaBlock } from './blocks.ts';
 import { executionJson } from './execute.ts';
 import { WrittenJson } from './json.ts';
-import type { Commitment, SolanaBlock, SolanaLedger } from './ledger.ts';
+import type { Commitment, SolanaLedger } from './ledger.ts';
 import { readTransaction, type SentTransaction } from './message.ts';
 import { readDecimals, readTokenAccount, uiTokenAmount } from './token-accounts.ts';
 
@@ -69,7 +70,8 @@ function blockMethods(ledger: SolanaLedger): Record<string, RpcMethod> {
     getBlockTime: ([slot]) => available(numberOf(slot)).blockTime,
     getBlocks(params) {
       const from = numberOf(params[0]);
-      const options = typeof params[1] === 'object' ? params[1] : params[2];
+      // The upper end can be left out, by null or altogether.
+      const options = typeof params[1] === 'object' && params[1] !== null ? params[1] : params[2];
       const newest = ledger.slot(blockCommitmentOf(options));
       const to = typeof params[1] === 'number' ? Math.min(params[1], newest) : newest;
       if (to - from > GET_BLOCKS_RANGE_MAX)
@@ -247,7 +249,7 @@ function statusJson(ledger: SolanaLedger, signature: string): object | null {
 /** Newest first, of blocks up to `newest`. */
 function signaturesOf(ledger: SolanaLedger, account: string, options: Options): object[] {
   const { limit = SIGNATURES_MAX, before, until, newest } = options;
-  const places = ledger.signaturesOf(account).flatMap((signature) => {
+  const places = [...ledger.signaturesOf(account)].flatMap((signature) => {
     const place = ledger.place(signature);
     return place === undefined || place.slot > Number(newest) ? [] : [{ signature, ...place }];
   });
