@@ -3,6 +3,7 @@ import type { Address } from '../../core/domain/account.ts';
 import type { SolanaBatch } from '../chain/solana/block.ts';
 import type { SolanaSource } from '../chain/solana/source.ts';
 import { decodeSlots } from '../decode/solana/settlements.ts';
+import { isCandidate } from '../decode/solana/shape.ts';
 import { gradeSettlement } from '../grading/grade.ts';
 import { NO_ROWS } from '../write/batch-rows.ts';
 import type { WindowReader } from './pipeline.ts';
@@ -18,11 +19,11 @@ export function createSolanaWindows({ config, source }: SolanaWindowsDeps): Wind
   const tokens = new Map<string, (typeof config.tokens)[number]>(
     config.tokens.map((token) => [token.address, token]),
   );
-  const mints: ReadonlySet<string> = new Set(tokens.keys());
+  const filter = { mints: new Set(tokens.keys()), isCandidate };
   return {
     contracts: config.tokens.map(({ address }) => address),
     async read(from, to, _readWith, options) {
-      const batch = await source.read(from, to, mints, options);
+      const batch = await source.read(from, to, filter, options);
       return {
         ...{ from, to, blocks: endsOf(batch), size: sizeOf(batch) },
         rowsBy(catalogue) {

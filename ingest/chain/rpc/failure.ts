@@ -47,7 +47,8 @@ export type ContradictionKind =
   | 'missing-logs'
   | 'missing-block'
   | 'repeated-signature'
-  | 'wrong-balance';
+  | 'wrong-balance'
+  | 'wrong-signature';
 
 /** An answer that contradicts itself or another answer: never used, counted, and requested again, from another URL if possible. */
 export class ProviderContradiction extends Error {

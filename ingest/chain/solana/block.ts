@@ -6,8 +6,16 @@ import type { BlockRef } from '../block-source.ts';
 export interface SolanaBlock extends BlockRef {
   /** The slot of the block before it: the slots between were skipped. */
   readonly parentNumber: number;
-  /** Ascending by index. */
+  /** The candidates, ascending by index. */
   readonly transactions: readonly SolanaTransaction[];
+}
+
+/** What is kept, fixed per chain. */
+export interface SolanaFilter {
+  /** The listed tokens. Every transaction that names an account of one is checked. */
+  readonly mints: ReadonlySet<string>;
+  /** True when the transaction can become a settlement: it is verified and kept. */
+  readonly isCandidate: (transaction: SolanaTransaction, mints: ReadonlySet<string>) => boolean;
 }
 
 /** A transaction that did not fail. */

@@ -77,18 +77,21 @@ export function mintOf(
   return balances.get(source ?? -1)?.mint ?? balances.get(destination ?? -1)?.mint;
 }
 
-/** Follows the balances of listed tokens from transaction to transaction, in their order. */
+/** Follows balances and owners of accounts of listed tokens from transaction to transaction, in their order. */
 export function createBalanceChain(mints: ReadonlySet<string>): { next(transaction: Checked): void } {
-  const last = new Map<string, bigint>();
+  const last = new Map<string, { readonly amount: bigint; readonly owner: string }>();
   return {
     next(transaction) {
-      for (const [at, { mint, before, after, isReused }] of transaction.balances) {
+      for (const [at, { mint, before, after, ownerBefore, ownerAfter, isReused }] of transaction.balances) {
         if (!mints.has(mint)) continue;
         const account = transaction.accounts[at] ?? '';
         const known = last.get(account);
-        if (known !== undefined && known !== before && !isReused) throw wrongBalance(transaction, at);
-        if (isReused) last.delete(account);
-        else last.set(account, after);
+        const isOther = (): boolean =>
+          known?.amount !== before || (ownerBefore !== null && ownerBefore !== known.owner);
+        if (known !== undefined && !isReused && isOther()) throw wrongBalance(transaction, at);
+        // One that was closed may be opened again; another owner or mint is then no contradiction.
+        if (isReused || ownerAfter === null) last.delete(account);
+        else last.set(account, { amount: after, owner: ownerAfter });
       }
     },
   };

@@ -10,10 +10,11 @@ import {
 } from '../../../core/domain/account.ts';
 import { list, MAX_U32, record } from '../read-answers.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
-import type { Instruction, SolanaTransaction, TokenBalance, TokenMove } from './block.ts';
+import type { Instruction, SolanaFilter, SolanaTransaction, TokenBalance, TokenMove } from './block.ts';
 import { checkBalances } from './check-balances.ts';
 import { isTokenProgram } from './programs.ts';
 import { readTokenInstruction } from './token-moves.ts';
+import { verifySignature } from './verify-signature.ts';
 
 /**
  * Converts the answer of getBlock (encoding `json`). A value that does not have the documented shape is a contradiction, never a default.
@@ -32,6 +33,8 @@ export interface HeaderAnswer {
 
 export interface BlockAnswer extends HeaderAnswer {
   /** Those that did not fail and have balances of a listed token: keeping all would keep megabytes of each block. */
+  readonly moving: readonly SolanaTransaction[];
+  /** Of these, the candidates. */
   readonly transactions: readonly SolanaTransaction[];
 }
 
@@ -51,13 +54,15 @@ export function readHeader(result: unknown, number: number): HeaderAnswer {
   };
 }
 
-/** Checks each kept transaction by its balances, but where `isTrusted`. */
+/** Checks each transaction of a listed token by its balances, and verifies each candidate; but not where `isTrusted`. */
 export function readBlock(
   result: unknown,
   number: number,
-  { mints, isTrusted }: { readonly mints: ReadonlySet<string>; readonly isTrusted: boolean },
+  { mints, isCandidate }: SolanaFilter,
+  isTrusted: boolean,
 ): BlockAnswer {
   const header = readHeader(result, number);
+  const moving: SolanaTransaction[] = [];
   const transactions: SolanaTransaction[] = [];
   const signatures = new Set<string>();
   for (const [index, entry] of list(record(result, 'block')['transactions'], 'transactions').entries()) {
@@ -68,19 +73,27 @@ export function readBlock(
     if (raw.meta['err'] !== null || !holdsMint(raw.meta, mints)) continue;
     const transaction = readTransaction(raw, index);
     if (!isTrusted) checkBalances(transaction, mints);
+    moving.push(transaction);
+    if (!isCandidate(transaction, mints)) continue;
+    if (!isTrusted) verifySignature(raw.signature, raw.message, raw.version);
     transactions.push(transaction);
   }
-  return { ...header, transactions };
+  return { ...header, moving, transactions };
 }
 
 interface RawTransaction {
   readonly signature: string;
   readonly message: Record<string, unknown>;
   readonly meta: Record<string, unknown>;
+  readonly version: unknown;
 }
 
 function rawOf(entry: unknown, index: number): RawTransaction {
-  const { transaction, meta } = record(entry, 'transaction') as { transaction?: unknown; meta?: unknown }; // each is checked below
+  const { transaction, meta, version } = record(entry, 'transaction') as {
+    transaction?: unknown;
+    meta?: unknown;
+    version?: unknown;
+  }; // each is checked below
   // A node without the status of a transaction has not kept it whole.
   if (meta === null || meta === undefined)
     throw new RpcFailure('absent', `the node has no status of transaction ${index}`);
@@ -90,7 +103,7 @@ function rawOf(entry: unknown, index: number): RawTransaction {
   }; // likewise
   const [signature] = list(signatures, 'signatures');
   if (typeof signature !== 'string') throw malformed('a transaction has no signature');
-  return { signature, message: record(message, 'message'), meta: record(meta, 'meta') };
+  return { signature, message: record(message, 'message'), meta: record(meta, 'meta'), version };
 }
 
 /** Most transactions are votes, which have no token balances. */

@@ -7,7 +7,7 @@ import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import { RPC_LIMITS } from '../rpc/limits.ts';
 import { createPool, type Identity, type Question, type RpcPool } from '../rpc/pool.ts';
 import { type RpcSourceDeps, untilConsistent } from '../source.ts';
-import type { SolanaBatch, SolanaBlock } from './block.ts';
+import type { SolanaBatch, SolanaBlock, SolanaFilter } from './block.ts';
 import { createBalanceChain } from './check-balances.ts';
 import { failureOfSolanaError } from './failure.ts';
 import { type BlockAnswer, type HeaderAnswer, readBlock, readHeader, slot } from './read-block.ts';
@@ -16,15 +16,15 @@ import { checkFirst, checkSlots, skippedSlot } from './slots.ts';
 /**
  * Solana over JSON-RPC URLs, tried in turn: whole blocks, finalized ones alone, so that none is ever undone. A slot without a block has the
  * hash of the block before it (slots.ts), so that each slot has one. Everything that comes back has passed the checks of slots.ts and
- * check-balances.ts; the second is left out where `completeness` is `settlement-blocks`.
+ * check-balances.ts and verify-signature.ts; the last two are left out where `completeness` is `settlement-blocks`.
  *
- *   const { blocks } = await source.read(from, to, mints);
+ *   const { blocks } = await source.read(from, to, filter);
  *
  * Cost of `read`: one getBlocks, one getBlock for each block, and the head of one more where the last slot was skipped.
  */
 export interface SolanaSource extends ChainTip {
-  /** Reads [from, to], which must be finalized; keeps what moved a token of `mints`. Retries as `BlockReader.read` does. */
-  read(from: number, to: number, mints: ReadonlySet<string>, options?: ReadOptions): Promise<SolanaBatch>;
+  /** Reads [from, to], which must be finalized. Retries as `BlockReader.read` does. */
+  read(from: number, to: number, filter: SolanaFilter, options?: ReadOptions): Promise<SolanaBatch>;
 }
 
 export type SolanaConfig = Pick<ChainConfig, 'chain' | 'rpcUrls' | 'requestsPerSecond' | 'completeness'>;
@@ -61,8 +61,8 @@ export function createSolanaSource(config: SolanaConfig, deps: RpcSourceDeps): S
       untilConsistent(repeating, async () =>
         number > (await pool.ask(FINALIZED)) ? null : standingAt(pool, number),
       ),
-    read: (from, to, mints, options) =>
-      untilConsistent(repeating, () => readRange(pool, { from, to, mints, isTrusted }), {
+    read: (from, to, filter, options) =>
+      untilConsistent(repeating, () => readRange(pool, { from, to, filter, isTrusted }), {
         attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
         abandoned: () => new ReadAbandoned(from, to),
       }),
@@ -160,17 +160,17 @@ async function firstFrom(pool: RpcPool, from: number): Promise<number> {
 interface Range {
   readonly from: number;
   readonly to: number;
-  readonly mints: ReadonlySet<string>;
+  readonly filter: SolanaFilter;
   readonly isTrusted: boolean;
 }
 
 async function readRange(pool: RpcPool, range: Range): Promise<SolanaBatch> {
-  const { from, to, mints, isTrusted } = range;
+  const { from, to, filter, isTrusted } = range;
   const listed = await pool.ask(slotsQuestion(from, to + LOOK_AHEAD_SLOTS));
   const slots = listed.filter((number) => number <= to);
   const answers = await pool.askAll(
     slots.map((number) =>
-      blockQuestion(number, 'full', (result) => readBlock(result, number, { mints, isTrusted })),
+      blockQuestion(number, 'full', (result) => readBlock(result, number, filter, isTrusted)),
     ),
     1,
   );
@@ -180,7 +180,7 @@ async function readRange(pool: RpcPool, range: Range): Promise<SolanaBatch> {
   const next = isWhole ? [] : [await pool.ask(headerQuestion(after ?? (await firstFrom(pool, to + 1))))];
   trusting(pool, [listed, ...answers, ...next], () => {
     checkWindow(from, answers, next);
-    if (!isTrusted) checkTransactions(answers, mints);
+    if (!isTrusted) checkTransactions(answers, filter.mints);
   });
   return { from, to, blocks: await withTimes(pool, answers, { to, next: next[0] }) };
 }
@@ -194,7 +194,7 @@ function checkWindow(from: number, answers: readonly HeaderAnswer[], next: reado
 
 function checkTransactions(answers: readonly BlockAnswer[], mints: ReadonlySet<string>): void {
   const chain = createBalanceChain(mints);
-  for (const { transactions } of answers) for (const transaction of transactions) chain.next(transaction);
+  for (const { moving } of answers) for (const transaction of moving) chain.next(transaction);
 }
 
 /** Answers that contradict each other: which one is wrong is not known, so every URL that gave one rests. */
@@ -216,7 +216,9 @@ async function withTimes(
   const blocks: SolanaBlock[] = [];
   for (const answer of answers) {
     const time = answer.time ?? blocks.at(-1)?.time ?? (await timeOf(pool, answer.parentNumber));
-    blocks.push({ ...answer, time });
+    // Not `moving`: only the check above needs it.
+    const { number, hash, parentNumber, parentHash, transactions } = answer;
+    blocks.push({ number, hash, parentNumber, parentHash, time, transactions });
   }
   if (next === undefined) return blocks;
   const before = blocks.at(-1) ?? {

@@ -7,7 +7,7 @@ import type { SolanaBatch, SolanaBlock, SolanaTransaction, TokenMove } from '../
 import { mintOf } from '../../chain/solana/check-balances.ts';
 import { TOKEN_2022_PROGRAM } from '../../chain/solana/programs.ts';
 import type { Marker, UngradedSettlement } from '../../grading/grade.ts';
-import { type Form, formOf, isOfWallet } from './shape.ts';
+import { type Form, formOf, isOfWallet, isReadAt } from './shape.ts';
 
 /** The facts about Solana that decoding needs. */
 export interface SolanaContext {
@@ -67,8 +67,8 @@ function decodeTransaction(transaction: SolanaTransaction, block: SolanaBlock, r
     listed.map(({ move }) => move),
   );
   const where: Where = { transaction, block, form };
-  const isRead = ({ isInner, isChecked }: TokenMove): boolean => (isInner ? isWallet : isChecked);
-  for (const transfer of listed) if (isRead(transfer.move)) decodeTransfer(transfer, where, reading);
+  for (const transfer of listed)
+    if (isReadAt(transfer.move, isWallet)) decodeTransfer(transfer, where, reading);
   const holdsToken = (account: number): boolean => tokens.has(balances.get(account)?.mint ?? '');
   for (const move of moves)
     if (move.kind === 'unreadable' && (!move.isInner || isWallet) && move.touched.some(holdsToken))

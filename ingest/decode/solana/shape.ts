@@ -1,5 +1,6 @@
 import { base58 } from '@scure/base';
 import type { Instruction, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
+import { mintOf } from '../../chain/solana/check-balances.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -41,6 +42,24 @@ export function isOfWallet(instructions: readonly Instruction[]): boolean {
     instructions.some(({ program }) => SMART_WALLET_PROGRAMS.has(program)) &&
     instructions.every(({ program }) => SMART_WALLET_PROGRAMS.has(program) || isHarmless(program))
   );
+}
+
+/** Whether a transfer of a listed token is read where it stands: in the message only one that names its mint. */
+export function isReadAt({ isInner, isChecked }: TokenMove, isWallet: boolean): boolean {
+  return isInner ? isWallet : isChecked;
+}
+
+/** Whether a transaction can become a settlement. */
+export function isCandidate(
+  { instructions, moves, accounts, balances }: SolanaTransaction,
+  mints: ReadonlySet<string>,
+): boolean {
+  const isWallet = isOfWallet(instructions);
+  return moves.some((move) => {
+    if (move.kind === 'unreadable') return !move.isInner || isWallet;
+    if (move.kind !== 'transfer' || !isReadAt(move, isWallet)) return false;
+    return mints.has(mintOf(move, accounts, balances) ?? '');
+  });
 }
 
 function isHarmless(program: string): boolean {

@@ -1,23 +1,24 @@
 import { base58 } from '@scure/base';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { SolanaKind } from '../../../../demo/solana/random-transactions.ts';
 import { WrongChain } from '../../../../ingest/chain/rpc/failure.ts';
 import type { SolanaBatch } from '../../../../ingest/chain/solana/block.ts';
 import type { SolanaSource } from '../../../../ingest/chain/solana/source.ts';
-import { growPayments, type SolanaWorld, solanaSource, startSolanaWorld } from '../../../kit/solana-world.ts';
+import { type SolanaChain, solanaSource, startSolanaChain } from '../../../kit/solana-chain.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from '../rewriting-node.ts';
 
 /** The source over a real runtime: right, and through a node that lies. */
 
 const BLOCKS = 30;
-let world: SolanaWorld;
+let world: SolanaChain;
 let source: SolanaSource;
 let final: number;
-const FROM = 1;
+const FROM = 0;
 const nodes: RewritingNode[] = [];
 
 beforeAll(async () => {
-  world = await startSolanaWorld();
-  await growPayments(world, BLOCKS);
+  world = await startSolanaChain(7);
+  await world.grow(BLOCKS);
   final = world.node.ledger.slot('finalized');
   source = solanaSource(world.chain, [world.node.url]);
 });
@@ -27,6 +28,21 @@ afterEach(async () => {
 afterAll(() => world?.node.stop());
 
 const hex = (hash: string): string => `0x${Buffer.from(base58.decode(hash)).toString('hex')}`;
+
+/** What a source keeps: transfers that name a listed mint in the message, and did not fail. */
+const CANDIDATES: ReadonlySet<SolanaKind> = new Set([
+  'sponsored',
+  'memo',
+  'plain',
+  'several',
+  'severalPayers',
+  'newAccount',
+  'delegate',
+  'multisig',
+  'withheldFee',
+  'statedFee',
+  'lookupTable',
+]);
 
 /** What the ledger itself has of a range. */
 function truth(from: number, to: number) {
@@ -39,7 +55,9 @@ function truth(from: number, to: number) {
       hash: hex(block.blockhash),
       parentHash: hex(block.previousBlockhash),
       time: block.blockTime,
-      signatures: block.transactions.map(({ signature }) => signature),
+      signatures: block.transactions
+        .map(({ signature }) => signature)
+        .filter((signature) => CANDIDATES.has(world.kinds.get(signature) ?? 'memoOnly')),
     };
   });
 }
@@ -59,7 +77,7 @@ function skippedSlot(): number {
 
 describe('a node of Solana', () => {
   test('a range reads as the chain has it', async () => {
-    const batch = await source.read(FROM, final, world.mints);
+    const batch = await source.read(FROM, final, world.filter);
     expect(shown(batch)).toEqual(truth(FROM, final));
     expect(batch.blocks.flatMap(({ transactions }) => transactions).length).toBeGreaterThan(BLOCKS / 2);
   });
@@ -67,7 +85,7 @@ describe('a node of Solana', () => {
   test('every single slot reads the same as within its range, and links to the one before', async () => {
     let before = (await source.blockAt(FROM))?.hash;
     for (let slot = FROM + 1; slot <= final; slot++) {
-      const { blocks } = await source.read(slot, slot, world.mints);
+      const { blocks } = await source.read(slot, slot, world.filter);
       const [own] = truth(slot, slot);
       if (own === undefined) {
         expect(blocks).toMatchObject([{ number: slot, hash: before, parentHash: before, transactions: [] }]);
@@ -92,8 +110,8 @@ describe('a node of Solana', () => {
 
   test('a URL of another chain is refused with both names', async () => {
     const mainnet = solanaSource('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', [world.node.url]);
-    await expect(mainnet.read(FROM, final, world.mints)).rejects.toThrow(WrongChain);
-    await expect(mainnet.read(FROM, final, world.mints)).rejects.toThrow(world.chain);
+    await expect(mainnet.read(FROM, final, world.filter)).rejects.toThrow(WrongChain);
+    await expect(mainnet.read(FROM, final, world.filter)).rejects.toThrow(world.chain);
   });
 });
 
@@ -104,12 +122,19 @@ interface Json {
   parentSlot: number;
   blockTime: number | null;
   transactions: {
-    meta: {
-      preTokenBalances: { mint: string; uiTokenAmount: { amount: string } }[];
-      postTokenBalances: { mint: string; uiTokenAmount: { amount: string } }[];
-    } | null;
-    transaction: { signatures: string[]; message: { instructions: { data: string }[] } };
+    meta: { preTokenBalances: JsonBalance[]; postTokenBalances: JsonBalance[] } | null;
+    transaction: {
+      signatures: string[];
+      message: { accountKeys: string[]; instructions: { data: string; accounts: number[] }[] };
+    };
   }[];
+}
+
+interface JsonBalance {
+  accountIndex: number;
+  mint: string;
+  owner: string;
+  uiTokenAmount: { amount: string };
 }
 
 const AMOUNT_AT = 1;
@@ -119,31 +144,43 @@ const TRANSFER_AT = 2;
 const isFull = ({ method, params }: Call): boolean =>
   method === 'getBlock' && (params[1] as { transactionDetails: string }).transactionDetails === 'full';
 
+/** A plain payment in the middle of the range: its accounts move before it and after it. */
+const victimOf = ({ transactions, parentSlot }: Json): number =>
+  parentSlot < final / 3 || parentSlot > (2 * final) / 3
+    ? -1
+    : transactions.findIndex(({ transaction: { signatures } }) =>
+        ['sponsored', 'memo'].includes(world.kinds.get(signatures[0] ?? '') ?? ''),
+      );
+
+/** A lie about a block that has such a payment, at `at`. */
 const inBlock =
-  (
-    change: (block: Json) => void,
-    isVictim: (block: Json) => boolean = ({ transactions }) => transactions.length > 0,
-  ) =>
+  (change: (block: Json, at: number) => void, isVictim: (block: Json) => boolean = () => true) =>
   (call: Call, reply: Reply): Reply => {
     const block = reply.result as Json | null | undefined;
-    if (!isFull(call) || !block || !isVictim(block)) return reply;
-    change(block);
+    if (!isFull(call) || !block || victimOf(block) < 0 || !isVictim(block)) return reply;
+    change(block, victimOf(block));
     return { result: block };
   };
-const hasTwo = ({ transactions }: Json): boolean => transactions.length > 1;
+const inPayment = (change: (payment: Json['transactions'][number]) => void) =>
+  inBlock(({ transactions }, at) => {
+    const payment = transactions[at];
+    if (payment !== undefined) change(payment);
+  });
 const ofBlock =
   (lie: Reply) =>
   (call: Call, reply: Reply): Reply =>
     isFull(call) ? lie : reply;
 const codeOf = (code: number): ((call: Call, reply: Reply) => Reply) =>
   ofBlock({ error: { code, message: 'Block not here' } });
+const inList =
+  (change: (slots: number[]) => number[]) =>
+  (call: Call, reply: Reply): Reply =>
+    call.method === 'getBlocks' && Array.isArray(reply.result) ? { result: change(reply.result) } : reply;
 
 const LIES: Readonly<Record<string, (call: Call, reply: Reply) => Reply>> = {
-  'a block left out of the list': (call, reply) =>
-    call.method === 'getBlocks' ? { result: (reply.result as number[]).toSpliced(3, 1) } : reply,
-  'the first block left out of the list': (call, reply) =>
-    call.method === 'getBlocks' ? { result: (reply.result as number[]).slice(1) } : reply,
-  'an empty list': (call, reply) => (call.method === 'getBlocks' ? { result: [] } : reply),
+  'a block left out of the list': inList((slots) => slots.toSpliced(3, 1)),
+  'the first block left out of the list': inList((slots) => slots.slice(1)),
+  'an empty list': inList(() => []),
   'a block that is null': ofBlock({ result: null }),
   'a block that was cleaned up': codeOf(-32_001),
   'a block that is not available yet': codeOf(-32_004),
@@ -156,35 +193,51 @@ const LIES: Readonly<Record<string, (call: Call, reply: Reply) => Reply>> = {
   'another parent': inBlock((block) => {
     block.previousBlockhash = base58.encode(new Uint8Array(32).fill(8));
   }),
-  'a parent that is earlier': inBlock(
-    (block) => {
-      block.parentSlot -= 1;
-    },
-    ({ parentSlot }) => parentSlot > FROM + 1,
-  ),
-  // Found where its accounts move before it and after it within the range.
-  'a transaction left out': inBlock(
-    (block) => void block.transactions.shift(),
-    ({ transactions, parentSlot }) =>
-      transactions.length > 0 && parentSlot > final / 3 && parentSlot < final / 2,
-  ),
-  'a transaction twice': inBlock((block) => void block.transactions.push(block.transactions[0] as never)),
-  'transactions in another order': inBlock((block) => void block.transactions.reverse(), hasTwo),
-  'a transaction without its status': inBlock(({ transactions: [first] }) => {
-    if (first) first.meta = null;
+  'a parent that is earlier': inBlock((block) => {
+    block.parentSlot -= 1;
   }),
-  'another amount in the instruction': inBlock(({ transactions: [first] }) => {
-    const transfer = first?.transaction.message.instructions[TRANSFER_AT];
+  'a payment left out': inBlock(({ transactions }, at) => void transactions.splice(at, 1)),
+  'a payment twice': inBlock(
+    ({ transactions }, at) => void transactions.splice(at, 0, ...transactions.slice(at, at + 1)),
+  ),
+  'a payment without its status': inPayment((payment) => {
+    payment.meta = null;
+  }),
+  'another signature': inPayment(({ transaction: { signatures } }) => {
+    signatures[0] = base58.encode(new Uint8Array(64).fill(9));
+  }),
+  'another fee payer': inPayment(({ transaction: { message } }) => {
+    message.accountKeys[0] = base58.encode(new Uint8Array(32).fill(9));
+  }),
+  'another amount, in instruction and balances alike': inPayment(({ meta, transaction: { message } }) => {
+    const transfer = message.instructions[TRANSFER_AT];
+    if (transfer === undefined || meta === null) return;
+    const data = base58.decode(transfer.data);
+    data[AMOUNT_AT] = (data[AMOUNT_AT] ?? 0) ^ 1;
+    transfer.data = base58.encode(data);
+    const sign = (data[AMOUNT_AT] ?? 0) & 1 ? 1n : -1n;
+    const [source] = transfer.accounts;
+    for (const balance of meta.postTokenBalances) {
+      const more = balance.accountIndex === source ? -sign : sign;
+      balance.uiTokenAmount.amount = String(BigInt(balance.uiTokenAmount.amount) + more);
+    }
+  }),
+  'another amount in the instruction': inPayment(({ transaction: { message } }) => {
+    const transfer = message.instructions[TRANSFER_AT];
     if (transfer === undefined) return;
     const data = base58.decode(transfer.data);
     data[AMOUNT_AT] = (data[AMOUNT_AT] ?? 0) ^ 0xff;
     transfer.data = base58.encode(data);
   }),
-  'another balance afterwards': inBlock(({ transactions: [first] }) => {
-    for (const { uiTokenAmount } of first?.meta?.postTokenBalances ?? []) uiTokenAmount.amount += '1';
+  'another balance afterwards': inPayment(({ meta }) => {
+    for (const { uiTokenAmount } of meta?.postTokenBalances ?? []) uiTokenAmount.amount += '1';
   }),
-  'balances left out': inBlock(({ transactions: [first] }) => {
-    first?.meta?.preTokenBalances.pop();
+  'another owner': inPayment(({ meta }) => {
+    for (const list of [meta?.preTokenBalances, meta?.postTokenBalances])
+      for (const balance of list ?? []) balance.owner = base58.encode(new Uint8Array(32).fill(9));
+  }),
+  'balances left out': inPayment(({ meta }) => {
+    meta?.preTokenBalances.pop();
   }),
   'no time': inBlock((block) => {
     block.blockTime = null;
@@ -207,7 +260,7 @@ describe('a lie is found out, and what is read in the end is the chain', () => {
     });
     nodes.push(node);
     const lied = solanaSource(world.chain, [node.url]);
-    expect(shown(await lied.read(FROM, final, world.mints))).toEqual(truth(FROM, final));
+    expect(shown(await lied.read(FROM, final, world.filter))).toEqual(truth(FROM, final));
     expect(left).toBe(0);
     const { retries, contradictions } = lied.counters();
     expect(retries + contradictions).toBeGreaterThan(0);
@@ -221,7 +274,7 @@ describe('a lie is found out, and what is read in the end is the chain', () => {
     const node = await startRewritingNode(world.node.url, LIES[name] as (typeof LIES)[string]);
     nodes.push(node);
     const both = solanaSource(world.chain, [node.url, world.node.url]);
-    expect(shown(await both.read(FROM, final, world.mints))).toEqual(truth(FROM, final));
+    expect(shown(await both.read(FROM, final, world.filter))).toEqual(truth(FROM, final));
   });
 });
 

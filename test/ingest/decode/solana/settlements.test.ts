@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { checkBalances } from '../../../../ingest/chain/solana/check-balances.ts';
 import { LIGHTHOUSE_PROGRAM } from '../../../../ingest/chain/solana/programs.ts';
 import { readBlock } from '../../../../ingest/chain/solana/read-block.ts';
 import {
@@ -31,10 +32,11 @@ const context: SolanaContext = {
   tokens: new Map([USDC, PYUSD].map((token) => [token.address as string, token])),
   isCataloguedPayee: (payee) => payee === account('catalogued'),
 };
-const mints = new Set<string>([USDC.address, PYUSD.address]);
+const filter = { mints: new Set<string>([USDC.address, PYUSD.address]), isCandidate: () => true };
 
 function decode(transactions: readonly JsonTransaction[], asOf: Partial<SolanaContext> = {}) {
-  const answer = readBlock(blockJson(transactions.map(transactionJson)), SLOT, { mints, isTrusted: false });
+  const answer = readBlock(blockJson(transactions.map(transactionJson)), SLOT, filter, true);
+  for (const transaction of answer.moving) checkBalances(transaction, filter.mints);
   const block = { ...answer, time: answer.time ?? 0 };
   return decodeSlots({ blocks: [block] }, { ...context, ...asOf });
 }
@@ -331,7 +333,7 @@ describe('places in a block', () => {
 
   test('one that does not fit is refused and not wrapped', () => {
     const [transaction] = [EXACT].map(transactionJson);
-    const answer = readBlock(blockJson([transaction ?? {}]), SLOT, { mints, isTrusted: false });
+    const answer = readBlock(blockJson([transaction ?? {}]), SLOT, filter, true);
     const [first] = answer.transactions;
     if (first === undefined) throw new Error('it is kept');
     const at = (changed: object) =>
@@ -349,7 +351,7 @@ describe('places in a block', () => {
 });
 
 test('owners that the transaction does not name make a dead letter that says where', () => {
-  const answer = readBlock(blockJson([transactionJson(EXACT)]), SLOT, { mints, isTrusted: false });
+  const answer = readBlock(blockJson([transactionJson(EXACT)]), SLOT, filter, true);
   const transactions = answer.transactions.map((one) => ({ ...one, balances: new Map() }));
   const { found, deadLetters } = decodeSlots({ blocks: [{ ...answer, time: 1, transactions }] }, context);
   expect(found).toEqual([]);
@@ -370,7 +372,7 @@ test('an instruction longer than any of the program is refused where a listed to
 });
 
 test('a text in the place of an account makes a dead letter, not a row', () => {
-  const answer = readBlock(blockJson([transactionJson(EXACT)]), SLOT, { mints, isTrusted: false });
+  const answer = readBlock(blockJson([transactionJson(EXACT)]), SLOT, filter, true);
   const transactions = answer.transactions.map((one) => ({
     ...one,
     balances: new Map([...one.balances].map(([at, balance]) => [at, { ...balance, ownerBefore: 'nobody' }])),
