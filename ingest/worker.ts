@@ -135,7 +135,10 @@ async function leadChain(
       const run = await importedChain(own);
       return [run.done, publishStatus(run.status, own)];
     }
-    const { source, windows, passes } = familyOf(chain).openHead(opening(own, catalogues), chain);
+    const { source, windows, passes } = familyOf(chain).openHead(
+      opening({ ...deps, writer, signal: inner }, catalogues),
+      chain,
+    );
     const jobs = { queueOf: queuesOf(deps.coordination, chain), epoch: guard?.token ?? 0n };
     const run = await indexChain({ ...own, source, windows, catalogues, jobs });
     const again = { ...own, windows, catalogues, status: run.status };

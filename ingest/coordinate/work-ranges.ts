@@ -93,7 +93,10 @@ function logFailure(error: unknown, job: RangeJob, { config, log, signal }: Rang
 }
 
 /** Reports work for the chain's figures, which its leader publishes. A lost report only makes them a few rows too low. */
-function reportTo(queue: JobQueue, source: BlockSource): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
+function reportTo(
+  queue: JobQueue,
+  source: RangeWorkDeps['source'],
+): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
   let reported = source.counters();
   return {
     sourceAnswered: () => undefined,
